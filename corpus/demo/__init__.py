@@ -1,0 +1,1 @@
+"""The demonstration collection: sixteen short papers written for this project."""
