@@ -1,0 +1,1 @@
+"""What is known about the papers: records, storage, search, encoding and page images."""

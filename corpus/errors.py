@@ -1,0 +1,5 @@
+"""What can go wrong with the corpus, said in words for readers and operators."""
+
+
+class CorpusError(Exception):
+    """The corpus cannot be used as asked; the message says what happened and what to do."""

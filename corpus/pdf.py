@@ -1,0 +1,373 @@
+"""What is on the pages of a PDF: words with their boxes, and pictures of pages with passages marked.
+
+PDFium is not thread-safe: every call into it, closing included, happens behind the one lock of this module.
+"""
+
+import ctypes
+import io
+import math
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pypdfium2
+import pypdfium2.raw as pdfium_c
+from PIL import Image, ImageDraw
+
+from corpus.pdf_characters import character, compose
+from corpus.records import Box
+
+PDFIUM_VERSION = str(pypdfium2.version.PYPDFIUM_INFO)
+
+_LOCK = threading.Lock()
+_HEADER_BYTES = 1024
+_MOST_PIXELS = 16_000_000
+_FILL, _BORDER = (255, 214, 10, 90), (202, 138, 4, 255)
+# pdfium marks a line-break hyphen as U+FFFE or U+0002, also for real hyphens.
+_HYPHENS = frozenset((0xFFFE, 0x0002, 0x00AD))
+# Old TeX fonts without a map to Unicode keep their ligatures at these codes.
+_TEX_LIGATURES = {0x0B: "ff", 0x0C: "fi", 0x0D: "fl", 0x0E: "ffi", 0x0F: "ffl"}
+_BOLD = ("bold", "black", "heavy", "demi", "medi", "cmbx", "cmssbx", "-bd", "sfbx")
+
+
+class PdfError(Exception):
+    """A PDF or one of its pages cannot be read; the message says why in plain words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """Characters without white space between them, where they stand, and how they are set.
+
+    Points from the top left of the page as it is shown, like `Box`. `baseline` is where the letters stand,
+    `size` the height of the font. `hyphenated` marks a word that a line break cut; its hyphen is not in the
+    text.
+    `ends_line` says that the file itself breaks the line after it; `upright` is False for turned text.
+    """
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    baseline: float
+    size: float
+    font: str = ""
+    bold: bool = False
+    italic: bool = False
+    hyphenated: bool = False
+    ends_line: bool = False
+    upright: bool = True
+
+    def box(self, page: int) -> Box:
+        return Box(page, self.left, self.top, self.right - self.left, self.bottom - self.top)
+
+
+@dataclass(frozen=True, slots=True)
+class PdfPage:
+    """One page: number from 1, size in points as shown, words in the order of the file."""
+
+    number: int
+    width: float
+    height: float
+    words: tuple[Word, ...]
+
+
+def page_count(path: str | Path) -> int:
+    """Return how many pages the file has; raises PdfError."""
+    with _opened(path) as document, _LOCK:
+        return len(document)
+
+
+def title_in_properties(path: str | Path) -> str:
+    """Return the title in the file's properties, or ""; it is often not the paper's. Raises PdfError."""
+    with _opened(path) as document, _LOCK:
+        title = str(document.get_metadata_value("Title") or "")
+    return " ".join("".join(character(ord(c)) if ord(c) > 0x20 else " " for c in title).split())
+
+
+def read_pages(path: str | Path) -> Iterator[PdfPage]:
+    """Yield the pages with their words, in order; raises PdfError.
+
+    A page that is damaged comes without words. The lock is free while the caller works on a page.
+    """
+    with _opened(path) as document:
+        for index in range(len(document)):
+            with _LOCK:
+                try:
+                    page = _read_page(document, index)
+                except pypdfium2.PdfiumError:
+                    page = PdfPage(index + 1, 0.0, 0.0, ())
+            yield page
+
+
+def page_words(path: str | Path, page: int) -> PdfPage:
+    """Return page `page`, counted from 1, with its words; raises PdfError."""
+    with _opened(path) as document, _LOCK:
+        return _read_page(document, _page_index(document, path, page))
+
+
+def page_size(path: str | Path, page: int) -> tuple[float, float]:
+    """Return width and height of a page in points, as it is shown; raises PdfError."""
+    with _opened(path) as document, _LOCK:
+        size = document.get_page_size(_page_index(document, path, page))
+    return float(size[0]), float(size[1])
+
+
+def page_image(path: str | Path, page: int, boxes: Iterable[Box] = (), scale: float = 1.6) -> bytes:
+    """Return a page as a JPEG, `scale` pixels to the point, with those of `boxes` that lie on it marked.
+
+    Very large pages come smaller than asked, so that no file can fill the memory. Raises PdfError.
+    """
+    with _opened(path) as document, _LOCK:
+        index = _page_index(document, path, page)
+        width, height = document.get_page_size(index)
+        scale = min(scale, math.sqrt(_MOST_PIXELS / max(width * height, 1.0)))
+        try:
+            picture = document[index].render(scale=scale).to_pil().convert("RGB")
+        except (pypdfium2.PdfiumError, ValueError, MemoryError) as error:
+            raise PdfError(f"page {page} of {Path(path).name} cannot be drawn: {error}") from error
+    return _as_jpeg(_mark(picture, [box for box in boxes if box.page == page], scale))
+
+
+def _mark(picture: Image.Image, boxes: list[Box], scale: float) -> Image.Image:
+    if not boxes:
+        return picture
+    layer = Image.new("RGBA", picture.size, (0, 0, 0, 0))
+    draw = ImageDraw.Draw(layer)
+    for box in boxes:
+        left, top = round(box.x * scale) - 1, round(box.y * scale) - 1
+        right, bottom = round((box.x + box.width) * scale) + 1, round((box.y + box.height) * scale) + 1
+        if right >= left and bottom >= top:
+            draw.rectangle((left, top, right, bottom), fill=_FILL, outline=_BORDER)
+    return Image.alpha_composite(picture.convert("RGBA"), layer).convert("RGB")
+
+
+def _as_jpeg(picture: Image.Image) -> bytes:
+    buffer = io.BytesIO()
+    picture.save(buffer, format="JPEG", quality=80)
+    return buffer.getvalue()
+
+
+@contextmanager
+def _opened(path: str | Path) -> Iterator[pypdfium2.PdfDocument]:
+    _check_header(Path(path))
+    with _LOCK:
+        document = _open(Path(path))
+    try:
+        yield document
+    finally:
+        with _LOCK:
+            document.close()
+
+
+def _check_header(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEADER_BYTES)
+    except OSError as error:
+        raise PdfError(f"{path.name} cannot be opened: {error.strerror or error}") from error
+    if not head:
+        raise PdfError(f"{path.name} is empty (zero bytes)")
+    if b"%PDF-" not in head:
+        web_page = any(mark in head.lower() for mark in (b"<html", b"<!doctype", b"<head"))
+        raise PdfError(f"{path.name} is {'a web page, ' if web_page else ''}not a PDF")
+
+
+def _open(path: Path) -> pypdfium2.PdfDocument:
+    try:
+        document = pypdfium2.PdfDocument(str(path))
+        pages = len(document)
+    except pypdfium2.PdfiumError as error:
+        if getattr(error, "err_code", None) == pdfium_c.FPDF_ERR_PASSWORD or "assword" in str(error):
+            raise PdfError(f"{path.name} is encrypted: it needs a password") from error
+        raise PdfError(f"{path.name} is broken: its structure cannot be read (cut off or damaged)") from error
+    if pages < 1:
+        document.close()
+        raise PdfError(f"{path.name} is broken: it has no pages (cut off or damaged)")
+    return document
+
+
+def _page_index(document: pypdfium2.PdfDocument, path: str | Path, page: int) -> int:
+    if not 1 <= page <= len(document):
+        raise PdfError(f"{Path(path).name} has no page {page}: it has {len(document)}")
+    return page - 1
+
+
+def _read_page(document: pypdfium2.PdfDocument, index: int) -> PdfPage:
+    page = document[index]
+    try:
+        width, height = page.get_size()
+        text = page.get_textpage()
+        try:
+            words = tuple(_PageReader(page.raw, text.raw, width, height).words())
+        finally:
+            text.close()
+    finally:
+        page.close()
+    return PdfPage(index + 1, width, height, words)
+
+
+@dataclass(slots=True)
+class _Glyph:
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    x: float
+    baseline: float
+
+
+class _PageReader:
+    """Reads one page's characters through the C interface and joins them to words."""
+
+    def __init__(self, page: object, text: object, width: float, height: float) -> None:
+        self._text = text
+        self._transform = _page_transform(page, width, height)
+        self._corners = tuple(ctypes.c_double() for _ in range(4))
+        self._origin = tuple(ctypes.c_double() for _ in range(2))
+        self._font_name = ctypes.create_string_buffer(128)
+        self._font_flags = ctypes.c_int()
+        self._styles: dict[bytes, tuple[str, bool, bool]] = {}
+
+    def words(self) -> Iterator[Word]:
+        run: list[tuple[int, _Glyph]] = []
+        for index in range(pdfium_c.FPDFText_CountChars(self._text)):
+            code = pdfium_c.FPDFText_GetUnicode(self._text, index)
+            text = self._tex_ligature(index, code) if code in _TEX_LIGATURES else ""
+            hyphen = code in _HYPHENS and (code != 2 or pdfium_c.FPDFText_IsHyphen(self._text, index) == 1)
+            if not text and (hyphen or code <= 0x20 or (code >= 0x80 and chr(code).isspace())):
+                if run:
+                    mark = self._glyph(index, "-") if hyphen else None
+                    yield self._word(run, hyphen=mark, hyphenated=hyphen, ends_line=code in (10, 13))
+                run = []
+                continue
+            glyph = self._glyph(index, text or character(code))
+            if glyph is None:
+                continue
+            if run and _is_apart(run[-1][1], glyph):
+                yield self._word(run, ends_line=True)
+                run = []
+            run.append((index, glyph))
+        if run:
+            yield self._word(run, ends_line=True)
+
+    def _tex_ligature(self, index: int, code: int) -> str:
+        if pdfium_c.FPDFText_IsGenerated(self._text, index) == 1:
+            return ""
+        beside = (pdfium_c.FPDFText_GetUnicode(self._text, index + step) for step in (-1, 1))
+        unmapped = pdfium_c.FPDFText_HasUnicodeMapError(self._text, index) == 1
+        return _TEX_LIGATURES[code] if unmapped and any(chr(c).isalpha() for c in beside if c < 0x80) else ""
+
+    def _glyph(self, index: int, text: str) -> _Glyph | None:
+        left, right, bottom, top = self._corners
+        if not text or not pdfium_c.FPDFText_GetCharBox(self._text, index, left, right, bottom, top):
+            return None
+        x, y = self._origin
+        pdfium_c.FPDFText_GetCharOrigin(self._text, index, x, y)
+        x0, y0 = self._shown(left.value, top.value)
+        x1, y1 = self._shown(right.value, bottom.value)
+        origin_x, origin_y = self._shown(x.value, y.value)
+        return _Glyph(text, min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1), origin_x, origin_y)
+
+    def _shown(self, x: float, y: float) -> tuple[float, float]:
+        a, b, c, d, e, f = self._transform
+        return a * x + c * y + e, b * x + d * y + f
+
+    def _word(
+        self,
+        run: list[tuple[int, _Glyph]],
+        *,
+        hyphen: _Glyph | None = None,
+        hyphenated: bool = False,
+        ends_line: bool,
+    ) -> Word:
+        index, first = run[0]
+        glyphs = [glyph for _, glyph in run]
+        size, upright = self._font_size(index)
+        font, bold, italic = self._font(index)
+        top, bottom = min(g.top for g in glyphs), max(g.bottom for g in glyphs)
+        baseline = sorted(g.baseline for g in glyphs)[len(glyphs) // 2]
+        if not 0.75 * (bottom - top) <= size <= 4 * (bottom - top) + 4:
+            # Fonts drawn by the file itself (Type 3) have a size in units of their own.
+            size = _size_from_letters(glyphs)
+        if upright:
+            # Boxes as high as the font, not as the letters, lie evenly along a line.
+            top, bottom = min(top, baseline - 0.72 * size), max(bottom, baseline + 0.22 * size)
+        return Word(
+            text=compose("".join(glyph.text for glyph in glyphs)),
+            left=min(g.left for g in glyphs),
+            top=top,
+            right=max(
+                g.right for g in glyphs + ([hyphen] if hyphen and not _is_apart(glyphs[-1], hyphen) else [])
+            ),
+            bottom=bottom,
+            baseline=baseline if first.top - size < baseline < first.bottom + size else bottom,
+            size=size,
+            font=font,
+            bold=bold,
+            italic=italic,
+            hyphenated=hyphenated,
+            ends_line=ends_line or hyphenated,
+            upright=upright,
+        )
+
+    def _font_size(self, index: int) -> tuple[float, bool]:
+        """Return the font's height in points on the page and whether the text runs from left to right."""
+        size = pdfium_c.FPDFText_GetFontSize(self._text, index)
+        matrix = pdfium_c.FS_MATRIX()
+        if not pdfium_c.FPDFText_GetMatrix(self._text, index, matrix):
+            return size, True
+        a, b, c, d, _, _ = self._transform
+        across = (a * matrix.a + c * matrix.b, b * matrix.a + d * matrix.b)
+        return size * math.hypot(matrix.c, matrix.d), abs(across[0]) >= abs(across[1])
+
+    def _font(self, index: int) -> tuple[str, bool, bool]:
+        """Return the font's name and whether it is bold and italic."""
+        pdfium_c.FPDFText_GetFontInfo(
+            self._text, index, self._font_name, len(self._font_name), self._font_flags
+        )
+        name = self._font_name.value
+        if name not in self._styles:
+            lower = name.decode("utf-8", "replace").lower()
+            weight = pdfium_c.FPDFText_GetFontWeight(self._text, index)
+            bold = weight >= 600 or any(mark in lower for mark in _BOLD)
+            italic = (
+                "ital" in lower or "obli" in lower or lower.endswith(("-it", "cmti10", "cmti12", "cmti9"))
+            )
+            self._styles[name] = (lower, bold, italic)
+        return self._styles[name]
+
+
+def _page_transform(page: object, width: float, height: float) -> tuple[float, ...]:
+    """Return the affine map from PDF coordinates to points from the top left of the page as it is shown."""
+    precision = 1000
+    x, y = ctypes.c_int(), ctypes.c_int()
+    points = []
+    for user in ((0, 0), (1000, 0), (0, 1000)):
+        extent = (round(width * precision), round(height * precision))
+        pdfium_c.FPDF_PageToDevice(page, 0, 0, *extent, 0, *user, x, y)
+        points.append((x.value / precision, y.value / precision))
+    (e, f), (ax, ay), (cx, cy) = points
+    return (ax - e) / 1000, (ay - f) / 1000, (cx - e) / 1000, (cy - f) / 1000, e, f
+
+
+def _size_from_letters(glyphs: list[_Glyph]) -> float:
+    """Estimate a font's height from how high its letters are drawn."""
+    sizes = sorted(
+        (glyph.bottom - glyph.top)
+        / (0.45 if glyph.text in "acemnorsuvwxz" else 0.65 if glyph.text in "gpqy" else 0.69)
+        for glyph in glyphs
+    )
+    return sizes[len(sizes) // 2]
+
+
+def _is_apart(before: _Glyph, after: _Glyph) -> bool:
+    """Tell whether two characters without a space between them stand in different places all the same."""
+    height = max(before.bottom - before.top, after.bottom - after.top, 4.0)
+    across = max(after.left - before.right, before.left - after.right)
+    down = max(after.top - before.bottom, before.top - after.bottom)
+    wraps = abs(after.baseline - before.baseline) > 1.2 * height and after.left < before.left - 1.2 * height
+    return wraps or max(across, down) > 1.5 * height

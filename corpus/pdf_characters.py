@@ -1,0 +1,45 @@
+"""What the character codes of PDFs stand for in text: ligatures, accents, and what must not get in."""
+
+import unicodedata
+
+_ACCENTS = {
+    0x00A8: "\u0308",
+    0x00B4: "\u0301",
+    0x0060: "\u0300",
+    0x02C6: "\u0302",
+    0x02DC: "\u0303",
+    0x02C7: "\u030c",
+}
+
+
+def character(code: int) -> str:
+    """Return what a character code stands for in text, or nothing for what must not get into text."""
+    if 0xD800 <= code <= 0xDFFF or code >= 0x110000 or (code & 0xFFFE) == 0xFFFE:
+        return ""
+    sign = chr(code)
+    if code < 0x80:
+        return sign if code >= 0x20 and code != 0x7F else ""
+    if 0xFB00 <= code <= 0xFB06:
+        return unicodedata.normalize("NFKC", sign)
+    if code == 0xF0B7:
+        return "•"
+    return "" if unicodedata.category(sign) in ("Cc", "Cf", "Co", "Cs", "Cn") else sign
+
+
+def compose(text: str) -> str:
+    """Put accents that TeX sets before their letter ("¨o") onto it."""
+    if not any(ord(sign) in _ACCENTS for sign in text[:-1]):
+        return unicodedata.normalize("NFC", text)
+    parts: list[str] = []
+    accent = ""
+    for sign in text:
+        if accent:
+            letter = {"ı": "i", "ȷ": "j"}.get(sign, sign)
+            joined = unicodedata.normalize("NFC", letter + _ACCENTS[ord(accent)])
+            parts.append(joined if letter.isalpha() and len(joined) == 1 else accent + sign)
+            accent = ""
+        elif ord(sign) in _ACCENTS:
+            accent = sign
+        else:
+            parts.append(sign)
+    return unicodedata.normalize("NFC", "".join(parts) + accent)

@@ -1,0 +1,230 @@
+"""The records of the corpus: pure, frozen values without storage, and the ids that name them."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+PassageKind = Literal["abstract", "body", "caption", "note"]
+PASSAGE_KINDS: tuple[PassageKind, ...] = ("abstract", "body", "caption", "note")
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on a page: page from 1, PDF points, origin at the top left (GROBID's convention)."""
+
+    page: int
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence as character offsets into its passage's text, and where it stands on the page.
+
+    The sentences of a passage follow each other without a gap: `text[0:end]`, `text[start:end]`, ...
+    joined give the passage's text back, so white space between two sentences belongs to the first.
+    """
+
+    start: int
+    end: int
+    boxes: tuple[Box, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section heading: its number as printed ("3.1", "A", or "") and its title."""
+
+    number: str
+    title: str
+
+    @property
+    def heading(self) -> str:
+        return f"{self.number} {self.title}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The unit of retrieval: about 200 words of one section, with its sentences.
+
+    `number` counts from 0 within the paper; number 0 is the abstract (or, without one, the title).
+    `section` is the path of headings from the outermost to the passage's own.
+    """
+
+    id: str
+    paper_id: str
+    collection_id: str
+    number: int
+    kind: PassageKind
+    section: tuple[Section, ...]
+    text: str
+    sentences: tuple[Sentence, ...]
+    page: int | None = None
+
+    def sentence_text(self, index: int) -> str:
+        """Return sentence `index` without the white space round it."""
+        sentence = self.sentences[index]
+        return self.text[sentence.start : sentence.end].strip()
+
+    @property
+    def section_path(self) -> str:
+        return " > ".join(section.heading for section in self.section)
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """A person or a group; `given` is empty for groups and mononyms."""
+
+    given: str
+    family: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.given} {self.family}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """An entry of a bibliography; `text` is the entry as printed, the rest is what was recognised."""
+
+    text: str
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    year: int | None = None
+    doi: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper's metadata and where it came from; its text is in its passages.
+
+    `position` is its place in its collection; `fingerprint` hashes everything the paper was made from, so
+    that a rebuild can tell what is unchanged; `pdf_sha256` names the PDF kept beside the corpus, if any.
+    """
+
+    id: str
+    collection_id: str
+    title: str
+    authors: tuple[Author, ...]
+    year: int | None
+    venue: str
+    abstract: str
+    pages: str = ""
+    url: str = ""
+    pdf_url: str = ""
+    doi: str = ""
+    bibtex: str = ""
+    keywords: tuple[str, ...] = ()
+    source: str = ""
+    parser: str = ""
+    parser_version: str = ""
+    pdf_sha256: str = ""
+    page_count: int = 0
+    full_text: bool = False
+    position: int = 0
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A set of papers with a name: a volume, a query, a folder."""
+
+    id: str
+    title: str
+    description: str = ""
+    source: str = ""
+    year: int | None = None
+    licence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionSummary:
+    """A collection and what the corpus holds of it; `built` is the end of its last build, ISO 8601 in UTC."""
+
+    collection: Collection
+    papers: int
+    passages: int
+    full_texts: int
+    failed: int
+    first_year: int | None
+    last_year: int | None
+    built: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A paper that could not be read, by the name its source gives it, and why."""
+
+    item: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """One run of the indexer over one collection; times are ISO 8601 in UTC, seconds are wall-clock."""
+
+    id: str
+    collection_id: str
+    started: str
+    seconds: float
+    encoder: str
+    encoder_sha256: str
+    added: int
+    changed: int
+    unchanged: int
+    removed: int
+    passages: int
+    failures: tuple[Failure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage with its scores: `score` is the fused one, 0..1.
+
+    `dense` is a cosine similarity, `lexical` a BM25 score as the index gives it; either is None where
+    that side of the search did not find the passage.
+    """
+
+    passage: Passage
+    score: float
+    dense: float | None
+    lexical: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class PaperHits:
+    """A paper and those of its passages that were found, best first; `score` is the paper's own, 0..1."""
+
+    paper: Paper
+    hits: tuple[Hit, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which part of the corpus is meant; an empty tuple or None does not restrict.
+
+    `years` is an inclusive range (first, last).
+    """
+
+    collections: tuple[str, ...] = ()
+    papers: tuple[str, ...] = ()
+    years: tuple[int, int] | None = None
+
+
+def paper_id(collection_id: str, key: str) -> str:
+    """Return the id of the paper that its collection calls `key`, for papers without an id of their own."""
+    return f"{collection_id}/{key}"
+
+
+def passage_id(paper: str, number: int) -> str:
+    """Return the id of passage `number` of a paper."""
+    return f"{paper}#{number}"
+
+
+def parse_passage_id(identifier: str) -> tuple[str, int]:
+    """Return paper id and number of a passage id; raises ValueError for anything else."""
+    paper, mark, number = identifier.rpartition("#")
+    if not mark or not paper or not number.isdecimal():
+        raise ValueError(f"not a passage id: {identifier!r}")
+    return paper, int(number)

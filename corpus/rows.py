@@ -1,0 +1,178 @@
+"""Records to Arrow rows and back: the shape of the corpus's tables."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+import pyarrow as pa
+
+from corpus.encoder import Vectors
+from corpus.records import (
+    Author,
+    Box,
+    Build,
+    Collection,
+    Failure,
+    Paper,
+    Passage,
+    Reference,
+    Section,
+    Sentence,
+)
+
+Row = dict[str, Any]
+
+_BOX = pa.struct([("page", pa.int32())] + [(side, pa.float32()) for side in ("x", "y", "width", "height")])
+_SENTENCE = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("boxes", pa.list_(_BOX))])
+_SECTION = pa.struct([("number", pa.string()), ("title", pa.string())])
+_AUTHOR = pa.struct([("given", pa.string()), ("family", pa.string())])
+_REFERENCE = pa.struct(
+    [
+        ("text", pa.string()),
+        ("title", pa.string()),
+        ("authors", pa.list_(pa.string())),
+        ("year", pa.int32()),
+        ("doi", pa.string()),
+    ]
+)
+_FAILURE = pa.struct([("item", pa.string()), ("reason", pa.string())])
+
+COLLECTIONS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("title", pa.string()),
+        ("description", pa.string()),
+        ("source", pa.string()),
+        ("year", pa.int32()),
+        ("licence", pa.string()),
+    ]
+)
+PAPERS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("collection_id", pa.string()),
+        ("title", pa.string()),
+        ("authors", pa.list_(_AUTHOR)),
+        ("year", pa.int32()),
+        ("venue", pa.string()),
+        ("abstract", pa.string()),
+        ("pages", pa.string()),
+        ("url", pa.string()),
+        ("pdf_url", pa.string()),
+        ("doi", pa.string()),
+        ("bibtex", pa.string()),
+        ("keywords", pa.list_(pa.string())),
+        ("source", pa.string()),
+        ("parser", pa.string()),
+        ("parser_version", pa.string()),
+        ("pdf_sha256", pa.string()),
+        ("page_count", pa.int32()),
+        ("full_text", pa.bool_()),
+        ("position", pa.int32()),
+        ("fingerprint", pa.string()),
+        ("references", pa.list_(_REFERENCE)),
+    ]
+)
+BUILDS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("collection_id", pa.string()),
+        ("started", pa.string()),
+        ("seconds", pa.float64()),
+        ("encoder", pa.string()),
+        ("encoder_sha256", pa.string()),
+        ("added", pa.int32()),
+        ("changed", pa.int32()),
+        ("unchanged", pa.int32()),
+        ("removed", pa.int32()),
+        ("passages", pa.int32()),
+        ("failures", pa.list_(_FAILURE)),
+    ]
+)
+PAPER_COLUMNS = [field.name for field in fields(Paper)]
+PASSAGE_COLUMNS = [field.name for field in fields(Passage)]
+
+
+def passages_schema(dimension: int) -> pa.Schema:
+    """Return the schema of the passages table for vectors of `dimension`.
+
+    `indexed` is what is searched and encoded: the paper's title and section path before the text.
+    `year` repeats the paper's, so that a filter needs one table.
+    """
+    return pa.schema(
+        [
+            ("id", pa.string()),
+            ("paper_id", pa.string()),
+            ("collection_id", pa.string()),
+            ("number", pa.int32()),
+            ("kind", pa.string()),
+            ("section", pa.list_(_SECTION)),
+            ("text", pa.string()),
+            ("sentences", pa.list_(_SENTENCE)),
+            ("page", pa.int32()),
+            ("year", pa.int32()),
+            ("indexed", pa.string()),
+            ("vector", pa.list_(pa.float32(), dimension)),
+        ]
+    )
+
+
+def collection_rows(collections: Sequence[Collection]) -> pa.Table:
+    return pa.Table.from_pylist([asdict(collection) for collection in collections], schema=COLLECTIONS)
+
+
+def paper_rows(papers: Sequence[tuple[Paper, Sequence[Reference]]]) -> pa.Table:
+    rows = [
+        asdict(paper) | {"references": [asdict(entry) for entry in references]}
+        for paper, references in papers
+    ]
+    return pa.Table.from_pylist(rows, schema=PAPERS)
+
+
+def passage_rows(
+    passages: Sequence[Passage], years: Mapping[str, int | None], indexed: Sequence[str], vectors: Vectors
+) -> pa.Table:
+    """Return rows of the passages table; `indexed` and `vectors` run parallel to `passages`."""
+    schema = passages_schema(vectors.shape[1])
+    rows = [
+        asdict(passage) | {"year": years[passage.paper_id], "indexed": text}
+        for passage, text in zip(passages, indexed, strict=True)
+    ]
+    table = pa.Table.from_pylist(rows, schema=schema.remove(schema.get_field_index("vector")))
+    flat = pa.array(vectors.reshape(-1), type=pa.float32())
+    return table.append_column("vector", pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]))
+
+
+def build_rows(build: Build) -> pa.Table:
+    return pa.Table.from_pylist([asdict(build)], schema=BUILDS)
+
+
+def to_collection(row: Row) -> Collection:
+    return Collection(**{field.name: row[field.name] for field in fields(Collection)})
+
+
+def to_paper(row: Row) -> Paper:
+    values = {name: row[name] for name in PAPER_COLUMNS}
+    values["authors"] = tuple(Author(**author) for author in row["authors"])
+    values["keywords"] = tuple(row["keywords"])
+    return Paper(**values)
+
+
+def to_reference(row: Row) -> Reference:
+    return Reference(**(row | {"authors": tuple(row["authors"])}))
+
+
+def to_passage(row: Row) -> Passage:
+    values = {name: row[name] for name in PASSAGE_COLUMNS}
+    values["section"] = tuple(Section(**section) for section in row["section"])
+    values["sentences"] = tuple(
+        Sentence(sentence["start"], sentence["end"], tuple(Box(**box) for box in sentence["boxes"]))
+        for sentence in row["sentences"]
+    )
+    return Passage(**values)
+
+
+def to_build(row: Row) -> Build:
+    values = {field.name: row[field.name] for field in fields(Build)}
+    values["failures"] = tuple(Failure(**failure) for failure in row["failures"])
+    return Build(**values)

@@ -1,0 +1,166 @@
+"""Where sentences begin and end, in the text of papers and in what language models write about them."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+# After these a full stop never ends a sentence.
+_ALWAYS_OPEN = frozenset(
+    "e.g i.e eg ie vs cf viz ca dr mr mrs ms prof approx resp w.r.t a.k.a s.t st hon rev gen mt".split()
+)
+# After these a number or a letter follows when they are abbreviations: "Fig. 3", "Eq. (2)", "App. B".
+_BEFORE_NUMBER = frozenset(
+    "fig figs eq eqs eqn eqns sec secs sect sects tab tabs ref refs no nos vol vols p pp ch chap app art "
+    "alg algs def thm lem prop cor ex exp par para pt nr n col cols ver v jan feb mar apr jun jul aug sep "
+    "sept oct nov dec".split()
+)
+# These may stand inside a sentence or end it: only a word that opens sentences decides.
+_MAYBE_OPEN = frozenset(
+    "al etc u.s u.k e.u u.n ph.d m.sc b.sc m.a b.a inc ltd co corp univ dept proc conf intl int trans "
+    "assoc eds ed jr sr i.i.d a.m p.m ibid op".split()
+)
+_OPENERS = frozenset(
+    "A After Afterwards All Also Although An And Another As At Based Because Before Both But By Compared "
+    "Consequently Despite Due Each Even Every Finally First For From Further Furthermore Given Hence Here "
+    "How However If In Indeed Instead It Its Last Later Let Like Many More Moreover Most Next No "
+    "Nevertheless Note Now On One Only Other Others Our Overall Rather Recent Recently Second Section "
+    "Several Similarly Since So Some Still Such Table That The Their Then There Therefore These They "
+    "Third This Those Three "
+    "Though Through Thus To Today Together Two Under Unlike Until Using We What When Where Whereas Whether "
+    "Which While Who Why With Within Without Yet You".split()
+)
+# "Appendix B." may end a sentence where "J. B. Smith" does not.
+_LETTERED = re.compile(
+    r"\b(?:app|appendix|fig|figure|table|tab|section|sec|part|class|type|group|case|model|step|panel)[.s]? $",
+    re.IGNORECASE,
+)
+_CLOSERS = "\"'”’»)]}*_"
+_CITATION = r"\[\d{1,3}(?:[,;–-] ?\d{1,3})*\]"
+_STOP = re.compile(
+    rf"[.!?…]+[{re.escape(_CLOSERS)}]*(?:{_CITATION})*"
+    # A label after the full stop and before a capital or the end was meant for the sentence before it.
+    rf"(?:(?:[ \t]{{0,3}}{_CITATION})+(?=\s+[A-Z\"“(*]|\s*$|[ \t]*\n))?"
+    rf"|[。！？]+[”’」』）]*"
+)
+_LAST_TOKEN = re.compile(r"[^\s(\[{\"'“‘«/]*$")
+_WORD = re.compile(r"[^\W\d_]+")
+_LIST_MARK = re.compile(r"(?:[-*+•‣◦▪–]|\d{1,3}[.)]|[a-zA-Z][.)]|#{1,6}|>|\|)[ \t\u00a0]|\|")
+_LINE_BREAK = re.compile(r"[^\S\n]*\n\s*")
+_GLUED_LEFT = re.compile(r"(?:(?:^|[\s(\"“-])[a-z]{3,}|[)\]])$")
+_LONGEST_ABBREVIATION = 12
+_SHORT_LINE = 40
+
+
+def sentence_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """Split `text` into the spans of its sentences, which follow each other without a gap.
+
+    White space between two sentences belongs to the former; an empty text has no spans.
+    A citation label behind the full stop ("It works. [3] The next") belongs to the sentence before it.
+    """
+    if not text:
+        return ()
+    length = len(text.rstrip())
+    cuts = sorted({cut for cut in (*_stops(text), *_line_breaks(text)) if 0 < cut < length})
+    first = len(text) - len(text.lstrip())
+    edges = [0, *(cut for cut in cuts if cut > first), len(text)]
+    return tuple(pairwise(edges))
+
+
+def _stops(text: str) -> Iterator[int]:
+    start = 0
+    for match in _STOP.finditer(text):
+        after = _skip_space(text, match.end())
+        if match[0][0] in "。！？" or _ends_sentence(text, start, match, after):
+            start = after
+            yield after
+
+
+def _skip_space(text: str, position: int) -> int:
+    while position < len(text) and text[position].isspace():
+        position += 1
+    return position
+
+
+def _ends_sentence(text: str, start: int, match: re.Match[str], after: int) -> bool:
+    if after >= len(text):
+        return False
+    if after == match.end():
+        return _is_glued(text, match)
+    if not _can_open(text, after):
+        return False
+    if text[match.start()] != "." or match[0].startswith(".."):
+        return True
+    before = text[max(start, match.start() - _LONGEST_ABBREVIATION) : match.start()]
+    token = _LAST_TOKEN.search(before)
+    return _stop_after(token[0] if token else "", text, start, match, after)
+
+
+def _stop_after(token: str, text: str, start: int, match: re.Match[str], after: int) -> bool:
+    """Tell whether the full stop behind `token` ends a sentence."""
+    closed = match[0] != "."
+    word = token.lower().lstrip("*_")
+    opener = _word_at(text, after) in _OPENERS
+    if word in _ALWAYS_OPEN:
+        return False
+    if word in _BEFORE_NUMBER:
+        return closed or not _is_number(text, after)
+    if word in _MAYBE_OPEN:
+        return opener or (closed and word == "etc")
+    if len(token) == 1 and token.isalpha() and token.isupper():
+        return opener or closed or _LETTERED.search(text, start, match.start() - 1) is not None
+    # "1. Introduction" and "a. first" at the very beginning are marks of a list, not sentences.
+    is_mark = (token.isdecimal() and len(token) <= 3) or (len(token) == 1 and token.isalpha())
+    line = max(start, text.rfind("\n", start, match.start()) + 1) if is_mark else start
+    return not (is_mark and not text[line : match.start() - len(token)].strip(" *_"))
+
+
+def _word_at(text: str, position: int) -> str:
+    word = _WORD.match(text, position)
+    return word[0] if word else ""
+
+
+def _can_open(text: str, position: int) -> bool:
+    """Tell whether a sentence may begin here: with a capital, a digit, a mark or a script without case."""
+    while position < len(text) and text[position] in "\"'“‘«([{*_¿¡":
+        position += 1
+    if position >= len(text):
+        return False
+    return not text[position].islower() and text[position] not in ",;:.!?)]}=<>+/&%"
+
+
+def _is_number(text: str, position: int) -> bool:
+    if text[position] in "(§":
+        return True
+    word = _word_at(text, position)
+    return text[position].isdecimal() or re.fullmatch(r"[A-Z]|[IVXLivxl]+", word) is not None
+
+
+def _is_glued(text: str, match: re.Match[str]) -> bool:
+    """Tell a lost space ("dataset.We also") from names, versions and addresses ("Node.js", "v1.2")."""
+    if match[0] not in (".", "?", "!", ".”", ".)"):
+        return False
+    right = _word_at(text, match.end())
+    end = match.end() + len(right)
+    if right not in _OPENERS or (end < len(text) and text[end] not in " ,\n"):
+        return False
+    return _GLUED_LEFT.search(text[max(0, match.start() - 24) : match.start()]) is not None
+
+
+def _line_breaks(text: str) -> Iterator[int]:
+    line = 0
+    for match in _LINE_BREAK.finditer(text):
+        if match[0].count("\n") > 1 or _is_hard_break(text, line, match):
+            yield match.end()
+        line = match.end()
+
+
+def _is_hard_break(text: str, line: int, match: re.Match[str]) -> bool:
+    """Tell a line break that separates from one that only wraps a long line."""
+    before, after = text[line : match.start()], match.end()
+    if match[0].startswith("  ") or before.startswith(("#", "|")) or before.endswith(("**", ":", ";")):
+        return True
+    if before.rstrip(_CLOSERS).endswith((".", "!", "?", "…", "。", "！", "？")):
+        return _can_open(text, after)
+    if _LIST_MARK.match(text, after):
+        return True
+    return len(before) < _SHORT_LINE and after < len(text) and text[after].isupper()

@@ -1,0 +1,31 @@
+"""Where things are and what is chosen: environment variables PAPER_TRAIL_*, read once."""
+
+from pathlib import Path
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+PROJECT = Path(__file__).resolve().parent.parent
+BUNDLED_ENCODER = "all-MiniLM-L6-v2"
+
+
+class Settings(BaseSettings):
+    """The product's settings; `home` is the one folder that holds corpus, page cache and conversations."""
+
+    model_config = SettingsConfigDict(env_prefix="PAPER_TRAIL_", frozen=True, extra="ignore")
+
+    home: Path = PROJECT / "home"
+    encoder: str = BUNDLED_ENCODER
+    together_api_key: SecretStr = Field(default=SecretStr(""), validation_alias="TOGETHER_API_KEY")
+    model_url: str = ""
+    model_api_key: SecretStr = SecretStr("")
+    model_timeout: float = 60.0
+    models_file: Path | None = None
+
+    @property
+    def corpus_path(self) -> Path:
+        return self.home / "corpus"
+
+    @property
+    def pdf_path(self) -> Path:
+        return self.home / "pdf"
