@@ -1,0 +1,1 @@
+"""Offline: paper collections in, corpus out."""

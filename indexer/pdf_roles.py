@@ -1,0 +1,209 @@
+"""Which lines of a PDF are no running text: captions, footnotes, the insides of tables and figures."""
+
+import re
+from collections.abc import Sequence
+from itertools import groupby, takewhile
+from typing import Literal
+
+from indexer.pdf_layout import Line
+from indexer.pdf_paragraphs import Style
+
+Role = Literal["body", "caption", "note", "table", "figure"]
+
+BIBLIOGRAPHY = re.compile(
+    r"(?:list of |selected )?(?:references(?: and notes)?|bibliograph(?:y|ie)|literature(?: cited)?"
+    r"|works cited|literatur(?:verzeichnis)?|bibliograf[íi]a|références(?: bibliographiques)?"
+    r"|referencias(?: bibliográficas)?|referências)[:.]?",
+    re.IGNORECASE,
+)
+_CAPTION = re.compile(
+    r"(?:supplementary |extended data |appendix )?"
+    r"(?:figure|fig\.?|table|tab\.|algorithm|listing|scheme|exhibit|chart|plate|gráfico|figura|tabla|cuadro)"
+    r"\s*(?:[A-Z]?\.?\d{1,3}(?:\.\d{1,2})?[a-z]?|[IVX]{1,5})(?P<mark>\s*[.:|–—]|\s*$|\s+-)?",
+    re.IGNORECASE,
+)
+_NOTE_MARK = re.compile(r"(?:\d{1,2}|[*∗†‡§¶♠♣]{1,2})(?:\s*[^\W\d_]|\s+\W|\s*https?:|\s*$)")
+
+
+def roles(lines: Sequence[Line], style: Style) -> list[Role]:
+    """Tell for each line what it is part of."""
+    result: list[Role] = ["body"] * len(lines)
+    _mark_captions(lines, style, result)
+    _mark_tables(lines, style, result)
+    _mark_table_heads(lines, result)
+    _mark_column_heads(lines, result)
+    _mark_labels(lines, style, result)
+    for _, group in groupby(range(len(lines)), key=lambda index: lines[index].column):
+        _mark_notes(lines, list(group), style, result)
+    _mark_figures(lines, style, result)
+    return result
+
+
+def begins_aside(lines: Sequence[Line], index: int, role: Role) -> bool:
+    """Tell whether a caption, note or table begins here although the line above is of the same role."""
+    line, before = lines[index], lines[index - 1]
+    if role == "caption":
+        return _CAPTION.match(line.text) is not None and line.text[0].isupper()
+    if role == "note":
+        return line.column != before.column or _NOTE_MARK.match(line.text) is not None
+    return line.page != before.page
+
+
+def _mark_captions(lines: Sequence[Line], style: Style, result: list[Role]) -> None:
+    index = 0
+    while index < len(lines):
+        if not _begins_caption(lines, index, style):
+            index += 1
+            continue
+        start = index
+        result[index] = "caption"
+        index += 1
+        while index < len(lines) and _continues_caption(lines, start, index):
+            result[index] = "caption"
+            index += 1
+
+
+def _begins_caption(lines: Sequence[Line], index: int, style: Style) -> bool:
+    line = lines[index]
+    match = _CAPTION.match(line.text)
+    if match is None or not line.text[0].isupper():
+        return False
+    before = lines[index - 1] if index else None
+    apart = (
+        before is None
+        or before.column != line.column
+        or line.baseline - before.baseline > 1.15 * max(style.leading, 1.15 * line.size)
+        or abs(before.size - line.size) > 0.5
+    )
+    if match["mark"] is None:
+        rest = line.text[match.end() :].lstrip()
+        return apart and rest[:1].isupper() and (line.bold or line.size < 0.96 * style.size)
+    unfinished = before is not None and not re.search(r"[.!?:;]$", before.text)
+    return apart or not unfinished
+
+
+def _continues_caption(lines: Sequence[Line], start: int, index: int) -> bool:
+    line, before = lines[index], lines[index - 1]
+    if (
+        line.column != before.column
+        or index - start > 25
+        or (_CAPTION.match(line.text) and line.text[0].isupper())
+    ):
+        return False
+    if abs(line.size - before.size) > 0.07 * before.size or line.cells > 2:
+        return False
+    return line.baseline - before.baseline < 1.36 * before.size
+
+
+def _mark_tables(lines: Sequence[Line], style: Style, result: list[Role]) -> None:
+    """Mark runs of lines in cells, and single ones beside a caption."""
+    rows = [index for index, line in enumerate(lines) if result[index] == "body" and _is_row(line)]
+    for index in rows:
+        near = [
+            other
+            for other in (index - 2, index - 1, index + 1, index + 2)
+            if other in rows or _is_caption(result, other)
+        ]
+        if any(lines[other].page == lines[index].page for other in near):
+            result[index] = "table"
+    for index in range(1, len(lines) - 1):
+        between = result[index - 1] in ("table", "caption") and result[index + 1] in ("table", "caption")
+        if (
+            result[index] == "body"
+            and between
+            and lines[index - 1].column == lines[index + 1].column == lines[index].column
+        ):
+            filled = lines[index].right - lines[index].left > 0.8 * (
+                lines[index].column_right - lines[index].column_left
+            )
+            result[index] = "body" if filled and lines[index].size > 0.95 * style.size else "table"
+
+
+def _mark_table_heads(lines: Sequence[Line], result: list[Role]) -> None:
+    """Mark the short lines among a table or above a caption that a page begins with."""
+    for _, group in groupby(range(len(lines)), key=lambda index: lines[index].page):
+        members = list(group)
+        above = list(takewhile(lambda index: result[index] != "caption", members))
+        sparse = list(takewhile(lambda index: _is_sparse(lines[index], result[index]), members))
+        top = above if len(above) < len(members) and set(above) <= set(sparse) else sparse
+        captioned = top is above and len(above) > 1
+        # A paragraph from the page before may end with a short line.
+        if (
+            top
+            and (captioned or any(result[i] == "table" for i in top))
+            and not lines[top[0]].text.endswith(".")
+        ):
+            for index in top:
+                result[index] = "table"
+
+
+def _mark_column_heads(lines: Sequence[Line], result: list[Role]) -> None:
+    """Mark the line that heads a table's rows where they begin a column."""
+    for index in range(1, len(lines) - 1):
+        line, after = lines[index], lines[index + 1]
+        first = lines[index - 1].column != line.column == after.column
+        if first and result[index] == "body" and result[index + 1] == "table" and len(line.words) <= 8:
+            result[index] = "body" if line.text.endswith(".") else "table"
+
+
+def _is_sparse(line: Line, role: Role) -> bool:
+    return role == "table" or (role == "body" and len(line.words) <= 6)
+
+
+def _mark_labels(lines: Sequence[Line], style: Style, result: list[Role]) -> None:
+    """Mark the scattered words above a figure's caption: they stand in the figure."""
+    for caption in range(1, len(lines)):
+        if result[caption] != "caption" or result[caption - 1] != "body":
+            continue
+        index = caption - 1
+        while index >= 0 and result[index] == "body" and lines[index].page == lines[caption].page:
+            line = lines[index]
+            narrow = line.right - line.left < 0.6 * (line.column_right - line.column_left)
+            plain = not line.bold and line.size < 1.04 * style.size
+            if not (len(line.words) <= 3 and narrow and plain) or line.text.endswith((".", ":", "?")):
+                break
+            result[index] = "figure"
+            index -= 1
+
+
+def _is_row(line: Line) -> bool:
+    figures = sum(any(c.isdigit() for c in word.text) for word in line.words)
+    if line.cells >= 3 or (len(line.words) >= 3 and figures > 0.6 * len(line.words)):
+        return True
+    return line.cells == 2 and not re.search(r"\(\d{1,3}[a-z]?\)$", line.text)
+
+
+def _is_caption(result: list[Role], index: int) -> bool:
+    return 0 <= index < len(result) and result[index] == "caption"
+
+
+def _mark_notes(lines: Sequence[Line], column: list[int], style: Style, result: list[Role]) -> None:
+    """Mark the small lines at the foot of a column from the first that begins with a mark."""
+    small = len(column)
+    while small and result[column[small - 1]] == "body":
+        line = lines[column[small - 1]]
+        if line.size >= 0.94 * style.size or BIBLIOGRAPHY.fullmatch(line.text):
+            break
+        small -= 1
+    for position in range(small, len(column)):
+        if _NOTE_MARK.match(lines[column[position]].text):
+            for index in column[position:]:
+                result[index] = "note"
+            return
+
+
+def _mark_figures(lines: Sequence[Line], style: Style, result: list[Role]) -> None:
+    """Mark scattered small print that does not fill its column: labels of axes, nodes and legends."""
+    small = [
+        role == "body" and line.size < 0.88 * style.size for line, role in zip(lines, result, strict=True)
+    ]
+    for is_small, group in groupby(range(len(lines)), key=lambda i: (small[i], lines[i].column)):
+        members = list(group)
+        width = sum(lines[i].right - lines[i].left for i in members) / len(members)
+        column = lines[members[0]].column_right - lines[members[0]].column_left
+        if not is_small[0] or (width >= 0.6 * column and lines[members[0]].size > 0.66 * style.size):
+            continue
+        # Listings and prompts are set small too, but in words; they are worth keeping.
+        words = sum(len(lines[i].words) for i in members) / len(members)
+        for index in members:
+            result[index] = "table" if words >= 3 and len(members) >= 3 else "figure"

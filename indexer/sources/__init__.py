@@ -1,0 +1,1 @@
+"""One file per kind of collection; each yields `SourcePaper`s."""

@@ -1,0 +1,40 @@
+"""The seam for kinds of collections."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from corpus.records import Collection, Paper, Reference
+
+
+class SourceError(Exception):
+    """A collection could not be read at all; the message says what happened and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourcePaper:
+    """A paper as its source lists it: `name` for the report, what is known, and the file to parse, if any.
+
+    Metadata given here wins over what a parser finds; `paper.fingerprint` is left to the build.
+    """
+
+    name: str
+    paper: Paper
+    file: Path | None = None
+    references: tuple[Reference, ...] = ()
+
+
+class Source(Protocol):
+    """A collection to be indexed."""
+
+    @property
+    def collection(self) -> Collection: ...
+
+    def __len__(self) -> int:
+        """Return how many papers the source lists."""
+        ...
+
+    def papers(self) -> Iterator[SourcePaper]:
+        """Yield the papers in the collection's own order; raises SourceError."""
+        ...

@@ -1,0 +1,167 @@
+"""Title, authors, identifiers, keywords and bibliography of a TEI file."""
+
+import re
+from collections.abc import Iterator
+
+from corpus.records import Author, Reference
+from indexer.tei_text import Element, text_of
+
+_YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
+_DOI = re.compile(r"10\.\d{4,9}/\S+")
+_ARXIV = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")
+_ARXIV_STAMP = re.compile(
+    r"arXiv:(?P<id>\d{4}\.\d{4,5}(?:v\d+)?)\s*\[[\w.-]+\]\s*\d{1,2} \w{3} (?P<year>\d{4})"
+)
+_COLLABORATION = re.compile(
+    r"\b(?:collaboration|consortium|working group|study group|task force)\b", re.IGNORECASE
+)
+_ORGANISATION = re.compile(
+    r"\b(?:universit\w+|institut\w*|department|laborator\w+|faculty|school of|college of|inc|ltd|gmbh)\b",
+    re.IGNORECASE,
+)
+_KEYWORD_SEPARATOR = re.compile(r"\s*[;,•·|]\s*")
+_SECTION_WORDS = frozenset({"abstract", "introduction", "keywords", "contents"})
+
+
+def read_title(header: Element) -> str:
+    """Return the first title that is not empty."""
+    places = ("fileDesc/titleStmt/title", "*//sourceDesc//analytic/title", "*//sourceDesc//monogr/title")
+    return next((text for place in places for title in header.findall(place) if (text := text_of(title))), "")
+
+
+def read_authors(header: Element) -> tuple[Author, ...]:
+    """Return the persons and the collaborations; an `author` without either is a left-over affiliation."""
+    organisations = {text_of(name).casefold() for name in header.iter("orgName")}
+    authors = (_read_author(author) for author in header.iterfind("*//sourceDesc//analytic/author"))
+    people = (author for author in authors if author and _is_name(author, organisations))
+    return tuple(dict.fromkeys(people))
+
+
+def _read_author(author: Element) -> Author | None:
+    person = author.find("persName")
+    if person is not None:
+        return _read_person(person)
+    for name in author.findall("orgName"):
+        text = text_of(name)
+        if name.get("type") == "collaboration" or _COLLABORATION.search(text):
+            return Author("", text)
+    return None
+
+
+def _read_person(person: Element) -> Author | None:
+    given = " ".join(text_of(name) for name in person.findall("forename")).strip(" &,;*†‡")
+    family = " ".join(text_of(name) for tag in ("surname", "genName") for name in person.findall(tag)).strip(
+        " &,;*†‡"
+    )
+    if not family:
+        given, family = "", given
+    return Author(given, family) if family else None
+
+
+def _is_name(author: Author, organisations: set[str]) -> bool:
+    name = author.name.casefold()
+    if not author.given and _COLLABORATION.search(name):
+        return True
+    known = name in organisations or name in _SECTION_WORDS
+    return not known and not _ORGANISATION.search(name) and any(letter.isalpha() for letter in name)
+
+
+def read_year(header: Element) -> int | None:
+    """Return the year of publication, from the file's date or else from the source's."""
+    dates = (*header.iterfind("*//publicationStmt/date"), *header.iterfind("*//sourceDesc//imprint/date"))
+    return next((year for date in dates if (year := _year_of(date))), None)
+
+
+def _year_of(date: Element) -> int | None:
+    found = _YEAR.search(date.get("when", "")) or _YEAR.search(text_of(date))
+    return int(found[0]) if found else None
+
+
+def read_doi(header: Element) -> str:
+    """Return the paper's own DOI without a resolver in front."""
+    return _doi_among(header.iterfind("*//sourceDesc/biblStruct/idno"))
+
+
+def _doi_among(identifiers: Iterator[Element]) -> str:
+    for identifier in identifiers:
+        found = _DOI.search(text_of(identifier)) if identifier.get("type", "").upper() == "DOI" else None
+        if found:
+            return found[0].rstrip(".,;")
+    return ""
+
+
+def read_arxiv_id(header: Element) -> str:
+    """Return the arXiv id with its version; GROBID writes "arXiv:2312.07559v2[cs.CL]"."""
+    for identifier in header.iterfind("*//sourceDesc/biblStruct/idno"):
+        found = _ARXIV.search(text_of(identifier)) if identifier.get("type", "").lower() == "arxiv" else None
+        if found:
+            return found[0]
+    return ""
+
+
+def read_arxiv_stamp(text: str) -> tuple[str, int] | None:
+    """Return arXiv id and year from the stamp in the margin of a first page, where `text` is one."""
+    stamp = _ARXIV_STAMP.match(text)
+    return (stamp["id"], int(stamp["year"])) if stamp else None
+
+
+def read_keywords(header: Element) -> tuple[str, ...]:
+    """Return the keywords, one by one also where GROBID did not separate them."""
+    found: dict[str, None] = {}
+    for keywords in header.iterfind("*//textClass/keywords"):
+        terms = [text_of(term) for term in keywords.iter("term")] or _KEYWORD_SEPARATOR.split(
+            text_of(keywords)
+        )
+        found.update(dict.fromkeys(term.strip(" .;,") for term in terms))
+    return tuple(term for term in found if term)
+
+
+def read_parser_version(header: Element) -> str:
+    """Return the version of GROBID that wrote the file, "" where it does not say."""
+    application = header.find("*//application[@ident='GROBID']")
+    version = "" if application is None else application.get("version", "").strip()
+    return "" if version == "unknown" else version
+
+
+def read_references(root: Element) -> tuple[Reference, ...]:
+    """Return the entries of the bibliography that have any text."""
+    entries = (_read_reference(entry) for entry in root.iterfind(".//listBibl/biblStruct"))
+    return tuple(entry for entry in entries if entry.text)
+
+
+def _read_reference(entry: Element) -> Reference:
+    title = _first_text(entry, "analytic/title", "monogr/title[@level='m']", "monogr/title[@level='u']")
+    people = entry.findall("analytic/author/persName") or entry.findall("monogr/author/persName")
+    authors = tuple(person.name for name in people if (person := _read_person(name)))
+    year = next((found for date in entry.iterfind(".//imprint/date") if (found := _year_of(date))), None)
+    doi = _doi_among(entry.iter("idno"))
+    raw = _first_text(entry, "note[@type='raw_reference']")
+    return Reference(raw or _compose(entry, title, authors, year, doi), title, authors, year, doi)
+
+
+def _first_text(entry: Element, *paths: str) -> str:
+    return next((text for path in paths for found in entry.findall(path) if (text := text_of(found))), "")
+
+
+def _compose(entry: Element, title: str, authors: tuple[str, ...], year: int | None, doi: str) -> str:
+    """Write an entry from its parts, where GROBID was not asked for the entry as printed."""
+    notes = (text_of(note) for note in entry.iter("note"))
+    links = (link.get("target", "") for link in entry.iter("ptr"))
+    rest = (*notes, f"doi:{doi}" if doi else next(links, ""))
+    parts = (", ".join(authors), title, _venue(entry, title), str(year or ""), *rest)
+    return ". ".join(part.strip(" .") for part in parts if part.strip(" ."))
+
+
+def _venue(entry: Element, title: str) -> str:
+    names = (text_of(name) for name in entry.iterfind("monogr/title") if name.get("type") != "abbrev")
+    name = next((name for name in names if name and name != title), "")
+    scopes = {scope.get("unit", ""): _scope(scope) for scope in entry.iter("biblScope")}
+    issue = f"({scopes['issue']})" if scopes.get("issue") else ""
+    numbers = scopes.get("volume", "") + issue
+    pages = scopes.get("page", "")
+    return " ".join(part for part in (name, ":".join(part for part in (numbers, pages) if part)) if part)
+
+
+def _scope(scope: Element) -> str:
+    first, last = scope.get("from", ""), scope.get("to", "")
+    return text_of(scope) or "-".join(part for part in (first, last) if part)
