@@ -1,0 +1,1 @@
+"""What writes: one file per `Generator`."""

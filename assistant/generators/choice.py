@@ -1,0 +1,43 @@
+"""Which generators can be chosen, and opening one by its name."""
+
+from dataclasses import dataclass
+
+from assistant.generators.extractive import ExtractiveGenerator
+from assistant.generators.prompted import PromptedGenerator
+from assistant.generators.protocol import Generator
+from assistant.models.menu import available_models, open_model
+from assistant.records import AssistantError, Parameters
+from corpus.encoder import Encoder
+from corpus.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorChoice:
+    """A generator on the menu: the name it is chosen by and the label readers see."""
+
+    name: str
+    label: str
+
+
+def generator_choices(settings: Settings) -> tuple[GeneratorChoice, ...]:
+    """Return what can be chosen, the default first; without a key or a server only the extractive one."""
+    extractive = GeneratorChoice(ExtractiveGenerator.name, ExtractiveGenerator.label)
+    return (extractive, *(GeneratorChoice(entry.id, entry.label) for entry in available_models(settings)))
+
+
+def open_generator(name: str, settings: Settings, encoder: Encoder) -> Generator:
+    """Return the generator of that name; raises AssistantError when it cannot be chosen."""
+    if name == ExtractiveGenerator.name:
+        return ExtractiveGenerator(encoder)
+    entries = {entry.id: entry for entry in available_models(settings)}
+    if name not in entries:
+        raise AssistantError(
+            f"There is no writer {name!r}. Available: {', '.join((ExtractiveGenerator.name, *entries))}. "
+            "Set TOGETHER_API_KEY for hosted models, or PAPER_TRAIL_MODEL_URL for a server of your own."
+        )
+    entry = entries[name]
+    return PromptedGenerator(
+        open_model(entry, settings),
+        context=entry.context,
+        parameters=Parameters(max_tokens=entry.max_tokens),
+    )

@@ -1,0 +1,270 @@
+"""A generator without a model: it selects sentences from the evidence, arranges and cites them.
+
+Nothing it writes can be unsupported: every sentence is a paper's own, shortened at its start or put into
+the third person and otherwise as it stands.
+"""
+
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Generator as Iteration
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from assistant.citations import without_labels
+from assistant.records import Call, CallLog, Draft, Evidence, LabelledPaper, Rewrite, Step, Turn
+from assistant.rewrite import rewrite_from_words
+from assistant.thresholds import ExtractiveWeights, thresholds
+from assistant.vocabulary import stems, vocabulary
+from corpus.encoder import Encoder, Vectors
+from corpus.records import Author, Passage
+from corpus.text import words
+
+SHORTEST, LONGEST = 7, 60
+_LEAD = re.compile(
+    r"^(?:however|moreover|furthermore|in addition|additionally|therefore|thus|hence|finally|specifically|"
+    r"in particular|to this end|also|besides|meanwhile|for example|for instance|in contrast|as a result|"
+    r"on the other hand|consequently|accordingly|in this (?:paper|work|study|article)|nevertheless|"
+    r"first|second|third|lastly|notably|importantly|interestingly|concretely|instead|further),\s+",
+    re.IGNORECASE,
+)
+_IN_THIS_PAPER = re.compile(r"^in this (?:paper|work|study|article),?\s+(?=we\b)", re.IGNORECASE)
+_UNQUOTABLE = re.compile(
+    r"\b(?:table|figure|fig\.|section|appendix|equation|eq\.)\s*\(?\d"
+    r"|\b(?:see|shown in)\s+(?:the\s+)?(?:table|figure|appendix)|https?://"
+    r"|\bthe remainder of this paper\b|\bis organi[sz]ed as follows\b",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = re.compile(r"\b(we|our|ours|us|ourselves)\b", re.IGNORECASE)
+_THIRD_PERSON = {"we": "they", "our": "their", "ours": "theirs", "us": "them", "ourselves": "themselves"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A sentence that may be used, with where it stands."""
+
+    paper: LabelledPaper
+    passage: Passage
+    sentence: int
+    text: str
+    stems: frozenset[str]
+
+
+class ExtractiveGenerator:
+    """Selects, arranges and cites sentences of the evidence; it needs the encoder and nothing else."""
+
+    name = "extractive"
+    label = "Extractive (no model)"
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+
+    def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
+        started, clock = datetime.now(UTC), time.perf_counter()
+        rewrite = rewrite_from_words(question, history)
+        log.add(_call("rewrite", rewrite.search_query, started, time.perf_counter() - clock))
+        return rewrite
+
+    def write_draft(
+        self,
+        rewrite: Rewrite,
+        history: tuple[Turn, ...],  # noqa: ARG002 - the search query already carries what matters of it
+        evidence: Evidence,
+        log: CallLog,
+    ) -> Iteration[str, None, Draft]:
+        """Yield the chosen sentences one by one; a draft without text says that none was near enough."""
+        started, clock = datetime.now(UTC), time.perf_counter()
+        pieces = _arrange(self._select(rewrite.search_query, evidence))
+        yield from pieces
+        draft = Draft("".join(pieces))
+        log.add(_call("write", draft.text, started, time.perf_counter() - clock))
+        return draft
+
+    def _select(self, query: str, evidence: Evidence) -> list[_Candidate]:
+        weights = thresholds().extractive
+        candidates = _candidates(query, evidence, weights)
+        if not candidates:
+            return []
+        vectors = self._encoder.encode_passages([candidate.text for candidate in candidates])
+        similarity = _similarity(self._encoder.encode_query(query), vectors)
+        relevance = _relevance(similarity, query, candidates, weights)
+        limit = weights.max_sentences if len(evidence.papers) == 1 else weights.per_paper
+        chosen = _choose(candidates, relevance, vectors, weights, limit)
+        return [candidates[index] for index in chosen]
+
+
+def _call(step: Step, reply: str, started: datetime, seconds: float) -> Call:
+    return Call(
+        step=step,
+        model=ExtractiveGenerator.name,
+        messages=(),
+        parameters=None,
+        reply=reply,
+        started=started.isoformat(timespec="milliseconds"),
+        seconds=seconds,
+    )
+
+
+def _candidates(query: str, evidence: Evidence, weights: ExtractiveWeights) -> list[_Candidate]:
+    """Return the quotable sentences of the evidence; of too many, those that share most with the query."""
+    candidates = [
+        _Candidate(paper, passage, index, text, stems(text))
+        for paper in evidence.papers
+        for passage in paper.passages
+        for index in range(len(passage.sentences))
+        if is_quotable(text := passage.sentence_text(index)) and text != paper.paper.title
+    ]
+    asked = stems(query)
+    ranked = sorted(candidates, key=lambda candidate: -len(asked & candidate.stems))
+    return ranked[: weights.candidates]
+
+
+def is_quotable(sentence: str) -> bool:
+    """Tell whether a sentence can stand outside its paper: whole, plain, pointing at no table or figure."""
+    if not SHORTEST <= len(words(sentence)) <= LONGEST or sentence[-1] not in '.!”"’)]':
+        return False
+    if not (sentence[0].isupper() or sentence[0].isdigit()) or _UNQUOTABLE.search(sentence):
+        return False
+    letters = sum(character.isalpha() or character.isspace() for character in sentence)
+    return letters >= 0.8 * len(sentence)
+
+
+def _similarity(query: Vectors, vectors: Vectors) -> Vectors:
+    """Return the cosine of each sentence and the query, both seen from the middle of the sentences.
+
+    All sentences found are near the query; what they share ("language models") must not decide among them.
+    """
+    middle = vectors.mean(axis=0) if len(vectors) > 2 else np.zeros_like(query)
+    around, asked = vectors - middle, query - middle
+    lengths = np.linalg.norm(around, axis=1) * np.linalg.norm(asked)
+    return np.asarray(around @ asked / np.maximum(lengths, 1e-6), dtype=np.float32)
+
+
+def _relevance(
+    similarity: Vectors, query: str, candidates: Sequence[_Candidate], weights: ExtractiveWeights
+) -> Vectors:
+    """Return how well each sentence answers the query, about 0..1."""
+    rarity = _rarity(query, candidates)
+    context = {
+        item.passage.id: _share(rarity, stems(f"{item.paper.paper.title} {item.passage.text}"))
+        for item in candidates
+    }
+    lexical = np.asarray([_share(rarity, item.stems) for item in candidates])
+    passage = np.asarray([context[item.passage.id] for item in candidates])
+    manner = np.asarray([_manner(item.text, weights) for item in candidates])
+    relevance = weights.dense * np.clip(similarity, 0, 1) + weights.lexical * lexical
+    return np.asarray(relevance + weights.passage * passage + manner, dtype=np.float32)
+
+
+def _rarity(query: str, candidates: Sequence[_Candidate]) -> dict[str, float]:
+    """Return the weight of each stem of the query: the fewer candidate sentences hold it, the more."""
+    counts = Counter(stem for candidate in candidates for stem in candidate.stems)
+    return {stem: math.log((2 + len(candidates)) / (1 + counts[stem])) for stem in stems(query)}
+
+
+def _share(rarity: dict[str, float], held: frozenset[str]) -> float:
+    """Return the share of the query's weight that a text holds, 0..1."""
+    return sum(weight for stem, weight in rarity.items() if stem in held) / (sum(rarity.values()) or 1.0)
+
+
+def _manner(sentence: str, weights: ExtractiveWeights) -> float:
+    """Return what a sentence's wording adds to or takes off its relevance."""
+    known = vocabulary()
+    said = words(sentence)
+    score = weights.finding if known.finding.intersection(said) else 0.0
+    if said[0] in known.background or said[:3] == ["in", "recent", "years"]:
+        score -= weights.background
+    return score - weights.unclear_start if said[0] in known.unclear_start else score
+
+
+def _choose(
+    candidates: Sequence[_Candidate],
+    relevance: Vectors,
+    vectors: Vectors,
+    weights: ExtractiveWeights,
+    per_paper: int,
+) -> list[int]:
+    """Return the indices of the sentences to use, best first (maximal marginal relevance)."""
+    floor = max(weights.floor, weights.relative_floor * float(relevance.max()))
+    chosen: list[int] = []
+    taken: Counter[int] = Counter()
+    while len(chosen) < weights.max_sentences:
+        likeness = (vectors @ vectors[chosen].T).max(axis=1) if chosen else np.zeros(len(candidates))
+        gain = relevance - weights.redundancy * np.clip(likeness - 0.5, 0, 1)
+        open_to = [
+            index
+            for index in range(len(candidates))
+            if index not in chosen
+            and taken[candidates[index].paper.label] < per_paper
+            and likeness[index] < 0.9
+        ]
+        best = max(open_to, key=lambda index: gain[index], default=None)
+        enough = len(chosen) >= weights.min_sentences
+        if best is None or relevance[best] < (floor if enough else weights.floor):
+            break
+        chosen.append(best)
+        taken[candidates[best].paper.label] += 1
+    return chosen
+
+
+def _arrange(chosen: Sequence[_Candidate]) -> list[str]:
+    """Return the sentences as text: paper by paper in order of relevance, within a paper as it has them.
+
+    Several papers make a list, so that nobody reads one paper's sentence as the next one's.
+    """
+    papers = dict.fromkeys(candidate.paper.label for candidate in chosen)
+    groups = [[item for item in chosen if item.paper.label == label] for label in papers]
+    bullets = len(groups) > 2
+    pieces = []
+    for number, group in enumerate(groups):
+        lead = ("\n" if number else "") + "- " if bullets else (" " if number else "")
+        ordered = sorted(group, key=lambda item: (item.passage.number, item.sentence))
+        text = " ".join(_cited(item) for item in ordered)
+        pieces.append(lead + text)
+    return pieces
+
+
+def _cited(candidate: _Candidate) -> str:
+    sentence = in_third_person(without_lead(candidate.text), candidate.paper.paper.authors)
+    body, stop = (sentence[:-1], sentence[-1]) if sentence[-1] in ".!" else (sentence, ".")
+    return f"{without_labels(body)} [{candidate.paper.label}]{stop}"
+
+
+def without_lead(sentence: str) -> str:
+    """Return a sentence without the connective that tied it to the one before."""
+    rest = _LEAD.sub("", _IN_THIS_PAPER.sub("", sentence), count=1)
+    return rest[:1].upper() + rest[1:]
+
+
+def in_third_person(sentence: str, authors: Sequence[Author]) -> str:
+    """Return a sentence with its "we" as its authors: the first by name, the others as "they"."""
+    subject = _named(authors)
+    used = False
+
+    def replaced(found: re.Match[str]) -> str:
+        nonlocal used
+        word = found[0].lower()
+        if found[0] == "US":
+            return found[0]
+        other = _THIRD_PERSON[word]
+        if not used and word in ("we", "our"):
+            used = True
+            other = subject if word == "we" else _possessive(subject)
+        return other[:1].upper() + other[1:] if found.start() == 0 else other
+
+    return _FIRST_PERSON.sub(replaced, sentence)
+
+
+def _named(authors: Sequence[Author]) -> str:
+    families = [author.family for author in authors if author.given]
+    if len(families) == 2:
+        return f"{families[0]} and {families[1]}"
+    return f"{families[0]} et al." if len(families) > 2 else "the authors"
+
+
+def _possessive(name: str) -> str:
+    return f"{name}'s" if not name.endswith("s") else f"{name}'"

@@ -1,0 +1,30 @@
+"""The seam for what writes answers."""
+
+from collections.abc import Generator as Iteration
+from typing import Protocol
+
+from assistant.records import CallLog, Draft, Evidence, Rewrite, Turn
+
+
+class Generator(Protocol):
+    """What rewrites questions and writes drafts: a model with prompts, or the extractive one."""
+
+    @property
+    def name(self) -> str:
+        """The name it is chosen by ("extractive", or a model's id)."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """The name readers see."""
+        ...
+
+    def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
+        """Return the search query for `question` in the light of `history` (oldest turn first)."""
+        ...
+
+    def write_draft(
+        self, rewrite: Rewrite, history: tuple[Turn, ...], evidence: Evidence, log: CallLog
+    ) -> Iteration[str, None, Draft]:
+        """Yield the draft of an answer to `rewrite.question` piece by piece, then return it whole."""
+        ...

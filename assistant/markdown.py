@@ -1,0 +1,27 @@
+"""Foreign text made harmless in exported Markdown."""
+
+import re
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~$&])")
+_LINE_START = re.compile(r"^(\s*)([-+=]|\d+(?=[.)]))", re.MULTILINE)
+_ADDRESS = re.compile(r"(?<=\w)(://|@)|\b(www)\.", re.IGNORECASE)
+
+
+def escaped(text: str) -> str:
+    """Return foreign text on one line, with nothing in it that Markdown would act on."""
+    line = " ".join(text.split())
+    plain = _LINE_START.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", line))
+    # A joiner that is not seen keeps addresses from becoming links.
+    return _ADDRESS.sub(lambda found: f"{found[1] or found[2]}\u2060" if found[1] else "www\u2060.", plain)
+
+
+def quoted(text: str) -> str:
+    """Return foreign text as a block quotation."""
+    return "\n".join(f"> {escaped(line)}" for line in text.splitlines() if line.strip())
+
+
+def fenced(text: str) -> str:
+    """Return foreign text as a code block whose fence is longer than any in it."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"

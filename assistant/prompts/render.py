@@ -1,0 +1,75 @@
+"""Prompts as text files with named gaps, and foreign text made fit to stand in them."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+from assistant.records import Message
+
+FOLDER = Path(__file__).parent
+NO_ANSWER = "NO ANSWER:"
+
+_PARTS = re.compile(r"\A# System\n(?P<system>.+?)^# User\n(?P<user>.+)\Z", re.DOTALL | re.MULTILINE)
+# The brackets that look like our marks are replaced with them: a model may read them as the same.
+_MARK_BRACKETS = str.maketrans("⟦⟧〚〛", "[][]")
+_NUMBER_BRACKETS = re.compile(r"\[(\s*\d+(?:\s*[,;–-]\s*\d+)*\s*)\]")
+_NO_ANSWER_LINE = re.compile(rf"[\s*_>`]*{NO_ANSWER}[*_`]*\s*(?P<reason>[^\n]*)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A prompt's system and user part, with gaps written $name."""
+
+    name: str
+    system: str
+    user: str
+
+    def render(self, **values: str) -> tuple[Message, ...]:
+        """Return the messages with every gap filled; raises ValueError unless `values` name exactly the gaps.
+
+        Values are put in as they are: foreign text goes through `as_data` or `as_line` before.
+        """
+        gaps = {*Template(self.system).get_identifiers(), *Template(self.user).get_identifiers()}
+        if gaps != values.keys():
+            missing, extra = sorted(gaps - values.keys()), sorted(values.keys() - gaps)
+            raise ValueError(f"prompt {self.name!r}: missing {missing}, extra {extra}")
+        return (
+            Message("system", Template(self.system).substitute(values)),
+            Message("user", Template(self.user).substitute(values)),
+        )
+
+
+def load_prompt(name: str) -> Prompt:
+    """Read prompt `name` from its file; raises ValueError where it has not the two parts."""
+    parts = _PARTS.match((FOLDER / f"{name}.md").read_text(encoding="utf-8"))
+    if parts is None:
+        raise ValueError(f"prompt {name!r}: a '# System' part and then a '# User' part are needed")
+    system, user = parts["system"].strip(), parts["user"].strip()
+    if not (Template(system).is_valid() and Template(user).is_valid()):
+        raise ValueError(f"prompt {name!r}: a dollar sign that begins no gap is written $$")
+    return Prompt(name, system, user)
+
+
+def mark(text: str) -> str:
+    """Return a mark that sets data off from the rest of a prompt; no foreign text can contain one."""
+    return f"⟦{as_line(text)}⟧"
+
+
+def as_data(text: str) -> str:
+    """Return a copy of foreign text that can forge neither a mark nor a label.
+
+    Bracketed numbers, a paper's own references, keep their numbers in brackets of another form.
+    """
+    return _NUMBER_BRACKETS.sub(r"〔\1〕", text.translate(_MARK_BRACKETS)).strip()
+
+
+def as_line(text: str) -> str:
+    """Return foreign text as `as_data` does, on one line."""
+    return " ".join(as_data(text).split())
+
+
+def no_answer_reason(text: str) -> str | None:
+    """Return the reason of a reply that says the papers do not answer, None for any other reply."""
+    found = _NO_ANSWER_LINE.match(text)
+    return found["reason"].strip(" *_`") if found else None

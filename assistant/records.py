@@ -1,0 +1,265 @@
+"""The records of a conversation: from a question to its checked answer, with everything sent and received."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from corpus.records import Paper, PaperHits, Passage, Scope
+
+Step = Literal["rewrite", "retrieve", "write", "check"]
+RefusalReason = Literal["empty_corpus", "language", "nothing_relevant", "nothing_supported"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """The search query made of a question; `used_turns` are the indices of the earlier turns it drew on."""
+
+    question: str
+    search_query: str
+    used_turns: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPaper:
+    """A paper as the generator is given it: its label and its passages in reading order."""
+
+    label: int
+    paper: Paper
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the generator is given: papers labelled [1]..[n]."""
+
+    papers: tuple[LabelledPaper, ...] = ()
+
+    def paper(self, label: int) -> LabelledPaper | None:
+        return next((paper for paper in self.papers if paper.label == label), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """An answer as it was written, unchecked; `finish_reason` is "length" when it ran out of tokens."""
+
+    text: str
+    finish_reason: str = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A label resolved to the best passage and sentence of its paper.
+
+    `claim` is the text the label closes: the whole sentence, or its part up to the label. `overlap` is
+    ROUGE-1 precision of the claim against the passage (TruthReader); `support` is 0..1, or None where no
+    support scorer is configured.
+    """
+
+    label: int
+    claim: str
+    passage_id: str
+    sentence: int
+    evidence: str
+    overlap: float
+    support: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSentence:
+    """A sentence of an answer: offsets into its text, the claim without labels, and its citations.
+
+    `unknown_labels` are labels it carried that name no paper given; they are never linked.
+    """
+
+    start: int
+    end: int
+    claim: str
+    labels: tuple[int, ...]
+    citations: tuple[Citation, ...]
+    unknown_labels: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NearestPassage:
+    """A passage that came nearest to a question the corpus could not answer."""
+
+    passage_id: str
+    paper_id: str
+    title: str
+    text: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why the corpus cannot answer, in words for the reader, and what came nearest."""
+
+    reason: RefusalReason
+    message: str
+    nearest: tuple[NearestPassage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A checked answer: `text` carries labels in the one form [n]; with a refusal it has no sentences."""
+
+    text: str
+    sentences: tuple[AnswerSentence, ...] = ()
+    refusal: Refusal | None = None
+
+    @property
+    def cited_labels(self) -> tuple[int, ...]:
+        """The labels of the papers cited, in order of first appearance."""
+        return tuple(dict.fromkeys(label for sentence in self.sentences for label in sentence.labels))
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message sent to a chat model."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """Sampling parameters of a model call."""
+
+    temperature: float = 0.2
+    top_p: float = 0.9
+    max_tokens: int = 700
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One thing asked of a generator: exactly what was sent and what came back.
+
+    The extractive generator asks no model: its calls have no messages and no parameters. Token counts are
+    None where the server did not tell them. `started` is ISO 8601 in UTC.
+    """
+
+    step: Step
+    model: str
+    messages: tuple[Message, ...]
+    parameters: Parameters | None
+    reply: str
+    started: str
+    seconds: float
+    finish_reason: str = "stop"
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class CallLog:
+    """Collects the calls of one turn while it runs."""
+
+    def __init__(self) -> None:
+        self._calls: list[Call] = []
+
+    def add(self, call: Call) -> None:
+        self._calls.append(call)
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        return tuple(self._calls)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPassage:
+    """A passage that was found, by id, with its scores (see `corpus.records.Hit`)."""
+
+    passage_id: str
+    score: float
+    dense: float | None
+    lexical: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class StepTime:
+    step: Step
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class TableVersion:
+    table: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where an answer came from: product, generator, encoder and the corpus tables' versions."""
+
+    product: str
+    generator: str
+    encoder: str
+    encoder_sha256: str
+    corpus: tuple[TableVersion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A question to its answer, with everything sent and received on the way."""
+
+    question: str
+    asked: str
+    scope: Scope
+    papers_wanted: int
+    rewrite: Rewrite
+    hits: tuple[ScoredPassage, ...]
+    evidence: Evidence
+    answer: Answer
+    calls: tuple[Call, ...]
+    seconds: tuple[StepTime, ...]
+    provenance: Provenance
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Turns in order, under an id and a title."""
+
+    id: str
+    title: str
+    turns: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """Event: the search query is known."""
+
+    rewrite: Rewrite
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """Event: the papers are found."""
+
+    papers: tuple[PaperHits, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Event: a piece of the draft has been written; the pieces joined give its text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Event: the turn is complete; always the last."""
+
+    turn: Turn
+
+
+Event = Rewritten | Retrieved | Written | Answered
+
+
+class AssistantError(Exception):
+    """A question could not be taken; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskOptions:
+    """How a question is to be answered: where to look and over how many papers."""
+
+    scope: Scope = field(default_factory=Scope)
+    papers: int = 10

@@ -1,0 +1,49 @@
+"""English words by the part they play in a question, and what is left when they are taken away."""
+
+import tomllib
+from dataclasses import dataclass, fields
+from functools import cache
+from pathlib import Path
+
+from corpus.text import words
+
+WordSet = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The word lists of vocabulary.toml, which says what each is for."""
+
+    frame: WordSet
+    generic: WordSet
+    aspects: WordSet
+    pointing: WordSet
+    function: WordSet
+    unclear_start: WordSet
+    finding: WordSet
+    background: WordSet
+
+
+@cache
+def vocabulary() -> Vocabulary:
+    lists = tomllib.loads(Path(__file__).with_name("vocabulary.toml").read_text(encoding="utf-8"))
+    return Vocabulary(**{field.name: frozenset(lists[field.name].split()) for field in fields(Vocabulary)})
+
+
+def content_words(text: str) -> list[str]:
+    """Return the words of `text` that carry a subject, in lower case and in order."""
+    known = vocabulary()
+    return [word for word in words(text) if word not in known.function and word not in known.generic]
+
+
+def stem(word: str) -> str:
+    """Return a crude stem, so that "models" meets "model" and "reducing" meets "reduced"."""
+    for suffix in ("ingly", "edly", "ation", "ings", "ies", "ing", "ers", "ed", "es", "er", "ly", "s"):
+        if word.endswith(suffix) and len(word) - len(suffix) >= 4:
+            return word[: -len(suffix)]
+    return word
+
+
+def stems(text: str) -> frozenset[str]:
+    """Return the stems of the content words of `text`."""
+    return frozenset(stem(part) for word in content_words(text) for part in (word, *word.split("-")))
