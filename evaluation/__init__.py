@@ -1,0 +1,1 @@
+"""Measures the product; `python -m evaluation bench` prints its speed."""
