@@ -1,0 +1,1 @@
+"""The screens: Streamlit only here and in streamlit_app.py."""

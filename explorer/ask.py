@@ -1,0 +1,259 @@
+"""The Ask screen: scope, conversation, the answer being written, and the evidence beside it."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from assistant.records import AskOptions, AssistantError
+from corpus.records import Scope
+from corpus.search import DEFAULT_PAPERS, MAX_PAPERS, MIN_PAPERS
+from explorer.answers import draw_failure, draw_running, draw_turn
+from explorer.evidence import render_evidence
+from explorer.parts.examples import Example, example_questions
+from explorer.parts.jobs import JobView
+from explorer.parts.safe_text import escaped, shortened
+from explorer.parts.score_bar import meaning
+from explorer.parts.wording import collection_facts, collection_titles, counted
+from explorer.reader import Failure, Reader
+from explorer.resources import Library, jobs
+
+POLL_SECONDS = 0.2
+QUESTION_LENGTH = 2000
+STOPPED = "Stopped. Nothing of this question was kept in the conversation."
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What is chosen above the conversation."""
+
+    options: AskOptions
+    writer: str
+
+
+def render_ask(library: Library, reader: Reader) -> None:
+    """Draw the Ask screen."""
+    settle(reader)
+    choices = _draw_choices(library, reader)
+    if reader.waiting_question:
+        start(library, reader, choices)
+    wide = bool(reader.turns or reader.job_id or reader.failure)
+    talk, side = st.columns([0.58, 0.42], gap="large") if wide else (st.container(), st.container())
+    with talk:
+        _draw_conversation(library, reader)
+    with side:
+        render_evidence(library, reader)
+    with st.bottom:
+        st.chat_input(
+            "Answering your question …" if reader.job_id else _placeholder(library, choices.options.scope),
+            key="question_box",
+            max_chars=QUESTION_LENGTH,
+            disabled=bool(reader.job_id),
+            on_submit=_take_question,
+            args=(reader,),
+        )
+
+
+def start(library: Library, reader: Reader, choices: Choices) -> None:
+    """Give the waiting question to a worker; when that fails, keep it with the reason."""
+    question, reader.waiting_question = reader.waiting_question, ""
+    reader.failure, reader.focus, reader.drawer_open = None, None, False
+    try:
+        assistant = library.assistant(choices.writer)
+        reader.job_id = jobs().start(assistant, question, reader.turns, choices.options)
+    except AssistantError as error:
+        reader.failure = Failure(question, str(error))
+
+
+def settle(reader: Reader) -> bool:
+    """Take a finished question out of its job: a whole turn, or a failure that keeps the question."""
+    if not reader.job_id:
+        return False
+    job = jobs().get(reader.job_id)
+    if job is None:
+        reader.job_id = ""
+        reader.failure = Failure("", "The question was lost: the server no longer knows it. Ask it again.")
+        return True
+    view = job.view()
+    if not view.is_over:
+        return False
+    reader.job_id = ""
+    if view.turn:
+        reader.turns = (*reader.turns, view.turn)
+    else:
+        reader.failure = failure_of(view)
+    return True
+
+
+def failure_of(view: JobView) -> Failure:
+    """Return what to say about a question that was stopped or failed."""
+    if view.state == "stopped":
+        return Failure(view.question, STOPPED, view.text)
+    return Failure(view.question, view.error, view.text)
+
+
+def stop(reader: Reader) -> None:
+    """Stop the question on its way; its worker ends by itself."""
+    if job := jobs().get(reader.job_id):
+        job.stop()
+        view = job.view()
+        reader.failure = Failure(view.question, STOPPED, view.text)
+    reader.job_id = ""
+
+
+def _take_question(reader: Reader) -> None:
+    reader.waiting_question = str(st.session_state.get("question_box") or "")
+
+
+def _placeholder(library: Library, scope: Scope) -> str:
+    count = library.corpus.count_papers(scope)
+    return "Ask about this paper" if count == 1 else f"Ask about these {count:,} papers"
+
+
+def _draw_choices(library: Library, reader: Reader) -> Choices:
+    writers = library.writers()
+    with st.container(key="choices"):
+        if reader.narrow:
+            with st.popover("Where to look", icon=":material/tune:", width="stretch", key="choices_popover"):
+                collections, papers = _draw_scope(library, reader)
+                number = _draw_number()
+                writer = _draw_writer([(one.name, one.label) for one in writers])
+        else:
+            places, count, menu = st.columns([0.54, 0.22, 0.24], gap="medium", vertical_alignment="bottom")
+            with places:
+                collections, papers = _draw_scope(library, reader)
+            with count:
+                number = _draw_number()
+            with menu:
+                writer = _draw_writer([(one.name, one.label) for one in writers])
+    return Choices(AskOptions(Scope(collections=collections, papers=papers), number), writer)
+
+
+def _draw_scope(library: Library, reader: Reader) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Draw the chips of collections and of chosen papers; return the ids that are left."""
+    titles = collection_titles(library.corpus.collections())
+    chosen = st.multiselect(
+        "Look in",
+        list(titles),
+        format_func=lambda one: titles.get(one, one),
+        placeholder="All collections",
+        key="scope_collections",
+        persist_state="session",
+    )
+    if not reader.asked_about:
+        return tuple(chosen), ()
+    names = {
+        paper.id: shortened(paper.title, 60) for paper in library.corpus.papers_by_id(reader.asked_about)
+    }
+    if "scope_papers" not in st.session_state:
+        st.session_state["scope_papers"] = list(names)
+    papers = st.multiselect(
+        "Only these papers",
+        list(names),
+        format_func=lambda one: names.get(one, one),
+        placeholder="All papers again",
+        key="scope_papers",
+        persist_state="session",
+    )
+    return tuple(chosen), tuple(papers)
+
+
+def _draw_number() -> int:
+    number = st.slider(
+        "Papers to read",
+        MIN_PAPERS,
+        MAX_PAPERS,
+        DEFAULT_PAPERS,
+        key="papers_wanted",
+        persist_state="session",
+        help="How many of the best papers the answer may draw on.",
+    )
+    return int(number)
+
+
+def _draw_writer(writers: list[tuple[str, str]]) -> str:
+    """Draw the menu of writers where there is a choice; return the chosen one's name."""
+    labels = dict(writers)
+    if len(writers) == 1:
+        st.caption(f"Written by: {escaped(writers[0][1])}")
+        return writers[0][0]
+    chosen = st.selectbox(
+        "Written by",
+        list(labels),
+        format_func=lambda name: labels.get(name, name),
+        key="writer",
+        persist_state="session",
+    )
+    return str(chosen)
+
+
+def _draw_conversation(library: Library, reader: Reader) -> None:
+    last = len(reader.turns) if not reader.job_id else 0
+    for number, turn in enumerate(reader.turns, start=1):
+        with st.container(key=_place(number, is_latest=number == last)):
+            draw_turn(library, reader, number, turn, is_last=number == last)
+    if reader.job_id:
+        with st.container(key=_place(len(reader.turns) + 1, is_latest=True)):
+            st.fragment(_draw_live, run_every=POLL_SECONDS)(reader)
+    elif reader.failure:
+        draw_failure(reader, reader.failure)
+    elif not reader.turns:
+        _draw_first_visit(library, reader)
+
+
+def _place(number: int, *, is_latest: bool) -> str:
+    """Return the key of a turn's container; a later turn that is the latest gets room to be scrolled up."""
+    return f"latest_{number}" if is_latest and number > 1 else f"turn_{number}"
+
+
+def _draw_live(reader: Reader) -> None:
+    """Draw the question on its way; when it is answered or has been stopped, draw the whole screen anew."""
+    if settle(reader) or not reader.job_id:
+        st.rerun()
+    if job := jobs().get(reader.job_id):
+        draw_running(job.view(), len(reader.turns) + 1)
+    st.button("Stop", key="stop", icon=":material/stop_circle:", on_click=stop, args=(reader,))
+
+
+def _draw_first_visit(library: Library, reader: Reader) -> None:
+    summaries = library.corpus.collections()
+    with st.container(key="reading_first_visit"):
+        st.title("Ask the papers", anchor=False)
+        st.markdown(
+            f"Every sentence of an answer leads to the passage that carries it. "
+            f"{escaped(collection_facts(summaries))}."
+        )
+        examples = example_questions(library.corpus, [one.collection.id for one in summaries])
+        if examples:
+            st.markdown("Some questions to begin with:")
+            draw_examples(reader, examples)
+        st.caption(meaning())
+
+
+def draw_examples(reader: Reader, examples: tuple[Example, ...]) -> None:
+    """Draw questions that are asked with one click."""
+    with st.container(key="examples"):
+        for number, example in enumerate(examples, start=1):
+            st.button(
+                escaped(example.question),
+                key=f"example_{number}",
+                icon=":material/arrow_forward:",
+                type="tertiary",
+                on_click=ask_example,
+                args=(reader, example),
+            )
+
+
+def ask_example(reader: Reader, example: Example) -> None:
+    reader.waiting_question = example.question
+    st.session_state["scope_collections"] = [example.collection] if example.collection else []
+
+
+def ask_about(reader: Reader, paper_ids: tuple[str, ...]) -> None:
+    """Restrict the next questions to some papers."""
+    reader.asked_about = paper_ids
+    st.session_state["scope_papers"] = list(paper_ids)
+    st.session_state["scope_collections"] = []
+
+
+def papers_picked(reader: Reader) -> str:
+    return f"{counted(len(reader.picked), 'paper')} selected"

@@ -1,0 +1,177 @@
+"""The evidence panel: where a citation leads, beside the answer or, on a phone, in a drawer over it."""
+
+import streamlit as st
+
+from assistant.records import Citation
+from explorer.navigation import PAPER
+from explorer.parts.citations import (
+    Source,
+    cut_passage,
+    draft_source,
+    parse_cite,
+    passage_boxes,
+    passage_page,
+    passage_place,
+    shorter_context,
+    sources,
+)
+from explorer.parts.listener import Heard, listen
+from explorer.parts.page_image import show_strip
+from explorer.parts.safe_text import escaped
+from explorer.parts.score_bar import meaning, overlap_bar, support_bar
+from explorer.parts.wording import short_reference
+from explorer.reader import Focus, Reader
+from explorer.resources import Library, jobs
+
+
+@st.fragment
+def render_evidence(library: Library, reader: Reader) -> None:
+    """Draw the panel for the citation in focus, and listen for clicks on citations."""
+    asked = f"question_{len(reader.turns) + 1}" if reader.job_id and reader.turns else ""
+    heard = listen("citation_listener", narrow=reader.narrow, show=asked)
+    take_heard(reader, heard)
+    source = source_in_focus(reader)
+    if reader.narrow:
+        if source and reader.drawer_open:
+            _open_drawer(library, reader)
+        return
+    with st.container(key="evidence_panel", gap="xsmall"):
+        if source:
+            _draw(library, reader, source, "side")
+        elif reader.turns or reader.job_id:
+            st.caption("Click a number in the answer to read the passage that carries it.")
+
+
+def take_heard(reader: Reader, heard: Heard) -> None:
+    """Move the focus to the citation that was clicked, where this conversation has it."""
+    reader.narrow = heard.narrow
+    if cite := parse_cite(heard.cite):
+        look_at(reader, *cite)
+
+
+def look_at(reader: Reader, turn: int, number: int) -> None:
+    """Put citation `number` of a turn into focus; one that does not exist changes nothing."""
+    before = reader.focus
+    reader.focus = Focus(turn, number)
+    if source_in_focus(reader) is None:
+        reader.focus = before
+        return
+    reader.drawer_open = True
+
+
+def source_in_focus(reader: Reader) -> Source | None:
+    """Return what the citation in focus leads to, in a finished answer or in the one being written."""
+    focus = reader.focus
+    if focus is None:
+        return None
+    if 1 <= focus.turn <= len(reader.turns):
+        found = sources(reader.turns[focus.turn - 1])
+        return found[focus.number - 1] if 1 <= focus.number <= len(found) else None
+    job = jobs().get(reader.job_id) if focus.turn == len(reader.turns) + 1 else None
+    view = job.view() if job else None
+    return draft_source(view.text, view.papers, focus.number) if view and view.papers else None
+
+
+def _open_drawer(library: Library, reader: Reader) -> None:
+    def dismissed() -> None:
+        reader.drawer_open = False
+
+    @st.dialog("Passage", position="right", width="medium", on_dismiss=dismissed)
+    def drawer() -> None:
+        source = source_in_focus(reader)
+        if source:
+            _draw(library, reader, source, "drawer")
+
+    drawer()
+
+
+def _draw(library: Library, reader: Reader, source: Source, place: str) -> None:
+    with st.container(key=f"evidence_{place}", gap="xsmall"):
+        _draw_head(reader, source, place)
+        _draw_passage(source, place)
+        _draw_scores(source.citation)
+        _draw_page(library, source, place)
+        _draw_doors(library, source, place)
+
+
+def _draw_head(reader: Reader, source: Source, place: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{place}_head"):
+        st.markdown(f"**Evidence for \\[{source.label}\\]**", width="stretch")
+        st.button(
+            ":material/chevron_left:",
+            key=f"{place}_previous",
+            help="Previous citation",
+            type="tertiary",
+            disabled=source.number <= 1,
+            on_click=_step,
+            args=(reader, -1),
+        )
+        st.markdown(f"{source.number} of {source.count}", width="content")
+        st.button(
+            ":material/chevron_right:",
+            key=f"{place}_next",
+            help="Next citation",
+            type="tertiary",
+            disabled=source.number >= source.count,
+            on_click=_step,
+            args=(reader, 1),
+        )
+    st.markdown(escaped(short_reference(source.paper)))
+    if where := passage_place(source.passage, source.sentence):
+        st.caption(escaped(where))
+
+
+def _step(reader: Reader, step: int) -> None:
+    if reader.focus:
+        look_at(reader, reader.focus.turn, reader.focus.number + step)
+
+
+def _draw_passage(source: Source, place: str) -> None:
+    """Draw the passage as plain text, the sentence that carries the claim marked."""
+    parts = shorter_context(cut_passage(source.passage, source.sentence))
+    with st.container(key=f"reading_passage_{place}", gap="xsmall"):
+        if parts.before:
+            with st.container(key=f"context_before_{place}"):
+                st.text(parts.before)
+        if parts.sentence:
+            with st.container(key=f"marked_sentence_{place}"):
+                st.text(parts.sentence)
+        if parts.after:
+            with st.container(key=f"context_after_{place}"):
+                st.text(parts.after)
+
+
+def _draw_scores(citation: Citation | None) -> None:
+    if citation is None:
+        st.caption("Not checked yet: scores and the exact sentence come when the answer is complete.")
+        return
+    st.html(overlap_bar(citation.overlap) + support_bar(citation.support))
+
+
+def _draw_page(library: Library, source: Source, place: str) -> None:
+    path = library.pdf_path(source.paper.pdf_sha256)
+    page = passage_page(source.passage, source.sentence)
+    if path and page:
+        show_strip(path, page, passage_boxes(source.passage, source.sentence), place)
+
+
+def _draw_doors(library: Library, source: Source, place: str) -> None:
+    query = {"id": source.paper.id, "passage": str(source.passage.number)}
+    if source.sentence is not None:
+        query["sentence"] = str(source.sentence)
+    with st.container(horizontal=True, vertical_alignment="center", key=f"{place}_doors"):
+        st.page_link(PAPER, label="Open paper", icon=":material/article:", query_params=query)
+        path = library.pdf_path(source.paper.pdf_sha256)
+        if path:
+            st.download_button(
+                "Save PDF",
+                data=path.read_bytes,
+                file_name="paper.pdf",
+                mime="application/pdf",
+                on_click="ignore",
+                type="tertiary",
+                icon=":material/download:",
+                key=f"{place}_pdf",
+            )
+        with st.popover("What does this mean?", type="tertiary", key=f"{place}_meaning"):
+            st.markdown(meaning())

@@ -1,0 +1,1 @@
+"""The pages Streamlit runs: each draws one screen from its dependencies."""

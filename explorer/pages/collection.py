@@ -1,0 +1,7 @@
+"""The screen at /collection."""
+
+from explorer.collection import render_collection
+from explorer.reader import current_reader
+from explorer.resources import open_library
+
+render_collection(open_library(), current_reader())

@@ -1,0 +1,7 @@
+"""The address without a page: readers begin with the collection."""
+
+import streamlit as st
+
+from explorer.navigation import COLLECTION
+
+st.switch_page(COLLECTION)

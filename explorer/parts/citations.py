@@ -1,0 +1,169 @@
+"""The citations of an answer in reading order, and what each one leads to. No Streamlit."""
+
+import re
+from dataclasses import dataclass
+
+from assistant.attribution import overlap_word
+from assistant.citations import hold_back, normalise_labels
+from assistant.records import Answer, AnswerSentence, Citation, LabelledPaper, Turn
+from corpus.records import Box, Paper, PaperHits, Passage
+from explorer.parts.safe_text import label_offsets
+
+CONTEXT = 190
+
+_CITE = re.compile(r"(\d{1,4})-(\d{1,4})")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a citation leads to: a passage of a paper, and in it the sentence that carries the claim.
+
+    `citation` is None while the answer is still being written: nothing has been checked yet.
+    """
+
+    number: int
+    count: int
+    label: int
+    paper: Paper
+    passage: Passage
+    sentence: int | None
+    citation: Citation | None
+
+
+@dataclass(frozen=True, slots=True)
+class PassageParts:
+    """A passage cut round one of its sentences."""
+
+    before: str
+    sentence: str
+    after: str
+
+
+def parse_cite(identifier: object) -> tuple[int, int] | None:
+    """Return turn and number of a citation link's id, None for anything else."""
+    found = _CITE.fullmatch(identifier) if isinstance(identifier, str) else None
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def known_labels(turn: Turn) -> frozenset[int]:
+    return frozenset(paper.label for paper in turn.evidence.papers)
+
+
+def sources(turn: Turn) -> tuple[Source, ...]:
+    """Return what each citation of an answer leads to, in the order its links are numbered."""
+    found = label_offsets(turn.answer.text, known_labels(turn))
+    return tuple(
+        _source(turn, number, len(found), label, offset)
+        for number, (label, offset) in enumerate(found, start=1)
+    )
+
+
+def draft_source(text: str, papers: tuple[PaperHits, ...], number: int) -> Source | None:
+    """Return what citation `number` of an unfinished draft leads to: the paper's best passage so far."""
+    shown, known = shown_draft(text, papers)
+    found = label_offsets(shown, known)
+    if not 1 <= number <= len(found):
+        return None
+    label = found[number - 1][0]
+    best = papers[label - 1]
+    return Source(number, len(found), label, best.paper, best.hits[0].passage, None, None)
+
+
+def shown_draft(text: str, papers: tuple[PaperHits, ...]) -> tuple[str, frozenset[int]]:
+    """Return what may be shown of an unfinished draft, labels in their one form, and the known labels."""
+    known = frozenset(range(1, len(papers) + 1))
+    return normalise_labels(hold_back(text)[0], known).text, known
+
+
+def first_number(found: tuple[Source, ...], label: int) -> int | None:
+    """Return the number of the first citation of a paper."""
+    return next((source.number for source in found if source.label == label), None)
+
+
+def uncited_ends(answer: Answer) -> tuple[int, ...]:
+    """Return where the sentences end that cite no paper that was given."""
+    return tuple(
+        sentence.start + len(answer.text[sentence.start : sentence.end].rstrip())
+        for sentence in answer.sentences
+        if not sentence.citations
+    )
+
+
+def weak_numbers(turn: Turn) -> tuple[int, ...]:
+    """Return, for each sentence whose best overlap is weak, the number of its first citation."""
+    found = sources(turn)
+    weak = [sentence for sentence in turn.answer.sentences if sentence.citations and _is_weak(sentence)]
+    firsts = (
+        next((source.number for source in found if source.citation in sentence.citations), None)
+        for sentence in weak
+    )
+    return tuple(number for number in firsts if number is not None)
+
+
+def cut_passage(passage: Passage, sentence: int | None) -> PassageParts:
+    """Return a passage in three parts, the middle one empty when no sentence is meant."""
+    if sentence is None or not 0 <= sentence < len(passage.sentences):
+        return PassageParts(passage.text.strip(), "", "")
+    span = passage.sentences[sentence]
+    return PassageParts(
+        passage.text[: span.start].strip(),
+        passage.text[span.start : span.end].strip(),
+        passage.text[span.end :].strip(),
+    )
+
+
+def shorter_context(parts: PassageParts) -> PassageParts:
+    """Return the parts with as much before and after the sentence as is needed to understand it."""
+    if not parts.sentence:
+        return parts
+    before, after = parts.before, parts.after
+    if len(before) > CONTEXT:
+        before = f"… {before[-CONTEXT:].partition(' ')[2]}"
+    if len(after) > CONTEXT:
+        after = f"{after[:CONTEXT].rpartition(' ')[0]} …"
+    return PassageParts(before, parts.sentence, after)
+
+
+def passage_boxes(passage: Passage, sentence: int | None) -> tuple[Box, ...]:
+    """Return the boxes of one sentence, or of the whole passage."""
+    if sentence is not None and 0 <= sentence < len(passage.sentences):
+        return passage.sentences[sentence].boxes
+    return tuple(box for one in passage.sentences for box in one.boxes)
+
+
+def passage_page(passage: Passage, sentence: int | None) -> int | None:
+    """Return the page that a sentence begins on, or the passage's first page."""
+    boxes = passage_boxes(passage, sentence)
+    return boxes[0].page if boxes else passage.page
+
+
+def passage_place(passage: Passage, sentence: int | None) -> str:
+    """Return where a passage stands: its section path and page, as far as they are known."""
+    page = passage_page(passage, sentence)
+    section = passage.section_path or ("Abstract" if passage.kind == "abstract" else "")
+    return ", ".join(part for part in (section, f"p. {page}" if page else "") if part)
+
+
+def _source(turn: Turn, number: int, count: int, label: int, offset: int) -> Source:
+    labelled = turn.evidence.paper(label)
+    assert labelled is not None, "label_offsets returns known labels only"
+    citation = _citation_at(turn.answer, label, offset)
+    passage = _passage(labelled, citation.passage_id if citation else "")
+    return Source(
+        number, count, label, labelled.paper, passage, citation.sentence if citation else None, citation
+    )
+
+
+def _citation_at(answer: Answer, label: int, offset: int) -> Citation | None:
+    for sentence in answer.sentences:
+        if sentence.start <= offset < sentence.end:
+            return next((one for one in sentence.citations if one.label == label), None)
+    return None
+
+
+def _passage(labelled: LabelledPaper, passage_id: str) -> Passage:
+    return next((one for one in labelled.passages if one.id == passage_id), labelled.passages[0])
+
+
+def _is_weak(sentence: AnswerSentence) -> bool:
+    return overlap_word(max(citation.overlap for citation in sentence.citations)) == "weak"

@@ -1,0 +1,41 @@
+"""Score bars: always with number and word, drawn from numbers and constants alone."""
+
+from assistant.attribution import overlap_word
+from assistant.thresholds import thresholds
+
+NO_SCORE = "no score"
+
+
+def meaning() -> str:
+    """Return in words what the overlap bar says and what it does not."""
+    bars = thresholds().overlap
+    return (
+        "Overlap is the share of the claim's words that the cited passage also has (ROUGE-1 precision): "
+        f"weak below {bars.partial:.2f}, strong from {bars.strong:.2f}. It measures wording, not truth: "
+        "read the passage."
+    )
+
+
+def overlap_bar(overlap: float | None) -> str:
+    """Return the HTML of the overlap bar; it holds nothing but numbers and words of ours."""
+    return _bar("Overlap", overlap)
+
+
+def support_bar(support: float | None) -> str:
+    return _bar("Support", support)
+
+
+def _bar(name: str, score: float | None) -> str:
+    if score is None:
+        return (
+            f'<div class="pt-score" role="img" aria-label="{name}: {NO_SCORE}"><span>{name}</span>'
+            f'<span class="pt-none">–</span><span class="pt-value">{NO_SCORE}</span></div>'
+        )
+    hundredths = min(100, max(0, int(score * 100 + 1e-9)))
+    word = overlap_word(score)
+    number = f"{hundredths / 100:.2f}"
+    return (
+        f'<div class="pt-score" role="img" aria-label="{name}: {number}, {word}"><span>{name}</span>'
+        f'<span class="pt-track"><span class="pt-fill pt-{word}" style="width:{hundredths}%"></span></span>'
+        f'<span class="pt-value">{number} {word}</span></div>'
+    )

@@ -1,0 +1,69 @@
+"""The few rules of style that Streamlit's theme cannot express; a constant, no text from anywhere."""
+
+STYLE = """
+<style>
+.stMainBlockContainer { max-width: 82rem; padding-top: 4.5rem; }
+[data-testid="stBottomBlockContainer"] { max-width: 82rem; padding-bottom: 1.2rem; }
+.stMarkdown p, .stMarkdown li, [data-testid="stText"] { line-height: 1.6; }
+[class*="st-key-reading"] .stMarkdown p, [class*="st-key-reading"] .stMarkdown li,
+[class*="st-key-reading"] [data-testid="stText"] { font-size: 17px; max-width: 70ch; }
+[data-testid="stText"] { font-family: inherit; white-space: pre-line; overflow-wrap: anywhere; }
+[class*="st-key-question"] .stMarkdown p {
+  font-family: "Source Serif", serif; font-size: 1.35rem; line-height: 1.35; max-width: 46ch; }
+[class*="st-key-question"] { scroll-margin-top: 4.5rem; }
+[class*="st-key-latest"] { min-height: calc(100vh - 14rem); }
+a[href^="#cite-"] { text-decoration: none; font-size: .78em; font-weight: 600; vertical-align: .22em;
+  line-height: 1; padding: .12em .22em; border-radius: 4px; white-space: nowrap;
+  background: color-mix(in srgb, currentColor 12%, transparent); }
+a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
+  background: color-mix(in srgb, currentColor 26%, transparent); }
+[class*="st-key-marked_sentence"] { border-left: 3px solid #ca8a04; padding: .35rem 0 .35rem .8rem;
+  background: rgba(234, 179, 8, .16); border-radius: 0 6px 6px 0; }
+[class*="st-key-context"] [data-testid="stText"] { font-size: 15.5px; opacity: .86; }
+.pt-score { display: grid; grid-template-columns: 4.6rem minmax(4rem, 11rem) auto; gap: .6rem;
+  align-items: center; font-size: .9rem; }
+.pt-track { height: 8px; border-radius: 4px; background: #8884; overflow: hidden; }
+.pt-fill { display: block; height: 100%; border-radius: 4px; }
+.pt-weak { background: #dc2626; } .pt-partial { background: #ca8a04; } .pt-strong { background: #2563eb; }
+.pt-none { opacity: .6; }
+.pt-value { font-variant-numeric: tabular-nums; }
+[data-testid="stColumn"]:has(.st-key-evidence_panel) {
+  position: sticky; top: 4.25rem; align-self: flex-start; }
+.st-key-evidence_panel { max-height: calc(100vh - 10rem); overflow-y: auto; padding-right: .35rem;
+  scrollbar-width: thin; }
+[class*="st-key-row_"] { border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent);
+  padding-top: .7rem; }
+[class*="st-key-row_"] .stMarkdown p { font-size: 15px; max-width: 76ch; line-height: 1.5; }
+[class*="st-key-tick_"] { margin-top: -.15rem; }
+[class*="st-key-title_link"] a { padding: 0; text-align: left; }
+[class*="st-key-title_link"] a:hover { background: none; text-decoration: underline; }
+[class*="st-key-title_link"] a p, [class*="st-key-title_link"] a span {
+  white-space: normal; font-size: 16.5px; font-weight: 600; line-height: 1.35; }
+[class*="st-key-strip_"] img { object-fit: cover; width: 100%; }
+[class*="st-key-quiet"] button p { white-space: normal; text-align: left; }
+[data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p { color: inherit; }
+[data-testid="stCaptionContainer"] { opacity: .78; }
+[class*="_head"] button { min-height: 1.8rem; padding: 0 .4rem; }
+[class*="st-key-examples"] { gap: .1rem; }
+[class*="st-key-examples"] button { min-height: 2rem; padding: .2rem 0; height: auto; }
+[class*="st-key-examples"] button p { white-space: normal; text-align: left; }
+[class*="st-key-similar"] a { background: none; padding: .15rem 0; }
+[class*="st-key-similar"] a p, [class*="st-key-similar"] a span { white-space: normal; line-height: 1.4; }
+.stImage img { border: 1px solid color-mix(in srgb, currentColor 16%, transparent); border-radius: 4px; }
+@media (max-width: 640px) {
+  .stMainBlockContainer { padding: 4rem 1rem 2rem; }
+  .stMainBlockContainer h1 { font-size: 1.5rem; }
+  .st-key-evidence_panel { display: none; }
+}
+@media print {
+  [data-testid="stBottom"], [data-testid="stHeader"], .stButton, .stDownloadButton { display: none; }
+}
+</style>
+"""
+
+# The accent of the dark theme is light: Streamlit's white on it could not be read.
+DARK_STYLE = """
+<style>
+[data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primary"] p { color: #171614; }
+</style>
+"""

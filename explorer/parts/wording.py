@@ -1,0 +1,90 @@
+"""How papers, counts and times are written for readers. No Streamlit; nothing here is escaped."""
+
+from datetime import UTC, datetime
+
+from assistant.records import Turn
+from corpus.records import Author, CollectionSummary, Paper, parse_passage_id
+from explorer.parts.safe_text import one_line
+
+
+def short_authors(authors: tuple[Author, ...]) -> str:
+    """Return the authors as a citation names them: "Lin", "Lin and Ruan", "Lin et al."."""
+    names = [author.family or author.given for author in authors]
+    if len(names) > 2:
+        return f"{names[0]} et al."
+    return " and ".join(names)
+
+
+def all_authors(authors: tuple[Author, ...], limit: int = 12) -> str:
+    names = [author.name for author in authors]
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more
+
+
+def short_reference(paper: Paper) -> str:
+    """Return a paper as a line of a reference list begins: title, authors, year."""
+    by = ", ".join(part for part in (short_authors(paper.authors), str(paper.year or "")) if part)
+    return one_line(f"{paper.title} ({by})" if by else paper.title)
+
+
+def full_reference(paper: Paper) -> str:
+    """Return a paper as plain text for a list of references."""
+    parts = (all_authors(paper.authors), str(paper.year or ""), paper.title, paper.venue, paper.url)
+    return one_line(". ".join(part.rstrip(".") for part in parts if part))
+
+
+def answer_with_references(turn: Turn) -> str:
+    """Return an answer as plain text, with the papers it cites below it."""
+    lines = [turn.question, "", turn.answer.text.strip(), "", "References"]
+    for label in turn.answer.cited_labels:
+        if labelled := turn.evidence.paper(label):
+            lines.append(f"[{label}] {full_reference(labelled.paper)}")
+    return "\n".join(lines)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return "1 paper", "1,097 papers"."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def collection_facts(summaries: tuple[CollectionSummary, ...]) -> str:
+    """Return in one line what some collections hold: papers, years, full texts, last build."""
+    papers = sum(one.papers for one in summaries)
+    full = sum(one.full_texts for one in summaries)
+    first = min((one.first_year for one in summaries if one.first_year), default=None)
+    last = max((one.last_year for one in summaries if one.last_year), default=None)
+    facts = [counted(papers, "paper")]
+    if first and last:
+        facts.append(str(first) if first == last else f"{first} to {last}")
+    facts.append("titles and abstracts" if not full else f"{counted(full, 'full text')}")
+    if built := max((one.built for one in summaries), default=""):
+        facts.append(f"built {day(built)}")
+    return " · ".join(facts)
+
+
+def collection_titles(summaries: tuple[CollectionSummary, ...]) -> dict[str, str]:
+    """Return the titles of collections by their ids; those that share a title are told apart by id."""
+    titles = {one.collection.id: one_line(one.collection.title) for one in summaries}
+    given = list(titles.values())
+    return {key: title if given.count(title) == 1 else f"{title} ({key})" for key, title in titles.items()}
+
+
+def day(moment: str) -> str:
+    """Return an ISO 8601 moment as "21 November 2026", or as it is when it is none."""
+    try:
+        read = datetime.fromisoformat(moment).astimezone(UTC)
+    except ValueError:
+        return moment
+    return f"{read.day} {read:%B %Y}"
+
+
+def seconds(time: float) -> str:
+    return f"{time:.1f} s"
+
+
+def steps_taken(turn: Turn) -> str:
+    """Return what was done for an answer: papers and passages read, and how long it took."""
+    passages = sum(len(paper.passages) for paper in turn.evidence.papers) or len(turn.hits)
+    papers = len(turn.evidence.papers) or len({parse_passage_id(hit.passage_id)[0] for hit in turn.hits})
+    taken = sum(step.seconds for step in turn.seconds)
+    return f"{counted(papers, 'paper')}, {counted(passages, 'passage')} · {seconds(taken)}"

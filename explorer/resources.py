@@ -1,0 +1,73 @@
+"""What all visitors share: settings, encoder, corpus, generators and the questions being answered."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from assistant.chat import Assistant
+from assistant.generators.choice import GeneratorChoice, generator_choices, open_generator
+from corpus.encoder import SentenceEncoder
+from corpus.errors import CorpusError
+from corpus.settings import Settings
+from corpus.store import Corpus
+from explorer.parts.jobs import JobStore
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The corpus as it was last published, and what reads and answers from it."""
+
+    settings: Settings
+    encoder: SentenceEncoder
+    corpus: Corpus
+
+    def writers(self) -> tuple[GeneratorChoice, ...]:
+        return generator_choices(self.settings)
+
+    def assistant(self, writer: str) -> Assistant:
+        """Return the assistant with the writer of that name; raises AssistantError when there is none."""
+        return Assistant(self.corpus, self.encoder, open_generator(writer, self.settings, self.encoder))
+
+    def pdf_path(self, pdf_sha256: str) -> Path | None:
+        """Return where the PDF with that hash is kept, None when it is not."""
+        path = self.settings.pdf_path / f"{pdf_sha256}.pdf"
+        return path if pdf_sha256.isalnum() and path.is_file() else None
+
+
+def open_library() -> Library:
+    """Return the library as of the last build; raises CorpusError when there is no usable corpus."""
+    settings = Settings()
+    encoder = _encoder(settings.encoder)
+    return Library(
+        settings, encoder, _corpus(settings.corpus_path, _published(settings.corpus_path), encoder)
+    )
+
+
+def has_corpus() -> bool:
+    return (Settings().corpus_path / "manifest.json").is_file()
+
+
+@st.cache_resource(show_spinner=False)
+def jobs() -> JobStore:
+    return JobStore()
+
+
+@st.cache_resource(show_spinner=False, max_entries=2)
+def _encoder(name: str) -> SentenceEncoder:
+    return SentenceEncoder(name)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _corpus(path: Path, published: str, _encoder_in_use: SentenceEncoder) -> Corpus:  # noqa: ARG001
+    """Open the corpus anew whenever a build has replaced its manifest: `published` is only a key."""
+    return Corpus.open(path, _encoder_in_use)
+
+
+def _published(path: Path) -> str:
+    try:
+        return (path / "manifest.json").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise CorpusError(f"The corpus at {path} cannot be read: {error.strerror}.") from error

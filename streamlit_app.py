@@ -1,0 +1,15 @@
+"""Paper Trail, started by `streamlit run streamlit_app.py`.
+
+The server imports this file for `app`; Streamlit then runs it once per rerun of a screen, as `__main__`.
+"""
+
+import streamlit as st
+
+from explorer.navigation import draw
+from explorer.security import middleware, show_script_error
+from explorer.warm_up import lifespan
+
+if __name__ == "__main__":
+    draw()
+else:
+    app = st.App(__file__, lifespan=lifespan, middleware=middleware(), on_script_error=show_script_error)

@@ -1,0 +1,150 @@
+"""The app on a port of its own with the demonstration corpus, and pages of Chromium that look at it."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.explorer.demo_home import PROJECT, build_demo_home
+from tests.standin_chat import Received, StandinChat, reply
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
+ARGUMENTS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+SIZES = {"wide": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
+SLOW_ANSWER = (
+    "BM25 ranks passages by weighted words [1]. Dense retrieval compares vectors [2]. "
+    "![x](http://203.0.113.9/a.png) <img src='http://203.0.113.9/b.png'> http://203.0.113.9/c "
+    ":green-badge[0.99 strong] [y](http://203.0.113.9/d) ```mermaid graph TD;``` "
+    "This sentence goes on for a while so that there is time to click on something else [1]."
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test of this folder, and skip it where there is no browser."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+            if not CHROMIUM:
+                item.add_marker(pytest.mark.skip(reason="chromium is not installed"))
+
+
+def _answer(request: Received) -> Any:
+    """Play a model: a search query at once, an answer slowly."""
+    asked = request.body["messages"][-1]["content"]
+    if "paper 1" in asked:
+        return reply(SLOW_ANSWER, wait_between=0.03)
+    return reply("BM25 dense retrieval")
+
+
+@pytest.fixture(scope="session")
+def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_demo_home(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="session")
+def model() -> Iterator[StandinChat]:
+    with StandinChat(default=_answer) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def app(demo_home: Path, model: StandinChat, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start the app once; return its address."""
+    models = tmp_path_factory.mktemp("models") / "models.toml"
+    models.write_text('[[models]]\nid = "standin"\nlabel = "Stand-in"\ncontext = 32768\n')
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = {
+        **{key: value for key, value in os.environ.items() if key != "TOGETHER_API_KEY"},
+        "PAPER_TRAIL_HOME": str(demo_home),
+        "PAPER_TRAIL_MODEL_URL": model.url,
+        "PAPER_TRAIL_MODELS_FILE": str(models),
+    }
+    command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port", str(port)]
+    log = tmp_path_factory.mktemp("server") / "log.txt"
+    with log.open("w") as output:
+        server = subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=output, stderr=output)
+        address = f"http://127.0.0.1:{port}"
+        try:
+            _wait_for(address, server, log)
+            yield address
+        finally:
+            server.terminate()
+            server.wait(10)
+
+
+def _wait_for(address: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1) as health:
+                if health.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.2)
+    raise AssertionError(f"the app did not start: {log.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium: Any, app: str) -> Iterator[Callable[..., Any]]:
+    """Open pages of the app, each a visitor of their own; fail on foreign requests and console errors."""
+    contexts, complaints = [], []
+
+    def open_one(path: str = "/", size: str = "wide", scheme: str = "light") -> Any:
+        context = chromium.new_context(
+            viewport=SIZES[size], color_scheme=scheme, reduced_motion="reduce", accept_downloads=True
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(30_000)
+        page.on("request", lambda request: complaints.extend(_foreign(request.url)))
+        page.on("pageerror", lambda error: complaints.append(f"page error: {error}"))
+        page.on("console", lambda message: complaints.extend(_console(message)))
+        page.goto(app + path)
+        settled(page)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def settled(page: Any) -> None:
+    """Wait until the script of the screen has run to its end."""
+    page.wait_for_function(
+        "() => document.querySelector('[data-testid=stApp]')"
+        "?.getAttribute('data-test-script-state') === 'notRunning'"
+    )
+
+
+def _foreign(url: str) -> list[str]:
+    own = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:")
+    return [] if url.startswith(own) else [f"request to {url}"]
+
+
+def _console(message: Any) -> list[str]:
+    # Streamlit looks for its own routes below each page's address first; those are not there.
+    probing = "_stcore/" in str(message.location.get("url", "")) and "404" in message.text
+    return [f"console: {message.text}"] if message.type == "error" and not probing else []

@@ -1,0 +1,193 @@
+"""The whole way in Chromium: ask, read the evidence, take the trail away; on a desk and on a phone."""
+
+import json
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assistant.transcript import from_json
+from tests.browser.conftest import settled
+
+OpenPage = Callable[..., Any]
+QUESTION = "How do dense retrieval and BM25 compare, and where does each of them fail?"
+
+
+def ask(page: Any, question: str = QUESTION) -> None:
+    page.get_by_test_id("stChatInputTextArea").fill(question)
+    page.keyboard.press("Enter")
+
+
+def answered(page: Any) -> None:
+    page.get_by_text("References", exact=True).last.wait_for()
+    settled(page)
+
+
+def choose_the_model(page: Any) -> None:
+    page.locator(".st-key-writer input").click()
+    page.get_by_role("option", name="Stand-in").click()
+    settled(page)
+
+
+def test_an_answer_leads_to_passage_and_page_and_downloads(open_page: OpenPage) -> None:
+    page = open_page("/")
+    page.get_by_role("button", name=QUESTION).click()
+    answered(page)
+    assert page.url.endswith("/ask")
+    link = page.locator('a[href="#cite-1-1"]')
+    sentence = page.locator(".st-key-reading_answer_1 p").first.inner_text().split("[")[0].strip()
+    begun = time.monotonic()
+    link.click()
+    marked = page.locator('[class*="st-key-marked_sentence"]')
+    marked.wait_for()
+    assert time.monotonic() - begun < 3
+    assert sentence[:60] in " ".join(marked.inner_text().split())
+    picture = page.locator('[class*="st-key-strip_side"] img')
+    picture.wait_for()
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 600
+    assert "evidence boxed" in picture.get_attribute("alt")
+    page.get_by_role("img", name="Overlap: ").wait_for()
+    assert "#" not in page.url
+    assert _downloaded(page, "JSON").suffix == ".json"
+
+
+def _downloaded(page: Any, name: str) -> Path:
+    page.locator(".st-key-trail button").first.click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=name).click()
+    download = waiting.value
+    path = Path(download.path()).with_name(download.suggested_filename)
+    download.save_as(path)
+    page.keyboard.press("Escape")
+    return path
+
+
+def test_the_trail_reads_back_from_what_was_downloaded(open_page: OpenPage) -> None:
+    page = open_page("/ask")
+    ask(page)
+    answered(page)
+    conversation = from_json(_downloaded(page, "JSON").read_text(encoding="utf-8"))
+    assert conversation.turns[0].question == QUESTION
+    markdown = _downloaded(page, "Markdown").read_text(encoding="utf-8")
+    assert "What was sent" in markdown
+
+
+def test_a_click_while_it_is_written_stops_nothing_and_no_payload_acts(open_page: OpenPage) -> None:
+    page = open_page("/ask")
+    choose_the_model(page)
+    ask(page)
+    page.locator('a[href="#cite-1-1"]').click()
+    page.get_by_text("Evidence for [1]").wait_for()
+    assert page.get_by_role("button", name="Stop").is_visible()
+    answered(page)
+    answer = page.locator(".st-key-reading_answer_1")
+    assert "click on something else" in answer.inner_text()
+    assert "<img src='http" in answer.inner_text()
+    assert answer.locator("img, iframe, svg").count() == 0
+    links = answer.locator("a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
+    assert links == ["#cite-1-1", "#cite-1-2", "#cite-1-3"]
+    assert answer.locator('[class*="badge"], [data-testid*="Badge"]').count() == 0
+
+
+def test_a_question_is_stopped_and_kept(open_page: OpenPage) -> None:
+    page = open_page("/ask")
+    choose_the_model(page)
+    ask(page)
+    page.locator('a[href="#cite-1-1"]').wait_for()
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("Stopped.").wait_for()
+    assert page.get_by_role("button", name="Retry").is_visible()
+
+
+def test_citations_are_opened_by_keyboard(open_page: OpenPage) -> None:
+    page = open_page("/ask")
+    ask(page)
+    answered(page)
+    page.locator('a[href="#cite-1-2"]').focus()
+    page.keyboard.press("Enter")
+    page.get_by_text("2 of ").wait_for()
+
+
+def test_a_second_question_is_scrolled_into_view(open_page: OpenPage) -> None:
+    page = open_page("/ask")
+    ask(page)
+    answered(page)
+    ask(page, "What about its storage cost?")
+    page.locator(".st-key-question_2").wait_for()
+    page.wait_for_timeout(600)
+    assert 0 <= page.locator(".st-key-question_2").bounding_box()["y"] < 300
+
+
+def test_a_phone_reads_the_evidence_in_a_drawer(open_page: OpenPage) -> None:
+    page = open_page("/ask", size="phone")
+    ask(page)
+    answered(page)
+    page.locator('a[href="#cite-1-1"]').click()
+    drawer = page.get_by_role("dialog")
+    drawer.locator('[class*="st-key-marked_sentence"]').wait_for()
+    drawer.get_by_text("1 of ").wait_for()
+    drawer.locator("img").wait_for()
+    assert _fits(page)
+    drawer.get_by_role("button", name="Close").click()
+    drawer.wait_for(state="hidden")
+    assert page.locator('a[href="#cite-1-1"]').is_visible()
+
+
+@pytest.mark.parametrize("path", ["/collection", "/ask", "/about", "/paper?id=field-notes-retrieval%2Fbm25"])
+def test_nothing_is_wider_than_a_phone(open_page: OpenPage, path: str) -> None:
+    page = open_page(path, size="phone", scheme="dark")
+    page.wait_for_timeout(500)
+    assert _fits(page)
+
+
+def _fits(page: Any) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+def test_the_collection_is_searched_while_typing(open_page: OpenPage) -> None:
+    page = open_page("/collection")
+    page.get_by_placeholder("Search titles").press_sequentially("rank fusion", delay=20)
+    page.get_by_text("match, best first").wait_for()
+    page.locator(".st-key-papers strong", has_text="fusion").first.wait_for()
+    page.wait_for_url("**/collection?q=rank+fusion")
+    page.get_by_role("link", name="Rank Fusion for Hybrid Search").first.click()
+    page.wait_for_url("**/paper?id=*")
+    page.get_by_role("heading", name="Abstract").wait_for()
+
+
+def test_an_address_with_a_collection_shows_it(open_page: OpenPage) -> None:
+    page = open_page("/collection?collection=field-notes-evaluation")
+    page.get_by_text("8 papers · 2026").wait_for()
+
+
+def test_two_visitors_do_not_see_each_other(open_page: OpenPage) -> None:
+    first, second = open_page("/ask"), open_page("/ask")
+    ask(first)
+    answered(first)
+    second.reload()
+    settled(second)
+    assert second.locator('a[href^="#cite-"]').count() == 0
+    assert second.get_by_text("Ask the papers").is_visible()
+
+
+@pytest.mark.parametrize(
+    "route", ["/", "/ask", "/_stcore/health", "/_stcore/host-config", "/favicon.png", "/nothing"]
+)
+def test_every_route_carries_the_security_headers(app: str, route: str) -> None:
+    with urllib.request.urlopen(app + route) as reply:
+        assert "default-src 'self'" in reply.headers["content-security-policy"]
+        assert reply.headers["x-content-type-options"] == "nosniff"
+        assert reply.headers["referrer-policy"] == "no-referrer"
+
+
+def test_the_agent_interface_is_off(app: str) -> None:
+    request = urllib.request.Request(
+        f"{app}/_stcore/agent/interact",
+        data=json.dumps({}).encode(),
+        headers={"content-type": "application/json"},
+    )
+    with pytest.raises(urllib.error.HTTPError):
+        urllib.request.urlopen(request)

@@ -1,0 +1,102 @@
+"""Which papers a collection lists: pages, orders, searches, years."""
+
+import pytest
+
+from corpus.records import Author, Scope
+from explorer.parts.examples import demonstration_questions, example_questions, questions_about
+from explorer.parts.finding import list_papers, query_terms, snippet, year_range
+from explorer.parts.sections import paper_sections
+from explorer.parts.wording import collection_facts, day, short_authors
+from explorer.resources import Library
+
+
+def titles(
+    library: Library, query: str = "", order: str = "position", page: int = 1, scope: Scope | None = None
+) -> list[str]:
+    listing = list_papers(library.corpus, library.encoder, query, scope or Scope(), order=order, page=page)  # type: ignore[arg-type]
+    return [one.paper.title for one in listing.papers]
+
+
+def test_all_papers_are_listed(library: Library) -> None:
+    listing = list_papers(library.corpus, library.encoder, "", Scope(), order="position", page=1)
+    assert (listing.total, listing.page, listing.pages, len(listing.papers)) == (16, 1, 1, 16)
+
+
+def test_a_page_that_is_not_there_is_the_last(library: Library) -> None:
+    assert list_papers(library.corpus, library.encoder, "", Scope(), order="title", page=99).page == 1
+
+
+def test_titles_are_sorted(library: Library) -> None:
+    assert titles(library, order="title") == sorted(titles(library), key=str.lower)
+
+
+def test_a_search_finds_the_paper_it_is_about(library: Library) -> None:
+    assert "Rank Fusion" in titles(library, "reciprocal rank fusion", "relevance")[0]
+
+
+@pytest.mark.parametrize("order", ["title", "newest", "oldest", "position", "relevance"])
+def test_a_search_can_be_put_in_every_order(library: Library, order: str) -> None:
+    assert sorted(titles(library, "rouge", order)) == sorted(titles(library, "rouge", "relevance"))
+
+
+@pytest.mark.parametrize("query", ["zzzqqqxxyy wwvvq", "' OR 1=1 --", '"', "AND OR NOT (", "*" * 50])
+def test_strange_searches_find_little_and_fail_never(library: Library, query: str) -> None:
+    titles(library, query, "relevance")
+
+
+def test_nothing_is_found_outside_the_years(library: Library) -> None:
+    assert titles(library, scope=Scope(years=(1990, 1991))) == []
+
+
+def test_long_words_are_marked_without_their_ending() -> None:
+    assert query_terms("the retrieval of BM25") == {"the", "retriev", "bm25"}
+
+
+def test_a_snippet_stands_round_the_first_match() -> None:
+    text = "word " * 100 + "needle " + "word " * 100
+    cut = snippet(text, frozenset({"needle"}), 60)
+    assert "needle" in cut and len(cut) < 70
+    assert cut.startswith("… ") and cut.endswith(" …")
+    assert snippet("short", frozenset({"x"})) == "short"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"), [((2020, 2024), None), ((2021, 2022), (2021, 2022)), (None, None), ("x", None)]
+)
+def test_years_count_only_where_they_restrict(chosen: object, expected: tuple[int, int] | None) -> None:
+    assert year_range(2020, 2024, chosen) == expected
+
+
+def test_examples_are_the_demonstrations_own_only_where_it_is_held(library: Library) -> None:
+    held = [one.collection.id for one in library.corpus.collections()]
+    assert example_questions(library.corpus, held)[0] in demonstration_questions()
+    others = example_questions(library.corpus, held[:1])
+    assert all(example.collection == held[0] for example in others)
+    papers = library.corpus.papers(limit=3)
+    assert papers[0].title in questions_about(papers)[0].question
+
+
+def test_sections_hold_every_passage_but_the_abstract(library: Library) -> None:
+    paper = library.corpus.papers(limit=1)[0]
+    passages = library.corpus.passages(paper.id)
+    sections = paper_sections(passages)
+    assert [one for section in sections for one in section.passages] == [
+        one for one in passages if one.kind != "abstract"
+    ]
+    assert len({section.anchor for section in sections}) == len(sections)
+
+
+def test_facts_of_the_corpus_are_said_in_a_line(library: Library) -> None:
+    assert collection_facts(library.corpus.collections()).startswith(
+        "16 papers · 2026 · 16 full texts · built "
+    )
+
+
+def test_dates_and_names_are_written_for_readers() -> None:
+    assert day("2026-11-21T15:09:52+00:00") == "21 November 2026"
+    assert day("yesterday") == "yesterday"
+    one, two, three = Author("A", "Lin"), Author("B", "Ruan"), Author("", "Group")
+    assert short_authors((one,)) == "Lin"
+    assert short_authors((one, two)) == "Lin and Ruan"
+    assert short_authors((one, two, three)) == "Lin et al."
+    assert short_authors(()) == ""

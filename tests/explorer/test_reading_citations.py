@@ -1,0 +1,155 @@
+"""Which passage each citation of an answer leads to."""
+
+from typing import Any
+
+import pytest
+
+from assistant.records import (
+    Answer,
+    AnswerSentence,
+    Citation,
+    Evidence,
+    LabelledPaper,
+    Provenance,
+    Rewrite,
+    Turn,
+)  # fmt: skip
+from corpus.records import Box, Hit, Paper, PaperHits, Passage, Scope, Section, Sentence
+from explorer.parts.citations import (
+    cut_passage,
+    draft_source,
+    first_number,
+    parse_cite,
+    passage_boxes,
+    passage_page,
+    passage_place,
+    shorter_context,
+    sources,
+    uncited_ends,
+    weak_numbers,
+)  # fmt: skip
+from explorer.parts.page_image import strip_round
+
+
+def make_paper(name: str) -> Paper:
+    return Paper(name, "c", f"Title of {name}", (), 2022, "ACL", "")
+
+
+def make_passage(paper: str, number: int, text: str = "One here. Two there. Three.") -> Passage:
+    sentences = (
+        Sentence(0, 10, (Box(2, 10, 20, 30, 8),)),
+        Sentence(10, 21, (Box(3, 10, 700, 30, 8),)),
+        Sentence(21, 27),
+    )
+    return Passage(
+        f"{paper}#{number}", paper, "c", number, "body", (Section("3", "Method"),), text, sentences, 2
+    )
+
+
+def make_turn(text: str, *sentences: AnswerSentence) -> Turn:
+    evidence = Evidence(
+        tuple(
+            LabelledPaper(
+                label, make_paper(f"p{label}"), (make_passage(f"p{label}", 1), make_passage(f"p{label}", 2))
+            )
+            for label in (1, 2)
+        )
+    )
+    return Turn(
+        "q", "2026-01-01T00:00:00+00:00", Scope(), 10, Rewrite("q", "q"), (), evidence,
+        Answer(text, sentences), (), (), Provenance("x", "x", "x", "x", ()),
+    )  # fmt: skip
+
+
+def citation(label: int, passage: int, sentence: int, overlap: float = 0.7) -> Citation:
+    values: dict[str, Any] = {"label": label, "passage_id": f"p{label}#{passage}", "sentence": sentence}
+    return Citation(**values, claim="claim", evidence="Two there.", overlap=overlap)
+
+
+TEXT = "First [2]. Second [1][2]. Third."
+TURN = make_turn(
+    TEXT,
+    AnswerSentence(0, 11, "First.", (2,), (citation(2, 2, 1),)),
+    AnswerSentence(11, 26, "Second.", (1, 2), (citation(1, 1, 0, 0.1), citation(2, 1, 2, 0.2))),
+    AnswerSentence(26, 32, "Third.", (), ()),
+)
+
+
+def test_each_citation_leads_to_its_own_sentences_passage() -> None:
+    found = sources(TURN)
+    assert [(one.number, one.label, one.passage.id, one.sentence) for one in found] == [
+        (1, 2, "p2#2", 1),
+        (2, 1, "p1#1", 0),
+        (3, 2, "p2#1", 2),
+    ]
+    assert {one.count for one in found} == {3}
+    assert first_number(found, 2) == 1
+    assert first_number(found, 9) is None
+
+
+def test_sentences_without_citation_and_with_weak_ones_are_found() -> None:
+    assert uncited_ends(TURN.answer) == (32,)
+    assert weak_numbers(TURN) == (2,)
+
+
+@pytest.mark.parametrize("identifier", ["1-2", "12-30"])
+def test_ids_of_links_are_read(identifier: str) -> None:
+    assert parse_cite(identifier) == tuple(map(int, identifier.split("-")))
+
+
+@pytest.mark.parametrize("identifier", ["", "1", "1-x", "-1-2", "1-2-3", "99999-1", None, 3, "１-²", "1-2\n"])
+def test_other_ids_are_refused(identifier: object) -> None:
+    assert parse_cite(identifier) is None
+
+
+def test_a_draft_leads_to_the_papers_best_passage() -> None:
+    hits = (PaperHits(make_paper("p1"), (Hit(make_passage("p1", 4), 1.0, 0.5, None),), 1.0),)
+    found = draft_source("Shown [1], invented [5], half [", hits, 1)
+    assert found is not None
+    assert (found.passage.id, found.citation, found.count) == ("p1#4", None, 1)
+    assert draft_source("Shown [1].", hits, 2) is None
+
+
+def test_a_passage_is_cut_round_its_sentence() -> None:
+    passage = make_passage("p1", 1)
+    parts = cut_passage(passage, 1)
+    assert (parts.before, parts.sentence, parts.after) == ("One here.", "Two there.", "Three.")
+    assert cut_passage(passage, None).before == passage.text
+    assert cut_passage(passage, 99).sentence == ""
+
+
+def test_long_context_is_shortened_at_words() -> None:
+    passage = make_passage("p1", 1)
+    parts = shorter_context(cut_passage(passage, 1))
+    assert parts.before == "One here."
+    long = shorter_context(type(parts)("word " * 100, "Sentence.", "word " * 100))
+    assert long.before.startswith("… word") and len(long.before) < 200
+    assert long.after.endswith("word …")
+
+
+def test_the_page_is_the_sentences_own() -> None:
+    passage = make_passage("p1", 1)
+    assert passage_page(passage, 1) == 3
+    assert passage_page(passage, None) == 2
+    assert passage_page(passage, 2) == 2
+    assert len(passage_boxes(passage, None)) == 2
+    assert passage_place(passage, 1) == "3 Method, p. 3"
+
+
+@pytest.mark.parametrize(
+    ("boxes", "percent"),
+    [
+        ((), 0),
+        ((Box(1, 0, 0, 10, 10),), 0),
+        ((Box(1, 0, 790, 10, 10),), 100),
+        ((Box(1, 0, 396, 10, 10),), 50),
+    ],
+)
+def test_a_strip_shows_the_boxes(boxes: tuple[Box, ...], percent: int) -> None:
+    strip = strip_round(boxes, 600, 800)
+    assert abs(strip.percent - percent) <= 1
+    assert strip.height < 800
+
+
+def test_a_strip_is_never_higher_than_the_page() -> None:
+    assert strip_round((Box(1, 0, 0, 10, 900),), 600, 800).height == 800

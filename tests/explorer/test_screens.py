@@ -1,0 +1,250 @@
+"""Every screen and state, run by Streamlit without a browser."""
+
+import json
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from assistant.transcript import from_json, to_json
+from explorer.reader import Reader
+from tests.explorer.demo_home import PROJECT
+from tests.standin_chat import StandinChat, cut_off, refusal, reply
+
+Screen = Callable[..., AppTest]
+QUESTION = "How do dense retrieval and BM25 compare, and where does each of them fail?"
+UNANSWERABLE = "Which collaborative filtering method won the Netflix Prize?"
+
+
+def texts(test: AppTest) -> str:
+    parts = [*test.title, *test.subheader, *test.markdown, *test.caption, *test.text, *test.warning]
+    return "\n".join(str(one.value) for one in parts)
+
+
+def reader_of(test: AppTest) -> Reader:
+    found = test.session_state["reader"]
+    assert isinstance(found, Reader)
+    return found
+
+
+def ask(test: AppTest, question: str) -> AppTest:
+    test.chat_input(key="question_box").set_value(question).run()
+    return finish(test)
+
+
+def finish(test: AppTest) -> AppTest:
+    deadline = time.monotonic() + 60
+    while reader_of(test).job_id:
+        assert time.monotonic() < deadline, "the answer did not come"
+        time.sleep(0.1)
+        test.run()
+    assert not test.exception
+    return test
+
+
+def test_readers_begin_with_the_collection(home: Path) -> None:
+    test = AppTest.from_file(str(PROJECT / "streamlit_app.py"), default_timeout=60).run()
+    assert not test.exception
+    assert "16 papers" in texts(test)
+
+
+def test_a_collection_is_chosen_by_its_address(screen: Screen) -> None:
+    test = screen("collection", collection="field-notes-retrieval")
+    assert "8 papers" in texts(test)
+
+
+def test_a_search_marks_what_matched(screen: Screen) -> None:
+    test = screen("collection", q="reciprocal rank fusion")
+    assert "match, best first" in texts(test)
+    assert "**fusion**" in texts(test)
+
+
+def test_a_search_without_result_says_what_to_do(screen: Screen) -> None:
+    test = screen("collection", q="zzzqqqxxyy")
+    if "No paper here matches" in texts(test):
+        test.button(key="clear_filters").click().run()
+    assert "16 papers" in texts(test) or "match" in texts(test)
+
+
+@pytest.mark.parametrize("query", [{"view": "Nope"}, {"page": "99"}, {"page": "x"}, {"order": "' OR 1=1"}])
+def test_a_bad_address_shows_the_collection_all_the_same(screen: Screen, query: dict[str, str]) -> None:
+    test = screen("collection", **query)
+    assert not test.exception
+    assert "16 papers" in texts(test)
+
+
+def test_cards_show_the_same_papers(screen: Screen) -> None:
+    test = screen("collection", view="Cards")
+    assert not test.exception
+    assert "Paper Trail contributors" in texts(test)
+
+
+def test_selected_papers_are_asked(screen: Screen) -> None:
+    test = screen("collection")
+    test.checkbox[0].check().run()
+    test.checkbox[1].check().run()
+    assert "2 papers selected" in texts(test)
+    test.button(key="ask_these").click().run()
+    assert len(reader_of(test).asked_about) == 2
+    assert len(test.multiselect(key="scope_papers").value) == 2
+
+
+def test_a_paper_is_shown_with_its_text(screen: Screen) -> None:
+    test = screen("paper", id="field-notes-retrieval/bm25")
+    assert not test.exception
+    assert "BM25" in test.title[0].value
+    assert "Similar papers" in texts(test)
+    assert len(test.text) > 5
+
+
+def test_a_paper_opens_at_the_passage_that_is_named(screen: Screen) -> None:
+    test = screen("paper", id="field-notes-retrieval/bm25", passage="8", sentence="1")
+    assert "The passage you came for" in texts(test)
+    assert not test.exception
+
+
+@pytest.mark.parametrize("query", [{"passage": "999"}, {"passage": "x"}, {"passage": "8", "sentence": "²"}])
+def test_a_wrong_passage_shows_the_paper(screen: Screen, query: dict[str, str]) -> None:
+    test = screen("paper", id="field-notes-retrieval/bm25", **query)
+    assert not test.exception
+    assert "BM25" in test.title[0].value
+
+
+@pytest.mark.parametrize("identifier", ["", "nothing", "' OR 1=1 --", "../../etc/passwd"])
+def test_an_unknown_paper_leads_back(screen: Screen, identifier: str) -> None:
+    test = screen("paper", id=identifier)
+    assert test.title[0].value == "There is no such paper here"
+
+
+def test_the_pages_of_a_paper_are_turned(screen: Screen) -> None:
+    test = screen("paper", id="field-notes-retrieval/bm25")
+    assert "Page 1 of" in texts(test)
+    test.button(key="next_page").click().run()
+    assert "Page 2 of" in texts(test)
+
+
+def test_asking_about_a_paper_narrows_the_scope(screen: Screen) -> None:
+    test = screen("paper", id="field-notes-retrieval/bm25")
+    test.button(key="ask_about").click().run()
+    assert test.multiselect(key="scope_papers").value == ["field-notes-retrieval/bm25"]
+    assert test.chat_input[0].placeholder == "Ask about this paper"
+
+
+def test_an_example_is_asked_with_one_click(screen: Screen) -> None:
+    test = screen("ask")
+    test.button(key="example_1").click().run()
+    finish(test)
+    assert reader_of(test).turns[0].question == QUESTION
+
+
+def test_a_question_is_answered_with_citations(screen: Screen) -> None:
+    test = ask(screen("ask"), QUESTION)
+    assert "#cite-1-1" in texts(test)
+    assert "Searched for" in texts(test)
+    label = reader_of(test).turns[0].answer.cited_labels[0]
+    test.button(key=f"cite_1_{label}").click().run()
+    assert f"Evidence for \\[{label}\\]" in texts(test)
+    assert reader_of(test).turns[0].answer.sentences[0].citations[0].evidence in texts(test)
+    assert any('aria-label="Overlap' in str(one.proto.body) for one in test.get("html"))
+
+
+def test_a_conversation_goes_on_and_is_cleared(screen: Screen) -> None:
+    test = ask(ask(screen("ask"), QUESTION), "What about its storage cost?")
+    assert len(reader_of(test).turns) == 2
+    conversation = reader_of(test).conversation()
+    assert from_json(to_json(conversation)) == conversation
+    test.button(key="clear").click().run()
+    assert reader_of(test).turns == ()
+    assert "Ask the papers" in texts(test)
+
+
+def test_the_scope_is_kept_to(screen: Screen) -> None:
+    test = screen("ask")
+    test.multiselect(key="scope_collections").set_value(["field-notes-evaluation"]).run()
+    ask(test, "How is citation precision defined?")
+    turn = reader_of(test).turns[0]
+    assert turn.scope.collections == ("field-notes-evaluation",)
+    assert {one.paper.collection_id for one in turn.evidence.papers} == {"field-notes-evaluation"}
+
+
+def test_what_cannot_be_answered_is_refused_calmly(screen: Screen) -> None:
+    test = ask(screen("ask"), UNANSWERABLE)
+    assert "Not answered" in texts(test)
+    assert "What the corpus covers:" in texts(test)
+    assert "#cite" not in texts(test)
+
+
+@pytest.mark.parametrize("question", ["???", "  \u200b "])
+def test_an_empty_question_leaves_no_half_turn(screen: Screen, question: str) -> None:
+    test = ask(screen("ask"), question)
+    assert reader_of(test).turns == ()
+    assert "empty" in texts(test) or reader_of(test).failure is None
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "said"), [(refusal(401), "key"), (cut_off("The answer is [1] and"), "question is kept")]
+)
+def test_a_failing_model_keeps_the_question(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, behaviour: object, said: str
+) -> None:
+    models = tmp_path / "models.toml"
+    models.write_text('[[models]]\nid = "standin"\nlabel = "Stand-in"\ncontext = 8192\n')
+    with StandinChat(reply("bm25 dense retrieval"), behaviour) as server:  # type: ignore[arg-type]
+        monkeypatch.setenv("PAPER_TRAIL_MODEL_URL", server.url)
+        monkeypatch.setenv("PAPER_TRAIL_MODELS_FILE", str(models))
+        test = screen("ask")
+        test.selectbox(key="writer").set_value("standin").run()
+        ask(test, QUESTION)
+    failure = reader_of(test).failure
+    assert reader_of(test).turns == ()
+    assert failure is not None and failure.question == QUESTION
+    assert said in failure.message
+    assert test.button(key="retry")
+
+
+def test_what_a_model_writes_is_only_text_and_citations(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    models = tmp_path / "models.toml"
+    models.write_text('[[models]]\nid = "standin"\nlabel = "Stand-in"\ncontext = 8192\n')
+    answer = "BM25 ranks by words [1].\n\nIt is a formula. ![x](http://e.x/a) <img> [99] [y](//e.x)"
+    with StandinChat(reply("bm25"), reply(answer)) as server:
+        monkeypatch.setenv("PAPER_TRAIL_MODEL_URL", server.url)
+        monkeypatch.setenv("PAPER_TRAIL_MODELS_FILE", str(models))
+        test = screen("ask")
+        test.selectbox(key="writer").set_value("standin").run()
+        ask(test, "What is BM25?")
+    drawn = next(one.value for one in test.markdown if "#cite-1-1" in one.value)
+    assert "](http" not in drawn
+    assert "![" not in drawn.replace("\\!\\[", "")
+    assert "†" in drawn
+
+
+def test_about_says_what_is_here(screen: Screen) -> None:
+    test = screen("about")
+    assert not test.exception
+    assert "Extractive" in texts(test)
+    assert list(test.dataframe[0].value["Papers"]) == [8, 8]
+
+
+def test_without_a_corpus_it_says_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
+    test = AppTest.from_file(str(PROJECT / "streamlit_app.py"), default_timeout=60).run()
+    assert not test.exception
+    assert "There are no papers here yet" in texts(test)
+    assert "make app" in test.code[0].value
+
+
+def test_a_corpus_of_another_encoder_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, demo_home: Path
+) -> None:
+    shutil.copytree(demo_home / "corpus", tmp_path / "corpus")
+    manifest = tmp_path / "corpus" / "manifest.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "encoder": "another"}))
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
+    test = AppTest.from_file(str(PROJECT / "streamlit_app.py"), default_timeout=60).run()
+    assert "The corpus cannot be used" in texts(test)
+    assert "another" in texts(test)
