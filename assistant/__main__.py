@@ -1,6 +1,7 @@
 """The assistant's command line: ask from the terminal."""
 
 import json
+import time
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -52,21 +53,27 @@ def ask(
     """Answer a question from the corpus, every sentence cited and scored."""
     options = AskOptions(Scope(collections=tuple(collection or ())), papers)
     try:
-        turn = _ask(question, options, generator, quiet=as_json)
+        if trail:
+            _check_trail(trail)
+        turn, loading = _ask(question, options, generator, quiet=as_json)
         if trail:
             _write_trail(turn, trail)
     except (AssistantError, CorpusError) as error:
         _fail(error, as_json)
     if as_json:
-        typer.echo(json.dumps(turn_json(turn), ensure_ascii=False))
+        typer.echo(json.dumps(turn_json(turn, loading), ensure_ascii=False))
     else:
         _print_turn(turn)
 
 
-def _ask(question: str, options: AskOptions, generator: str, *, quiet: bool) -> Turn:
+def _ask(question: str, options: AskOptions, generator: str, *, quiet: bool) -> tuple[Turn, float]:
+    """Return the answered turn, and the seconds it took to load what answers."""
     settings = Settings()
+    clock = time.perf_counter()
     encoder = SentenceEncoder(settings.encoder)
     corpus = Corpus.open(settings.corpus_path, encoder)
+    encoder.load()
+    loading = time.perf_counter() - clock
     assistant = Assistant(corpus, encoder, open_generator(generator, settings, encoder))
     for event in assistant.ask(question, (), options):
         match event:
@@ -76,21 +83,30 @@ def _ask(question: str, options: AskOptions, generator: str, *, quiet: bool) -> 
                 passages = sum(len(paper.hits) for paper in found)
                 err.print(f"Found {len(found)} papers, {passages} passages", style="dim")
             case Answered(turn):
-                return turn
+                return turn, loading
     raise AssistantError("The answer was not completed. Ask again.")
+
+
+def _check_trail(path: Path) -> None:
+    """Raise AssistantError before anything is asked where the trail could not be written afterwards."""
+    if path.is_dir() or not path.parent.is_dir():
+        raise AssistantError(f"The trail cannot be written to {path}: give a file in a folder that exists.")
 
 
 def _write_trail(turn: Turn, path: Path) -> None:
     conversation = Conversation(id="terminal", title=turn.question, turns=(turn,))
-    text = to_markdown(conversation) if path.suffix == ".md" else to_json(conversation)
+    text = to_markdown(conversation) if path.suffix.lower() == ".md" else to_json(conversation)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise AssistantError(f"The trail cannot be written to {path}: {error.strerror}.") from error
 
 
-def turn_json(turn: Turn) -> dict[str, Any]:
-    """Return a turn as the terminal's JSON: what was found, the answer, and how each sentence is carried."""
+def turn_json(turn: Turn, loading: float) -> dict[str, Any]:
+    """Return a turn as the terminal's JSON: what was found, the answer, and how each sentence is carried.
+
+    `loading` is the seconds spent on opening corpus and encoder, before the question was taken.
+    """
     refusal = turn.answer.refusal
     return {
         "question": turn.question,
@@ -127,7 +143,7 @@ def turn_json(turn: Turn) -> dict[str, Any]:
                 for item in refusal.nearest
             ],
         },
-        "seconds": {step.step: round(step.seconds, 4) for step in turn.seconds},
+        "seconds": {"load": round(loading, 4)} | {step.step: round(step.seconds, 4) for step in turn.seconds},
     }
 
 

@@ -2,20 +2,24 @@
 
 from assistant.citations import check_sentences, normalise_labels
 from assistant.prompts.render import no_answer_reason
-from assistant.records import Answer, Draft, Evidence
-from assistant.refusal import refuse
+from assistant.records import Answer, Draft, Evidence, RefusalReason
+from assistant.refusal import is_foreign, refuse
 from corpus.records import PaperHits
 from corpus.text import storable
 
 
-def check(draft: Draft, evidence: Evidence, papers: tuple[PaperHits, ...], searched: str) -> Answer:
+def check(
+    draft: Draft, question: str, evidence: Evidence, papers: tuple[PaperHits, ...], searched: str
+) -> Answer:
     """Return the checked answer: labels in one form, every sentence's citations resolved and scored.
 
-    A draft without text, or one that says the papers do not answer, becomes a refusal (the gate after).
+    A draft that claims nothing, or says that the papers do not answer, becomes a refusal (the gate after).
     """
     text = storable(draft.text).strip()
     said = no_answer_reason(text)
-    if said is not None or not text:
-        return refuse("nothing_supported", papers, searched, said or "")
     labelled = normalise_labels(text, {paper.label for paper in evidence.papers})
-    return Answer(labelled.text, check_sentences(labelled.text, evidence))
+    sentences = check_sentences(labelled.text, evidence)
+    if said is None and sentences:
+        return Answer(labelled.text, sentences)
+    reason: RefusalReason = "language" if not said and is_foreign(question) else "nothing_supported"
+    return refuse(reason, papers, searched, said or "")

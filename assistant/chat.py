@@ -71,7 +71,7 @@ class Assistant:
             return
         evidence = gather_evidence(papers)
         draft = yield from run.write(self.generator.write_draft(rewrite, history, evidence, run.log))
-        answer = run.timed("check", lambda: check(draft, evidence, papers, searched))
+        answer = run.timed("check", lambda: check(draft, question, evidence, papers, searched))
         yield Answered(run.turn(rewrite, papers, evidence, answer))
 
     def _taken(self, question: str, options: AskOptions) -> str:

@@ -154,12 +154,15 @@ def _plain_numbers(text: str) -> Iterator[int]:
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
     """Yield sentence spans; labels after a full stop, or alone on a line, belong to the sentence before."""
     starts: list[int] = []
+    before = ""
     for start, end in sentence_spans(text):
-        before = text[starts[-1] : start] if starts else ""
         begin = _after_leading_labels(text, start, end, before) if starts else start
-        only_labels = starts and _LABEL.search(text, starts[-1], begin) and not _has_words(before)
-        if begin < end and not only_labels:
+        joins = starts and (_only_labels(text[begin:end]) or _only_labels(text[starts[-1] : begin]))
+        if begin < end and not joins:
             starts.append(begin)
+        before = text[start:end]
+    while len(starts) > 1 and _only_labels(text[starts[-1] :]):
+        starts.pop()
     yield from pairwise([*starts, len(text)])
 
 
@@ -170,6 +173,10 @@ def _after_leading_labels(text: str, start: int, end: int, before: str) -> int:
     # "[2] It ..." on a line of its own is labelled at its beginning.
     opens_line = "\n" in before[len(before.rstrip()) :] and leading.end() < end
     return start if opens_line else leading.end()
+
+
+def _only_labels(text: str) -> bool:
+    return _LABEL.search(text) is not None and not _has_words(text)
 
 
 def _has_words(text: str) -> bool:

@@ -3,7 +3,7 @@
 import re
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~$&])")
-_LINE_START = re.compile(r"^(\s*)([-+=]|\d+(?=[.)]))", re.MULTILINE)
+_LINE_START = re.compile(r"^(\d*)([-+=]|(?<=\d)[.)])")
 _ADDRESS = re.compile(r"(?<=\w)(://|@)|\b(www)\.", re.IGNORECASE)
 
 

@@ -4,16 +4,17 @@ import unicodedata
 
 from assistant.records import Answer, NearestPassage, Refusal, RefusalReason, Rewrite
 from assistant.thresholds import thresholds
-from assistant.vocabulary import stems, vocabulary
+from assistant.vocabulary import holds, stems, vocabulary
 from corpus.records import Hit, PaperHits
 from corpus.text import words
 
 # Short words that other languages are full of and English has not.
 _FOREIGN = frozenset(
     """
-    der die das und ist sind welche wie für mit nicht ein eine gibt auf von zu im le la les des une est sont
-    quelles quels quel comment pour dans avec qui sur el los las cuáles qué cómo para con por una del son
-    gli che come quali sono il di della delle het een zijn welke hoe voor niet os quais como uma não
+    der die das und ist sind welche wie für mit nicht ein eine gibt auf von zu im warum wann wird werden kann
+    bei le la les des une est sont quelle quelles quels quel que qu'est-ce c'est comment pourquoi pour dans
+    avec qui sur el los las cuáles qué cómo para con por una del son gli che come quali sono il di della
+    delle perché het een zijn welke hoe voor niet waarom os quais como uma não
     """.split()
 )
 
@@ -84,7 +85,11 @@ def _shared_words(query: str, papers: tuple[PaperHits, ...]) -> float:
     if not asked:
         return 0.0
     return max(
-        len(asked & stems(f"{found.paper.title} {hit.passage.text}")) / len(asked)
+        _held(asked, stems(f"{found.paper.title} {hit.passage.text}")) / len(asked)
         for found in papers
         for hit in found.hits
     )
+
+
+def _held(asked: frozenset[str], held: frozenset[str]) -> int:
+    return sum(holds(held, word) for word in asked)

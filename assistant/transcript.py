@@ -42,15 +42,20 @@ def from_json(text: str) -> Conversation:
     """Read a conversation back, equal to what was written; raises AssistantError for anything else."""
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise AssistantError(
             "The file is not JSON. Choose a transcript that Paper Trail exported."
         ) from error
     _check_header(document)
     try:
-        return _conversations.validate_python(document["conversation"])
+        conversation = _conversations.validate_python(document["conversation"])
     except (KeyError, ValidationError) as error:
         raise AssistantError(f"The transcript is damaged: {_first_fault(error)}.") from error
+    if _conversations.dump_python(conversation, mode="json") != document["conversation"]:
+        raise AssistantError(
+            "The transcript is damaged: it holds values that were not written by Paper Trail."
+        )
+    return conversation
 
 
 def _check_header(document: Any) -> None:
@@ -136,7 +141,7 @@ def _sentence_lines(sentence: AnswerSentence) -> Iterator[str]:
             f"{escaped(citation.passage_id)}: {escaped(citation.evidence)}"
         )
     for label in sentence.unknown_labels:
-        yield f"    - \\[{label}?\\] names no paper that was given"
+        yield f"    - \\[{escaped(label)}?\\] names no paper that was given"
 
 
 def _evidence_parts(turn: Turn) -> Iterator[str]:
@@ -149,9 +154,8 @@ def _evidence_parts(turn: Turn) -> Iterator[str]:
 
 
 def _call_part(call: Call) -> str:
-    lines = [
-        f"**{call.step}** by {escaped(call.model)}, {call.seconds:.2f} s, ended with {call.finish_reason}"
-    ]
+    ended = escaped(call.finish_reason)
+    lines = [f"**{call.step}** by {escaped(call.model)}, {call.seconds:.2f} s, ended with {ended}"]
     if call.parameters:
         given = call.parameters
         lines.append(
@@ -165,9 +169,9 @@ def _call_part(call: Call) -> str:
 
 def _provenance(turn: Turn) -> str:
     made = turn.provenance
-    tables = ", ".join(f"{entry.table} {entry.version}" for entry in made.corpus)
+    tables = ", ".join(f"{escaped(entry.table)} {entry.version}" for entry in made.corpus)
     times = ", ".join(f"{step.step} {step.seconds:.2f} s" for step in turn.seconds)
     return (
-        f"Asked {turn.asked} · {turn.papers_wanted} papers wanted · {escaped(made.generator)} · "
+        f"Asked {escaped(turn.asked)} · {turn.papers_wanted} papers wanted · {escaped(made.generator)} · "
         f"{escaped(made.encoder)} · corpus versions: {tables} · {times}"
     )

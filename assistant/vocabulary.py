@@ -45,5 +45,10 @@ def stem(word: str) -> str:
 
 
 def stems(text: str) -> frozenset[str]:
-    """Return the stems of the content words of `text`."""
-    return frozenset(stem(part) for word in content_words(text) for part in (word, *word.split("-")))
+    """Return the stems of the content words of `text`; a hyphenated word counts as one, "low-resource"."""
+    return frozenset(stem(word.replace("-", "")) for word in content_words(text))
+
+
+def holds(held: frozenset[str], asked: str) -> bool:
+    """Tell whether a text with the stems `held` has the word asked for, in a longer form too ("speedup")."""
+    return asked in held or (len(asked) >= 5 and any(word.startswith(asked) for word in held))

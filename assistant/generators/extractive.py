@@ -15,11 +15,12 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from assistant.attribution import overlap_word, score_attribution
 from assistant.citations import without_labels
 from assistant.records import Call, CallLog, Draft, Evidence, LabelledPaper, Rewrite, Step, Turn
 from assistant.rewrite import rewrite_from_words
 from assistant.thresholds import ExtractiveWeights, thresholds
-from assistant.vocabulary import stems, vocabulary
+from assistant.vocabulary import holds, stems, vocabulary
 from corpus.encoder import Encoder, Vectors
 from corpus.records import Author, Passage
 from corpus.text import words
@@ -34,9 +35,15 @@ _LEAD = re.compile(
 )
 _IN_THIS_PAPER = re.compile(r"^in this (?:paper|work|study|article),?\s+(?=we\b)", re.IGNORECASE)
 _UNQUOTABLE = re.compile(
-    r"\b(?:table|figure|fig\.|section|appendix|equation|eq\.)\s*\(?\d"
-    r"|\b(?:see|shown in)\s+(?:the\s+)?(?:table|figure|appendix)|https?://"
+    r"\b(?:tables?|tab\.|figures?|figs?\.|sections?|secs?\.|equations?|eqs?\.|algorithms?)\s*\(?\d"
+    r"|\bappendi(?:x|ces)\b|§|\b(?:table|figure) (?:below|above)\b|https?://"
     r"|\bthe remainder of this paper\b|\bis organi[sz]ed as follows\b",
+    re.IGNORECASE,
+)
+# "Models have shown", "pruning has been studied", "systems usually copy": what was known before.
+_KNOWN_BEFORE = re.compile(
+    r"^(?:(?!\bwe\b)\S+\s+){1,9}(?:(?:ha(?:s|ve)\s+(?:\w+ly\s+)?(?:been|shown|become|drawn|\w+ed)\b)"
+    r"|(?:usually|typically|often|traditionally|nowadays|generally|commonly)\b)",
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(r"\b(we|our|ours|us|ourselves)\b", re.IGNORECASE)
@@ -120,7 +127,15 @@ def _candidates(query: str, evidence: Evidence, weights: ExtractiveWeights) -> l
     ]
     asked = stems(query)
     ranked = sorted(candidates, key=lambda candidate: -len(asked & candidate.stems))
-    return ranked[: weights.candidates]
+    return [candidate for candidate in ranked[: weights.candidates] if _stays_true(candidate)]
+
+
+def _stays_true(candidate: _Candidate) -> bool:
+    """Tell whether a sentence is still its passage's own when it is in the third person."""
+    if not _FIRST_PERSON.search(candidate.text):
+        return True
+    overlap = score_attribution(_rephrased(candidate), candidate.passage.text)
+    return overlap_word(overlap) == "strong"
 
 
 def is_quotable(sentence: str) -> bool:
@@ -162,21 +177,22 @@ def _relevance(
 
 def _rarity(query: str, candidates: Sequence[_Candidate]) -> dict[str, float]:
     """Return the weight of each stem of the query: the fewer candidate sentences hold it, the more."""
-    counts = Counter(stem for candidate in candidates for stem in candidate.stems)
-    return {stem: math.log((2 + len(candidates)) / (1 + counts[stem])) for stem in stems(query)}
+    asked = stems(query)
+    counts = {stem: sum(holds(candidate.stems, stem) for candidate in candidates) for stem in asked}
+    return {stem: math.log((2 + len(candidates)) / (1 + counts[stem])) for stem in asked}
 
 
 def _share(rarity: dict[str, float], held: frozenset[str]) -> float:
     """Return the share of the query's weight that a text holds, 0..1."""
-    return sum(weight for stem, weight in rarity.items() if stem in held) / (sum(rarity.values()) or 1.0)
+    return sum(weight for stem, weight in rarity.items() if holds(held, stem)) / (sum(rarity.values()) or 1.0)
 
 
 def _manner(sentence: str, weights: ExtractiveWeights) -> float:
     """Return what a sentence's wording adds to or takes off its relevance."""
     known = vocabulary()
-    said = words(sentence)
+    said = words(without_lead(sentence))
     score = weights.finding if known.finding.intersection(said) else 0.0
-    if said[0] in known.background or said[:3] == ["in", "recent", "years"]:
+    if said[0] in known.background or _KNOWN_BEFORE.match(sentence):
         score -= weights.background
     return score - weights.unclear_start if said[0] in known.unclear_start else score
 
@@ -192,20 +208,22 @@ def _choose(
     floor = max(weights.floor, weights.relative_floor * float(relevance.max()))
     chosen: list[int] = []
     taken: Counter[int] = Counter()
+    limit = per_paper
     while len(chosen) < weights.max_sentences:
         likeness = (vectors @ vectors[chosen].T).max(axis=1) if chosen else np.zeros(len(candidates))
         gain = relevance - weights.redundancy * np.clip(likeness - 0.5, 0, 1)
         open_to = [
             index
             for index in range(len(candidates))
-            if index not in chosen
-            and taken[candidates[index].paper.label] < per_paper
-            and likeness[index] < 0.9
+            if index not in chosen and taken[candidates[index].paper.label] < limit and likeness[index] < 0.9
         ]
         best = max(open_to, key=lambda index: gain[index], default=None)
         enough = len(chosen) >= weights.min_sentences
         if best is None or relevance[best] < (floor if enough else weights.floor):
-            break
+            if enough or limit == weights.max_sentences:
+                break
+            limit = weights.max_sentences  # one paper answers alone
+            continue
         chosen.append(best)
         taken[candidates[best].paper.label] += 1
     return chosen
@@ -229,9 +247,13 @@ def _arrange(chosen: Sequence[_Candidate]) -> list[str]:
 
 
 def _cited(candidate: _Candidate) -> str:
-    sentence = in_third_person(without_lead(candidate.text), candidate.paper.paper.authors)
+    sentence = _rephrased(candidate)
     body, stop = (sentence[:-1], sentence[-1]) if sentence[-1] in ".!" else (sentence, ".")
     return f"{without_labels(body)} [{candidate.paper.label}]{stop}"
+
+
+def _rephrased(candidate: _Candidate) -> str:
+    return in_third_person(without_lead(candidate.text), candidate.paper.paper.authors)
 
 
 def without_lead(sentence: str) -> str:

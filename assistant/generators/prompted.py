@@ -23,6 +23,7 @@ from assistant.records import (
     Turn,
 )
 from corpus.records import Passage
+from corpus.text import storable
 
 TURNS_SHOWN = 4
 QUESTION_WORDS = 60
@@ -138,7 +139,7 @@ def _drain(reply: Iteration[str, None, Completion]) -> Completion:
 
 def _read_query(reply: str) -> str:
     """Return the first line of a reply that holds a query, without a label or quotation marks round it."""
-    for line in reply.splitlines():
+    for line in storable(reply).splitlines():
         query = " ".join(_QUOTED.sub(r"\1", _QUERY_PREFIX.sub("", line, count=1)).split())
         # "Here is the query:" announces the query on the next line, and a fence holds none.
         if query and not query.endswith(":") and not query.startswith("```"):

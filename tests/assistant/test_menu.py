@@ -1,0 +1,118 @@
+import subprocess
+import sys
+
+import pytest
+
+from assistant.models.menu import ModelEntry, available_models, load_models, open_model
+from assistant.records import AssistantError, Message, Parameters
+from corpus.settings import Settings
+from tests.standin_chat import KEY_CANARY, StandinChat, reply
+
+SEED_MODELS = {
+    "meta-llama/Llama-3.3-70B-Instruct-Turbo",
+    "meta-llama/Meta-Llama-3.1-8B-Instruct-Turbo",
+    "mistralai/Mistral-Small-24B-Instruct-2501",
+    "mistralai/Mixtral-8x22B-Instruct-v0.1",
+    "mistralai/Mixtral-8x7B-Instruct-v0.1",
+}
+
+
+def settings(monkeypatch, key="", **values):
+    for name in ("TOGETHER_API_KEY", "PAPER_TRAIL_MODEL_URL", "PAPER_TRAIL_MODELS_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    return Settings(TOGETHER_API_KEY=key, **values)
+
+
+def write_models(path, text):
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_the_seeds_five_are_kept_as_retired():
+    assert {model.id for model in load_models() if model.retired} == SEED_MODELS
+    assert all(model.note for model in load_models() if model.retired)
+
+
+def test_nothing_is_offered_without_a_key_or_a_server(monkeypatch):
+    assert available_models(settings(monkeypatch)) == ()
+
+
+@pytest.mark.parametrize(
+    ("key", "url", "providers"),
+    [
+        ("k", "", {"together"}),
+        ("", "http://localhost:8000/v1", {"openai-compatible"}),
+        ("k", "http://localhost:8000/v1", {"together", "openai-compatible"}),
+    ],
+)
+def test_what_can_be_reached_is_offered(monkeypatch, key, url, providers):
+    models = available_models(settings(monkeypatch, key, model_url=url))
+    assert {model.provider for model in models} == providers
+    assert not SEED_MODELS & {model.id for model in models}
+
+
+def test_a_users_model_needs_no_more_than_an_id_and_comes_first(monkeypatch, tmp_path):
+    own = write_models(tmp_path / "own.toml", '[[models]]\nid = "qwen3:4b"\n')
+    models = available_models(settings(monkeypatch, model_url="http://localhost:11434", models_file=own))
+    assert models[0] == ModelEntry(
+        id="qwen3:4b", label="qwen3:4b", provider="openai-compatible", context=8192
+    )
+    assert len(models) > 1
+
+
+def test_a_user_overrides_single_fields(monkeypatch, tmp_path):
+    bundled = available_models(settings(monkeypatch, "k"))
+    first, second = bundled[:2]
+    own = write_models(
+        tmp_path / "own.toml",
+        f'[[models]]\nid = "{first.id}"\nretired = true\n[[models]]\nid = "{second.id}"\ncontext = 99\n',
+    )
+    models = available_models(settings(monkeypatch, "k", models_file=own))
+    assert models == (second.model_copy(update={"context": 99}), *bundled[2:])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[models]\n", "Expected"),
+        ("models = 3\n", "'models' is no list of tables"),
+        ("models = [3]\n", "'models' is no list of tables"),
+        ("[[models]]\nlabel = 'x'\n", "model 1, field 'id'"),
+        ("[[models]]\nid = 7\n", "model 1, field 'id'"),
+        ("[[models]]\nid = ''\n", "model '', field 'id'"),
+        ("[[models]]\nid = 'a'\n[[models]]\nid = 'a'\n", "model 2, field 'id'"),
+        ("[[models]]\nid = 'a'\ncontext = 0\n", "model 'a', field 'context'"),
+        ("[[models]]\nid = 'a'\nprice_in = -1\n", "model 'a', field 'price_in'"),
+        ("[[models]]\nid = 'a'\nprovider = 'elsewhere'\n", "model 'a', field 'provider'"),
+        ("[[models]]\nid = 'a'\nprices = 1\n", "model 'a', field 'prices'"),
+    ],
+)
+def test_a_broken_file_is_named_with_its_field(monkeypatch, tmp_path, text, words):
+    own = write_models(tmp_path / "own.toml", text)
+    with pytest.raises(AssistantError) as caught:
+        available_models(settings(monkeypatch, models_file=own))
+    assert words in str(caught.value)
+    assert str(own) in str(caught.value)
+    assert "PAPER_TRAIL_MODELS_FILE" in str(caught.value)
+
+
+def test_a_missing_file_is_named(monkeypatch, tmp_path):
+    with pytest.raises(AssistantError, match=r"none\.toml"):
+        available_models(settings(monkeypatch, models_file=tmp_path / "none.toml"))
+
+
+def test_a_server_of_ones_own_is_sent_its_own_key_and_never_together_s(monkeypatch):
+    with StandinChat(reply("yes")) as server:
+        chosen = settings(monkeypatch, KEY_CANARY, model_url=server.url, model_api_key="own-key")
+        entry = next(model for model in available_models(chosen) if model.provider == "openai-compatible")
+        model = open_model(entry, chosen)
+        assert "".join(model.stream((Message("user", "?"),), Parameters())) == "yes"
+        model.close()
+    assert server.requests[0].headers["Authorization"] == "Bearer own-key"
+    assert KEY_CANARY not in str(server.requests)
+
+
+def test_the_menu_does_not_load_the_sdk():
+    code = "import sys, assistant.models.menu as menu; menu.load_models(); print('together' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,299 @@
+import logging
+import socket
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from assistant.models.protocol import Completion, ModelError, ModelUnavailableError
+from assistant.models.together import TogetherModel
+from assistant.records import Message, Parameters
+from tests.standin_chat import (
+    KEY_CANARY,
+    Behaviour,
+    StandinChat,
+    cut_off,
+    dropped,
+    malformed,
+    refusal,
+    reply,
+    silence,
+)
+
+MESSAGES = (Message("system", "Be brief."), Message("user", "Was ist α?"))
+PARAMETERS = Parameters(temperature=0.3, top_p=0.8, max_tokens=50)
+
+
+@contextmanager
+def opened(url: str, timeout: float = 2.0, key: str = KEY_CANARY) -> Iterator[TogetherModel]:
+    model = TogetherModel("some/model", "Some", api_key=key, base_url=url, timeout=timeout, first_wait=0.01)
+    try:
+        yield model
+    finally:
+        model.close()
+
+
+def ask(model: TogetherModel) -> tuple[list[str], Completion]:
+    """Return the pieces of one reply and the whole."""
+    pieces = []
+    stream = model.stream(MESSAGES, PARAMETERS)
+    while True:
+        try:
+            pieces.append(next(stream))
+        except StopIteration as end:
+            return pieces, end.value
+
+
+def ask_scripted(*behaviours: Behaviour, timeout: float = 2.0) -> tuple[list[str], Completion, StandinChat]:
+    with StandinChat(*behaviours) as server, opened(server.url, timeout) as model:
+        return *ask(model), server
+
+
+def error_of(*behaviours: Behaviour, timeout: float = 2.0) -> tuple[ModelError, StandinChat]:
+    with (
+        StandinChat(*behaviours) as server,
+        opened(server.url, timeout) as model,
+        pytest.raises(ModelError) as caught,
+    ):
+        ask(model)
+    return caught.value, server
+
+
+def test_streams_a_reply_and_returns_it_whole():
+    pieces, completion, server = ask_scripted(reply("The mean is 3 [1]."))
+    assert len(pieces) > 3
+    assert "".join(pieces) == completion.text == "The mean is 3 [1]."
+    assert completion == Completion("The mean is 3 [1].", "stop", 11, 7)
+    (request,) = server.requests
+    assert request.path == "/v1/chat/completions"
+    assert request.headers["Authorization"] == f"Bearer {KEY_CANARY}"
+    assert request.body == {
+        "model": "some/model",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Was ist α?"},
+        ],
+        "temperature": 0.3,
+        "top_p": 0.8,
+        "max_tokens": 50,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+    }
+
+
+@pytest.mark.parametrize("bytes_at_once", [1, 3, 7])
+def test_bytes_may_be_split_anywhere(bytes_at_once):
+    pieces = ("α ist", " 3 [", "1", "2] – 😀", "漢字.")
+    received, completion, _ = ask_scripted(reply("", *pieces, bytes_at_once=bytes_at_once))
+    assert received == list(pieces)
+    assert completion.text == "α ist 3 [12] – 😀漢字."
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "expected"),
+    [
+        (reply("x", finish_reason="eos"), Completion("x", "stop", 11, 7)),
+        (reply("x", finish_reason="length"), Completion("x", "length", 11, 7)),
+        (reply("x", usage=None), Completion("x", "stop", None, None)),
+        (reply(""), Completion("", "stop", 11, 7)),
+    ],
+)
+def test_endings_of_a_complete_reply(behaviour, expected):
+    assert ask_scripted(behaviour)[1] == expected
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("<think>Hm, 3?</think>\n\nThree [1].", "Three [1]."),
+        ("  <think>Hm</think>Three.", "Three."),
+        ("<think>never ended", ""),
+        ("<thin air> is thin.", "<thin air> is thin."),
+        ("<thi", "<thi"),
+        ("Three <think>aloud</think>.", "Three <think>aloud</think>."),
+    ],
+)
+def test_thoughts_before_the_answer_are_dropped(sent, kept):
+    for behaviour in (reply(sent), reply(sent, *sent), reply(sent, sent)):
+        pieces, completion, _ = ask_scripted(behaviour)
+        assert "".join(pieces) == completion.text == kept
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_the_address_may_end_in_its_version_or_not(slash):
+    with StandinChat(default=reply("yes")) as server:
+        for url in (server.url, server.url.removesuffix("/v1")):
+            with opened(url + slash) as model:
+                assert ask(model)[1].text == "yes"
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "words"),
+    [
+        (
+            refusal(401, f"Incorrect API key: {KEY_CANARY}"),
+            ("refused the API key (HTTP 401)", "MODEL_API_KEY"),
+        ),
+        (refusal(403), ("refused the API key (HTTP 403)",)),
+        (refusal(404), ("knows no model 'some/model' (HTTP 404)", "models file")),
+        (refusal(400, f"context too long for {KEY_CANARY}."), ("(HTTP 400): context too long for [key].",)),
+        (refusal(422, "x" * 5000), ("(HTTP 422): " + "x" * 200 + ".",)),
+        (refusal(400, ""), ("(HTTP 400): no reason given.",)),
+        (malformed(), ("no chat reply",)),
+        (malformed("Some text"), ("no chat reply",)),
+        (malformed(event='["a", "list"]'), ("no chat reply",)),
+        (malformed(event='{"choices": "none"}'), ("no chat reply",)),
+        (malformed(event='{"choices": [{"delta": {"content": 7}}]}'), ("no chat reply",)),
+        (
+            malformed(event='{"error": {"message": "out of memory"}}'),
+            ("gave up on the answer: out of memory.",),
+        ),
+        (malformed("Half", event='{"error": "out"}'), ("gave up on the answer: out.",)),
+        (cut_off("Half an ans"), ("ended the connection in the middle of its answer",)),
+        (cut_off("Half an ans", "clean"), ("ended the connection in the middle of its answer",)),
+    ],
+)
+def test_failures_that_are_not_tried_again(behaviour, words):
+    error, server = error_of(behaviour, reply("never asked for"))
+    assert all(word in str(error) for word in words)
+    assert str(error).startswith("The model server at 127.0.0.1:")
+    assert "question is kept" in str(error)
+    assert len(server.requests) == 1
+    assert KEY_CANARY not in "".join(traceback.format_exception(error))
+
+
+@pytest.mark.parametrize(
+    "trouble",
+    [
+        refusal(429),
+        refusal(429, retry_after="0"),
+        refusal(500),
+        refusal(503, retry_after="0.05"),
+        refusal(503, retry_after="soon"),
+        dropped(),
+        cut_off(""),
+        cut_off("", "clean"),
+    ],
+)
+def test_trouble_before_the_first_word_is_tried_again(trouble):
+    pieces, completion, server = ask_scripted(trouble, trouble, reply("There."))
+    assert "".join(pieces) == completion.text == "There."
+    assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("trouble", "words"),
+    [
+        (refusal(429), "limits how often it is asked (HTTP 429). Your question"),
+        (refusal(500), "failed (HTTP 500). Your question"),
+        (dropped(), "ended the connection without an answer"),
+    ],
+)
+def test_gives_up_after_two_retries(trouble, words):
+    error, server = error_of(trouble, trouble, trouble, reply("too late"))
+    assert isinstance(error, ModelUnavailableError)
+    assert words in str(error)
+    assert len(server.requests) == 3
+
+
+def test_waits_as_long_as_asked():
+    started = time.monotonic()
+    ask_scripted(refusal(429, retry_after="0.3"), reply("There."))
+    assert time.monotonic() - started >= 0.3
+
+
+@pytest.mark.parametrize("as_date", [False, True])
+def test_a_long_wait_is_said_instead_of_waited(as_date):
+    date = format_datetime(datetime.now(UTC) + timedelta(seconds=90), usegmt=True)
+    error, server = error_of(refusal(429, retry_after=date if as_date else "90"), reply("never asked for"))
+    assert isinstance(error, ModelUnavailableError)
+    assert error.retry_after == pytest.approx(90, abs=30)
+    assert f"asks to wait {'' if as_date else 90}" in str(error)
+    assert len(server.requests) == 1
+
+
+def test_a_silent_server_is_given_up():
+    error, server = error_of(silence(), timeout=0.2)
+    assert "did not answer within 0.2 s." in str(error)
+    assert len(server.requests) == 1
+
+
+def test_a_server_that_falls_silent_in_its_answer_is_given_up():
+    error, server = error_of(reply("Half an answer", wait_between=1.0), timeout=0.2)
+    assert "stopped in the middle of its answer: nothing came for 0.2 s." in str(error)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("ending", ["clean", "socket"])
+def test_what_arrived_before_a_cut_is_never_written_twice(ending):
+    with StandinChat(cut_off("Half an ans", ending), reply("Whole.")) as server, opened(server.url) as model:
+        stream = model.stream(MESSAGES, PARAMETERS)
+        pieces = []
+        with pytest.raises(ModelError):
+            pieces.extend(iter(stream))
+        assert len(server.requests) == 1
+
+
+def test_a_refused_connection_is_named():
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+        with opened(f"http://127.0.0.1:{port}/v1") as model, pytest.raises(ModelUnavailableError) as caught:
+            ask(model)
+    assert f"127.0.0.1:{port} cannot be reached" in str(caught.value)
+    assert "PAPER_TRAIL_MODEL_URL" in str(caught.value)
+
+
+def test_an_address_without_scheme_is_named():
+    with opened("localhost:8000") as model, pytest.raises(ModelError, match="cannot be reached"):
+        ask(model)
+
+
+def test_an_address_that_is_none_is_named():
+    with pytest.raises(ModelError, match="address is not valid"):
+        TogetherModel("m", "M", api_key="k", base_url="http://host:port/v1")
+
+
+def test_a_name_and_password_in_the_address_are_not_repeated():
+    with opened(f"http://user:{KEY_CANARY}@127.0.0.1:9/v1") as model, pytest.raises(ModelError) as caught:
+        ask(model)
+    assert KEY_CANARY not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", [f"{KEY_CANARY}é", f"{KEY_CANARY}\nx"])
+def test_a_key_that_cannot_be_sent_is_named_without_repeating_it(key):
+    with pytest.raises(ModelError, match="TOGETHER_API_KEY") as caught:
+        TogetherModel("m", "M", api_key=key)
+    assert KEY_CANARY not in str(caught.value)
+
+
+def test_a_server_without_keys_needs_none(monkeypatch):
+    monkeypatch.setenv("TOGETHER_API_KEY", KEY_CANARY)
+    with StandinChat(reply("yes")) as server, opened(server.url, key="") as model:
+        assert ask(model)[1].text == "yes"
+    assert KEY_CANARY not in str(server.requests)
+
+
+def test_stopping_closes_the_connection():
+    endless = reply("word " * 500, wait_between=0.01)
+    with StandinChat(endless, reply("next")) as server, opened(server.url) as model:
+        stream = model.stream(MESSAGES, PARAMETERS)
+        next(stream)
+        stream.close()
+        assert server.wait_for_hang_up()
+        assert ask(model)[1].text == "next"
+
+
+def test_the_key_shows_nowhere(caplog):
+    caplog.set_level(logging.DEBUG)
+    with StandinChat(refusal(401, KEY_CANARY), reply("yes")) as server, opened(server.url) as model:
+        with pytest.raises(ModelError) as caught:
+            ask(model)
+        _, completion = ask(model)
+        shown = [repr(model), str(caught.value), repr(caught.value), repr(completion), caplog.text]
+        shown += traceback.format_exception(caught.value)
+    assert not [text for text in shown if KEY_CANARY in text]

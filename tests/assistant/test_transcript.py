@@ -1,0 +1,250 @@
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from assistant.records import (
+    Answer,
+    AnswerSentence,
+    AssistantError,
+    Call,
+    Citation,
+    Conversation,
+    Evidence,
+    Message,
+    NearestPassage,
+    Parameters,
+    Provenance,
+    Refusal,
+    Rewrite,
+    ScoredPassage,
+    StepTime,
+    TableVersion,
+    Turn,
+)
+from assistant.transcript import from_json, to_json, to_markdown
+from corpus.records import Scope
+from tests.assistant.test_citations import make_paper
+
+CANARIES = {"TOGETHER_API_KEY": "tgp_canary_1a2b3c", "PAPER_TRAIL_MODEL_API_KEY": "own_canary_4d5e6f"}
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+counts = st.integers(0, 10**6)
+
+
+@st.composite
+def made_turns(draw):
+    """Return a turn with everything in it that a turn can hold, each value drawn."""
+    text, number, count = (lambda: draw(texts)), (lambda: draw(numbers)), (lambda: draw(counts))
+    paper = make_paper(count(), text(), text())
+    paper = replace(paper, paper=replace(paper.paper, title=text(), year=draw(st.none() | counts)))
+    citation = Citation(count(), text(), text(), count(), text(), number(), draw(st.none() | numbers))
+    sentence = AnswerSentence(count(), count(), text(), (count(),), (citation,), (text(),))
+    nearest = NearestPassage(text(), text(), text(), text(), number())
+    refusal = draw(st.none() | st.just(Refusal("language", text(), (nearest,))))
+    parameters = draw(st.none() | st.just(Parameters(number(), number(), count())))
+    message = Message("user", text())
+    tokens = draw(st.none() | counts)
+    call = Call("write", text(), (message,), parameters, text(), text(), number(), text(), tokens, tokens)
+    return Turn(
+        question=text(),
+        asked=text(),
+        scope=Scope((text(),), (text(),), draw(st.none() | st.tuples(counts, counts))),
+        papers_wanted=count(),
+        rewrite=Rewrite(text(), text(), (count(),)),
+        hits=(ScoredPassage(text(), number(), draw(st.none() | numbers), draw(st.none() | numbers)),),
+        evidence=Evidence((paper,)),
+        answer=Answer(text(), (sentence,), refusal),
+        calls=(call,),
+        seconds=(StepTime("check", number()),),
+        provenance=Provenance(text(), text(), text(), text(), (TableVersion(text(), count()),)),
+    )
+
+
+conversations = st.builds(Conversation, texts, texts, st.lists(made_turns(), max_size=2).map(tuple))
+
+
+@pytest.fixture(scope="session")
+def conversation(ask_demo):
+    return Conversation(
+        "c1",
+        "Ranking",
+        (
+            ask_demo(
+                "When is reciprocal rank fusion a better choice than a weighted sum of scores?",
+                "field-notes-retrieval",
+            ),
+            ask_demo("How do graph neural networks predict the toxicity of molecules?"),
+        ),
+    )
+
+
+@settings(max_examples=50)
+@given(conversations)
+def test_a_transcript_reads_back_equal(conversation):
+    assert from_json(to_json(conversation)) == conversation
+    assert to_markdown(conversation).startswith("# ")
+
+
+def test_a_real_conversation_reads_back_equal(conversation):
+    assert from_json(to_json(conversation)) == conversation
+
+
+def test_the_transcript_holds_what_gengo_left_out(conversation):
+    turn = json.loads(to_json(conversation))["conversation"]["turns"][0]
+    assert turn["rewrite"]["search_query"]
+    assert turn["papers_wanted"] == 10
+    assert turn["scope"]["collections"] == ["field-notes-retrieval"]
+    assert turn["evidence"]["papers"][0]["label"] == 1
+    assert turn["evidence"]["papers"][0]["passages"][0]["text"]
+    assert all(hit["passage_id"] and hit["score"] >= 0 for hit in turn["hits"])
+    assert {"table", "version"} == turn["provenance"]["corpus"][0].keys()
+    assert [step["step"] for step in turn["seconds"]] == ["rewrite", "retrieve", "write", "check"]
+    assert turn["answer"]["sentences"][0]["citations"][0]["overlap"] == 1.0
+
+
+def damaged(conversation, change):
+    document = json.loads(to_json(conversation))
+    change(document)
+    return json.dumps(document)
+
+
+def set_at(*path_and_value):
+    *path, last, value = path_and_value
+
+    def change(document):
+        for step in path:
+            document = document[step]
+        document[last] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (set_at("format", "another/format"), "not a Paper Trail transcript"),
+        (set_at("version", 2), "format version 2"),
+        (set_at("version", "1"), "format version 1"),
+        (lambda document: document.pop("version"), "format version None"),
+        (lambda document: document.pop("conversation"), "holds no conversation"),
+        (set_at("conversation", None), "damaged"),
+        (set_at("conversation", "turns", 0, "answer", None), "turns.0.answer"),
+        (set_at("conversation", "turns", 0, "answer", "text", 5), "turns.0.answer.text"),
+        (set_at("conversation", "turns", 0, "rewrite", {}), "turns.0.rewrite"),
+        (set_at("conversation", "turns", 1, "answer", "refusal", "reason", "bored"), "reason"),
+        (set_at("conversation", "turns", 0, "mood", "good"), "damaged"),
+        (set_at("conversation", "turns", 0, "papers_wanted", "10"), "damaged"),
+    ],
+)
+def test_a_damaged_transcript_is_refused_with_what_is_wrong(conversation, change, words):
+    with pytest.raises(AssistantError) as caught:
+        from_json(damaged(conversation, change))
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "no json", "[]", "null", "7", '"text"', "{", "{}", "[" * 100_000, '{"format": [], "version": 1}'],
+)
+def test_what_is_no_transcript_is_refused(text):
+    with pytest.raises(AssistantError, match=r"not JSON|not a Paper Trail transcript"):
+        from_json(text)
+
+
+@given(st.integers(0, 5000))
+def test_a_cut_transcript_is_refused(conversation, length):
+    text = to_json(conversation)
+    with pytest.raises(AssistantError):
+        from_json(text[: min(length, len(text) - 1)])
+
+
+def test_no_export_holds_a_key(monkeypatch, conversation):
+    for name, value in CANARIES.items():
+        monkeypatch.setenv(name, value)
+    exported = to_json(conversation) + to_markdown(conversation)
+    assert not [name for name, value in CANARIES.items() if name in exported or value in exported]
+
+
+HOSTILE = (
+    "![pixel](http://evil.example/p.png) [click](javascript:alert(1)) <img src=x onerror=alert(1)> "
+    "<b>bold</b> # heading ``` fence ~~~ **strong** _em_ | table | http://evil.example www.evil.example "
+    "a@evil.example [ref]: http://evil.example &lt;script&gt; $x$ \\[ 1. one - two > three"
+)
+
+
+def hostile(turn):
+    text = (
+        f"{HOSTILE}\n# {HOSTILE}\n- {HOSTILE}\n1. {HOSTILE}\n> {HOSTILE}\n```\n{HOSTILE}\n===\n---\n{HOSTILE}"
+    )
+    paper = make_paper(1, text)
+    paper = replace(paper, paper=replace(paper.paper, title=HOSTILE, venue=HOSTILE, url=HOSTILE, id=HOSTILE))
+    sentence = turn.answer.sentences[0]
+    citation = replace(sentence.citations[0], label=1, claim=HOSTILE, evidence=HOSTILE, passage_id=HOSTILE)
+    sentence = replace(sentence, claim=HOSTILE, labels=(1,), citations=(citation,), unknown_labels=(HOSTILE,))
+    return replace(
+        turn,
+        question=HOSTILE,
+        asked=HOSTILE,
+        rewrite=replace(turn.rewrite, search_query=HOSTILE),
+        evidence=Evidence((paper,)),
+        answer=replace(turn.answer, text=f"{text} [1]", sentences=(sentence,)),
+        calls=tuple(
+            replace(call, model=HOSTILE, reply=f"````\n{HOSTILE}", finish_reason=HOSTILE)
+            for call in turn.calls
+        ),
+        provenance=Provenance(
+            HOSTILE,
+            HOSTILE,
+            HOSTILE,
+            HOSTILE,
+            tuple(replace(one, table=HOSTILE) for one in turn.provenance.corpus),
+        ),
+    )
+
+
+def test_hostile_text_does_nothing_in_exported_markdown(conversation):
+    answered, refused = conversation.turns
+    nearest = replace(refused.answer.refusal.nearest[0], title=HOSTILE, text=HOSTILE, passage_id=HOSTILE)
+    refusal = replace(refused.answer.refusal, message=HOSTILE, nearest=(nearest,))
+    turns = (hostile(answered), replace(refused, answer=replace(refused.answer, refusal=refusal)))
+    exported = to_markdown(Conversation("c", HOSTILE, turns))
+    tokens = MarkdownIt("commonmark", {"linkify": False}).enable("table").parse(exported)
+    kinds = [child.type for token in tokens for child in (token, *(token.children or ()))]
+    assert not {"link_open", "image", "html_block", "html_inline", "table_open", "hr"} & set(kinds)
+    # Ours: the title, two turns, and the parts of each.
+    assert kinds.count("heading_open") == 3 + 4 + 2
+    text = "".join(child.content for token in tokens for child in token.children or ())
+    assert "evil.example" in text
+    assert "://evil" not in text
+    assert "www.evil" not in text
+    assert text.count("[1]") >= 3
+
+
+def test_an_answers_lists_stay_lists_and_its_labels_readable(conversation):
+    turn = replace(conversation.turns[0])
+    turn = replace(
+        turn, answer=replace(turn.answer, text="It says:\n\n- one [1]\n- two [2]\n\n3. three [9?]")
+    )
+    exported = to_markdown(Conversation("c", "t", (turn,)))
+    html = MarkdownIt("commonmark").render(exported)
+    assert "<li>one [1]</li>" in html
+    assert "<p>3. three [9?]</p>" in html
+
+
+def test_markdown_names_what_is_weak_unknown_or_uncited(conversation):
+    turn = conversation.turns[0]
+    first, second, *_ = turn.answer.sentences
+    weak = replace(
+        first, citations=(replace(first.citations[0], overlap=0.2, support=0.5),), unknown_labels=("9",)
+    )
+    bare = replace(second, labels=(), citations=())
+    exported = to_markdown(
+        Conversation("c", "t", (replace(turn, answer=replace(turn.answer, sentences=(weak, bare))),))
+    )
+    assert "overlap 0.20 (weak), support 0.50" in exported
+    assert "names no paper that was given" in exported
+    assert "cites nothing" in exported

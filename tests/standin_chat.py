@@ -1,0 +1,232 @@
+"""A stand-in chat server: real sockets and real event streams, with a scripted queue of behaviours."""
+
+import json
+import socket
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Literal, Self
+
+KEY_CANARY = "tgp_canary_8f2c61d0b7"
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What the server does with one request; waits are in seconds.
+
+    `ending`: "done" is a complete stream, "clean" ends it early but in good order, "socket" closes the
+    connection in the middle, "drop" closes it before any byte.
+    """
+
+    pieces: tuple[str, ...] = ()
+    status: int = 200
+    message: str = ""
+    headers: tuple[tuple[str, str], ...] = ()
+    wait_before: float = 0.0
+    wait_between: float = 0.0
+    ending: Literal["done", "clean", "socket", "drop"] = "done"
+    finish_reason: str = "stop"
+    usage: tuple[int, int] | None = (11, 7)
+    extra_events: tuple[str, ...] = ()
+    bytes_at_once: int = 0
+
+
+def reply(text: str, *pieces: str, **changes: Any) -> Behaviour:
+    """Answer with `text`, or with the given pieces of it; by default two characters at a time."""
+    pairs = tuple(text[start : start + 2] for start in range(0, len(text), 2))
+    return replace(Behaviour(pieces=pieces or pairs), **changes)
+
+
+def refusal(status: int, message: str = "no", retry_after: str | None = None) -> Behaviour:
+    headers = () if retry_after is None else (("Retry-After", retry_after),)
+    return Behaviour(status=status, message=message, headers=headers)
+
+
+def silence(seconds: float = 5.0) -> Behaviour:
+    return reply("too late", wait_before=seconds)
+
+
+def dropped() -> Behaviour:
+    return Behaviour(ending="drop")
+
+
+def cut_off(text: str, ending: Literal["clean", "socket"] = "socket") -> Behaviour:
+    return reply(text, ending=ending)
+
+
+def malformed(text: str = "", event: str = "{not json") -> Behaviour:
+    return reply(text, extra_events=(event,))
+
+
+@dataclass(frozen=True)
+class Received:
+    """A request as it came."""
+
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+
+@dataclass
+class StandinChat:
+    """The server, for a `with` block; behaviours are used up in order, then `default` answers.
+
+    `default` may be made from the request. Without one, a request too many is answered with HTTP 418.
+    """
+
+    behaviours: deque[Behaviour]
+    default: Behaviour | Callable[[Received], Behaviour]
+    requests: list[Received] = field(default_factory=list)
+    hang_ups: int = 0
+
+    def __init__(
+        self, *behaviours: Behaviour, default: Behaviour | Callable[[Received], Behaviour] | None = None
+    ) -> None:
+        self.behaviours = deque(behaviours)
+        self.default = default or refusal(418, "the stand-in has no behaviour left")
+        self.requests = []
+        self.hang_ups = 0
+        self.closing = threading.Event()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_for(self))
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        )
+
+    @property
+    def url(self) -> str:
+        """The address as users give it, with the version at its end."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def take(self, request: Received) -> Behaviour:
+        self.requests.append(request)
+        if self.behaviours:
+            return self.behaviours.popleft()
+        return self.default(request) if callable(self.default) else self.default
+
+    def wait_for_hang_up(self, seconds: float = 2.0) -> bool:
+        """Return whether a client closed its connection while it was being answered."""
+        deadline = time.monotonic() + seconds
+        while not self.hang_ups and time.monotonic() < deadline:
+            time.sleep(0.01)
+        return self.hang_ups > 0
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.closing.set()
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+def _handler_for(server: StandinChat) -> type[BaseHTTPRequestHandler]:
+    return type("Handler", (_Handler,), {"standin": server})
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    standin: StandinChat
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        behaviour = self.standin.take(Received(self.path, dict(self.headers), body))
+        try:
+            self._behave(behaviour, stream=bool(body.get("stream")))
+        except (BrokenPipeError, ConnectionResetError):
+            self.standin.hang_ups += 1
+            self.close_connection = True
+
+    def _behave(self, behaviour: Behaviour, *, stream: bool) -> None:
+        self.standin.closing.wait(behaviour.wait_before)
+        if self.path != "/v1/chat/completions":
+            self._send_json(404, {"error": {"message": f"no such path: {self.path}"}})
+        elif behaviour.ending == "drop":
+            self._close()
+        elif behaviour.status != 200:
+            self._send_json(behaviour.status, {"error": {"message": behaviour.message}}, behaviour.headers)
+        elif stream:
+            self._send_stream(behaviour)
+        else:
+            self._send_json(200, _completion(behaviour))
+
+    def _send_json(self, status: int, body: Any, headers: tuple[tuple[str, str], ...] = ()) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        for name, value in headers:
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _send_stream(self, behaviour: Behaviour) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for piece in behaviour.pieces:
+            self._send_event(json.dumps(_chunk(piece), ensure_ascii=False), behaviour.bytes_at_once)
+            self.standin.closing.wait(behaviour.wait_between)
+        for event in behaviour.extra_events:
+            self._send_event(event)
+        if behaviour.ending == "socket":
+            self._close()
+            return
+        if behaviour.ending == "done":
+            self._send_end(behaviour)
+        self.wfile.write(b"0\r\n\r\n")
+
+    def _send_end(self, behaviour: Behaviour) -> None:
+        self._send_event(json.dumps(_chunk("", behaviour.finish_reason)))
+        if behaviour.usage:
+            self._send_event(json.dumps({**_chunk(""), "choices": [], "usage": _usage(behaviour.usage)}))
+        self._send_event("[DONE]")
+
+    def _send_event(self, data: str, bytes_at_once: int = 0) -> None:
+        event = f"data: {data}\n\n".encode()
+        step = bytes_at_once or len(event)
+        for start in range(0, len(event), step):
+            part = event[start : start + step]
+            self.wfile.write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
+            self.wfile.flush()
+
+    def _close(self) -> None:
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
+
+
+def _chunk(text: str, finish_reason: str | None = None) -> dict[str, Any]:
+    choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish_reason}
+    return {
+        "id": "standin",
+        "object": "chat.completion.chunk",
+        "created": 0,
+        "model": "m",
+        "choices": [choice],
+    }
+
+
+def _completion(behaviour: Behaviour) -> dict[str, Any]:
+    message = {"role": "assistant", "content": "".join(behaviour.pieces)}
+    choice = {"index": 0, "message": message, "finish_reason": behaviour.finish_reason}
+    usage = {"usage": _usage(behaviour.usage)} if behaviour.usage else {}
+    return {
+        "id": "standin",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "choices": [choice],
+        **usage,
+    }
+
+
+def _usage(tokens: tuple[int, int]) -> dict[str, int]:
+    return {"prompt_tokens": tokens[0], "completion_tokens": tokens[1], "total_tokens": sum(tokens)}
