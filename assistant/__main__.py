@@ -26,7 +26,7 @@ from corpus.encoder import SentenceEncoder
 from corpus.errors import CorpusError
 from corpus.records import Scope
 from corpus.search import DEFAULT_PAPERS
-from corpus.settings import Settings
+from corpus.settings import read_settings
 from corpus.store import Corpus
 
 app = typer.Typer(help="Ask the corpus.", no_args_is_help=True, pretty_exceptions_enable=False)
@@ -68,7 +68,7 @@ def ask(
 
 def _ask(question: str, options: AskOptions, generator: str, *, quiet: bool) -> tuple[Turn, float]:
     """Return the answered turn, and the seconds it took to load what answers."""
-    settings = Settings()
+    settings = read_settings()
     clock = time.perf_counter()
     encoder = SentenceEncoder(settings.encoder)
     corpus = Corpus.open(settings.corpus_path, encoder)

@@ -34,6 +34,7 @@ class ExtractiveWeights(_Table):
     unclear_start: float
     redundancy: float
     floor: float
+    fill_floor: float
     relative_floor: float
     min_sentences: int
     max_sentences: int

@@ -40,9 +40,9 @@ def bibtex(paper: Paper) -> str:
 
 def citation_key(paper: Paper) -> str:
     """Return a stable key such as "smith-2022-dense": first author's family name, year, first long word."""
-    author = paper.authors[0].family.split()[-1] if paper.authors and paper.authors[0].family else ""
+    family = paper.authors[0].family.split() if paper.authors else []
     word = next((word for word in words(paper.title) if len(word) > 3), "")
-    parts = (_ascii(part) for part in (author, str(paper.year or ""), word))
+    parts = (_ascii(part) for part in (*family[-1:], str(paper.year or ""), word))
     return "-".join(part for part in parts if part) or "paper"
 
 

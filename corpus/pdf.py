@@ -9,14 +9,14 @@ import math
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pypdfium2
 import pypdfium2.raw as pdfium_c
 from PIL import Image, ImageDraw
 
-from corpus.pdf_characters import character, compose
+from corpus.pdf_characters import Glyph, character, compose, is_apart, size_from_letters
 from corpus.records import Box
 
 PDFIUM_VERSION = str(pypdfium2.version.PYPDFIUM_INFO)
@@ -66,12 +66,16 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class PdfPage:
-    """One page: number from 1, size in points as shown, words in the order of the file."""
+    """One page: number from 1, size in points as shown, words in the order of the file.
+
+    A page that PDFium cannot load is `damaged`; it has neither size nor words.
+    """
 
     number: int
     width: float
     height: float
     words: tuple[Word, ...]
+    damaged: bool = False
 
 
 def page_count(path: str | Path) -> int:
@@ -90,7 +94,7 @@ def title_in_properties(path: str | Path) -> str:
 def read_pages(path: str | Path) -> Iterator[PdfPage]:
     """Yield the pages with their words, in order; raises PdfError.
 
-    A page that is damaged comes without words. The lock is free while the caller works on a page.
+    A damaged page is marked as such and has no words. The lock is free while the caller works on a page.
     """
     with _opened(path) as document:
         for index in range(len(document)):
@@ -98,21 +102,22 @@ def read_pages(path: str | Path) -> Iterator[PdfPage]:
                 try:
                     page = _read_page(document, index)
                 except pypdfium2.PdfiumError:
-                    page = PdfPage(index + 1, 0.0, 0.0, ())
+                    page = PdfPage(index + 1, 0.0, 0.0, (), damaged=True)
             yield page
 
 
 def page_words(path: str | Path, page: int) -> PdfPage:
     """Return page `page`, counted from 1, with its words; raises PdfError."""
     with _opened(path) as document, _LOCK:
-        return _read_page(document, _page_index(document, path, page))
+        index = _page_index(document, path, page)
+        with _named_damage(path, page):
+            return _read_page(document, index)
 
 
 def page_size(path: str | Path, page: int) -> tuple[float, float]:
     """Return width and height of a page in points, as it is shown; raises PdfError."""
     with _opened(path) as document, _LOCK:
-        size = document.get_page_size(_page_index(document, path, page))
-    return float(size[0]), float(size[1])
+        return _page_size(document, path, page)
 
 
 def page_image(path: str | Path, page: int, boxes: Iterable[Box] = (), scale: float = 1.6) -> bytes:
@@ -121,11 +126,10 @@ def page_image(path: str | Path, page: int, boxes: Iterable[Box] = (), scale: fl
     Very large pages come smaller than asked, so that no file can fill the memory. Raises PdfError.
     """
     with _opened(path) as document, _LOCK:
-        index = _page_index(document, path, page)
-        width, height = document.get_page_size(index)
+        width, height = _page_size(document, path, page)
         scale = min(scale, math.sqrt(_MOST_PIXELS / max(width * height, 1.0)))
         try:
-            picture = document[index].render(scale=scale).to_pil().convert("RGB")
+            picture = document[page - 1].render(scale=scale).to_pil().convert("RGB")
         except (pypdfium2.PdfiumError, ValueError, MemoryError) as error:
             raise PdfError(f"page {page} of {Path(path).name} cannot be drawn: {error}") from error
     return _as_jpeg(_mark(picture, [box for box in boxes if box.page == page], scale))
@@ -195,6 +199,21 @@ def _page_index(document: pypdfium2.PdfDocument, path: str | Path, page: int) ->
     return page - 1
 
 
+@contextmanager
+def _named_damage(path: str | Path, page: int) -> Iterator[None]:
+    try:
+        yield
+    except pypdfium2.PdfiumError as error:
+        raise PdfError(f"page {page} of {Path(path).name} is damaged: it cannot be loaded") from error
+
+
+def _page_size(document: pypdfium2.PdfDocument, path: str | Path, page: int) -> tuple[float, float]:
+    index = _page_index(document, path, page)
+    with _named_damage(path, page):
+        width, height = document.get_page_size(index)
+    return float(width), float(height)
+
+
 def _read_page(document: pypdfium2.PdfDocument, index: int) -> PdfPage:
     page = document[index]
     try:
@@ -207,17 +226,6 @@ def _read_page(document: pypdfium2.PdfDocument, index: int) -> PdfPage:
     finally:
         page.close()
     return PdfPage(index + 1, width, height, words)
-
-
-@dataclass(slots=True)
-class _Glyph:
-    text: str
-    left: float
-    top: float
-    right: float
-    bottom: float
-    x: float
-    baseline: float
 
 
 class _PageReader:
@@ -233,21 +241,34 @@ class _PageReader:
         self._styles: dict[bytes, tuple[str, bool, bool]] = {}
 
     def words(self) -> Iterator[Word]:
-        run: list[tuple[int, _Glyph]] = []
+        """Yield the words; a hyphen that PDFium reads only behind the line break still goes to its word."""
+        last: Word | None = None
+        for item in self._words_and_hyphens():
+            if isinstance(item, Word):
+                yield from [last] if last else []
+                last = item
+            elif last and abs(item.baseline - last.baseline) < 2 and abs(item.left - last.right) < last.size:
+                last = replace(last, hyphenated=True, right=max(last.right, item.right))
+        yield from [last] if last else []
+
+    def _words_and_hyphens(self) -> Iterator[Word | Glyph]:
+        run: list[tuple[int, Glyph]] = []
         for index in range(pdfium_c.FPDFText_CountChars(self._text)):
             code = pdfium_c.FPDFText_GetUnicode(self._text, index)
             text = self._tex_ligature(index, code) if code in _TEX_LIGATURES else ""
             hyphen = code in _HYPHENS and (code != 2 or pdfium_c.FPDFText_IsHyphen(self._text, index) == 1)
             if not text and (hyphen or code <= 0x20 or (code >= 0x80 and chr(code).isspace())):
+                mark = self._glyph(index, "-") if hyphen else None
+                if mark and not run:
+                    yield mark
                 if run:
-                    mark = self._glyph(index, "-") if hyphen else None
                     yield self._word(run, hyphen=mark, hyphenated=hyphen, ends_line=code in (10, 13))
                 run = []
                 continue
             glyph = self._glyph(index, text or character(code))
             if glyph is None:
                 continue
-            if run and _is_apart(run[-1][1], glyph):
+            if run and is_apart(run[-1][1], glyph):
                 yield self._word(run, ends_line=True)
                 run = []
             run.append((index, glyph))
@@ -261,7 +282,7 @@ class _PageReader:
         unmapped = pdfium_c.FPDFText_HasUnicodeMapError(self._text, index) == 1
         return _TEX_LIGATURES[code] if unmapped and any(chr(c).isalpha() for c in beside if c < 0x80) else ""
 
-    def _glyph(self, index: int, text: str) -> _Glyph | None:
+    def _glyph(self, index: int, text: str) -> Glyph | None:
         left, right, bottom, top = self._corners
         if not text or not pdfium_c.FPDFText_GetCharBox(self._text, index, left, right, bottom, top):
             return None
@@ -270,7 +291,7 @@ class _PageReader:
         x0, y0 = self._shown(left.value, top.value)
         x1, y1 = self._shown(right.value, bottom.value)
         origin_x, origin_y = self._shown(x.value, y.value)
-        return _Glyph(text, min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1), origin_x, origin_y)
+        return Glyph(text, min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1), origin_x, origin_y)
 
     def _shown(self, x: float, y: float) -> tuple[float, float]:
         a, b, c, d, e, f = self._transform
@@ -278,9 +299,9 @@ class _PageReader:
 
     def _word(
         self,
-        run: list[tuple[int, _Glyph]],
+        run: list[tuple[int, Glyph]],
         *,
-        hyphen: _Glyph | None = None,
+        hyphen: Glyph | None = None,
         hyphenated: bool = False,
         ends_line: bool,
     ) -> Word:
@@ -292,7 +313,7 @@ class _PageReader:
         baseline = sorted(g.baseline for g in glyphs)[len(glyphs) // 2]
         if not 0.75 * (bottom - top) <= size <= 4 * (bottom - top) + 4:
             # Fonts drawn by the file itself (Type 3) have a size in units of their own.
-            size = _size_from_letters(glyphs)
+            size = size_from_letters(glyphs)
         if upright:
             # Boxes as high as the font, not as the letters, lie evenly along a line.
             top, bottom = min(top, baseline - 0.72 * size), max(bottom, baseline + 0.22 * size)
@@ -301,7 +322,7 @@ class _PageReader:
             left=min(g.left for g in glyphs),
             top=top,
             right=max(
-                g.right for g in glyphs + ([hyphen] if hyphen and not _is_apart(glyphs[-1], hyphen) else [])
+                g.right for g in glyphs + ([hyphen] if hyphen and not is_apart(glyphs[-1], hyphen) else [])
             ),
             bottom=bottom,
             baseline=baseline if first.top - size < baseline < first.bottom + size else bottom,
@@ -352,22 +373,3 @@ def _page_transform(page: object, width: float, height: float) -> tuple[float, .
         points.append((x.value / precision, y.value / precision))
     (e, f), (ax, ay), (cx, cy) = points
     return (ax - e) / 1000, (ay - f) / 1000, (cx - e) / 1000, (cy - f) / 1000, e, f
-
-
-def _size_from_letters(glyphs: list[_Glyph]) -> float:
-    """Estimate a font's height from how high its letters are drawn."""
-    sizes = sorted(
-        (glyph.bottom - glyph.top)
-        / (0.45 if glyph.text in "acemnorsuvwxz" else 0.65 if glyph.text in "gpqy" else 0.69)
-        for glyph in glyphs
-    )
-    return sizes[len(sizes) // 2]
-
-
-def _is_apart(before: _Glyph, after: _Glyph) -> bool:
-    """Tell whether two characters without a space between them stand in different places all the same."""
-    height = max(before.bottom - before.top, after.bottom - after.top, 4.0)
-    across = max(after.left - before.right, before.left - after.right)
-    down = max(after.top - before.bottom, before.top - after.bottom)
-    wraps = abs(after.baseline - before.baseline) > 1.2 * height and after.left < before.left - 1.2 * height
-    return wraps or max(across, down) > 1.5 * height

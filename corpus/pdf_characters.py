@@ -1,6 +1,7 @@
-"""What the character codes of PDFs stand for in text: ligatures, accents, and what must not get in."""
+"""The characters of PDFs: what their codes stand for in text, and what their boxes tell of size and place."""
 
 import unicodedata
+from dataclasses import dataclass
 
 _ACCENTS = {
     0x00A8: "\u0308",
@@ -43,3 +44,35 @@ def compose(text: str) -> str:
         else:
             parts.append(sign)
     return unicodedata.normalize("NFC", "".join(parts) + accent)
+
+
+@dataclass(slots=True)
+class Glyph:
+    """A character as drawn: its box, and where it begins on its baseline; points from the top left."""
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    x: float
+    baseline: float
+
+
+def size_from_letters(glyphs: list[Glyph]) -> float:
+    """Estimate a font's height from how high its letters are drawn."""
+    sizes = sorted(
+        (glyph.bottom - glyph.top)
+        / (0.45 if glyph.text in "acemnorsuvwxz" else 0.65 if glyph.text in "gpqy" else 0.69)
+        for glyph in glyphs
+    )
+    return sizes[len(sizes) // 2]
+
+
+def is_apart(before: Glyph, after: Glyph) -> bool:
+    """Tell whether two characters without a space between them stand in different places all the same."""
+    height = max(before.bottom - before.top, after.bottom - after.top, 4.0)
+    across = max(after.left - before.right, before.left - after.right)
+    down = max(after.top - before.bottom, before.top - after.bottom)
+    wraps = abs(after.baseline - before.baseline) > 1.2 * height and after.left < before.left - 1.2 * height
+    return wraps or max(across, down) > 1.5 * height

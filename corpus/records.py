@@ -139,7 +139,7 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class CollectionSummary:
-    """A collection and what the corpus holds of it; `built` is the end of its last build, ISO 8601 in UTC."""
+    """A collection and what the corpus holds of it; `built` is when its last build began, ISO 8601 in UTC."""
 
     collection: Collection
     papers: int

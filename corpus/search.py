@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from corpus.encoder import Encoder
+from corpus.errors import CorpusError
 from corpus.records import Hit, PaperHits, Passage, Scope
 from corpus.store import Corpus, Match
+from corpus.text import storable
 
 MIN_PAPERS, MAX_PAPERS, DEFAULT_PAPERS = 1, 15, 10
 
@@ -46,7 +48,8 @@ def search(
     weights: SearchWeights = WEIGHTS,
 ) -> tuple[PaperHits, ...]:
     """Return the best papers for `query` in `scope`, each with its best passages, best first."""
-    if not query.strip():
+    query = storable(query).strip()
+    if not query:
         return ()
     dense = corpus.nearest(encoder.encode_query(query), scope, weights.depth)
     lexical = corpus.matching(query, scope, weights.depth)
@@ -55,8 +58,12 @@ def search(
 
 def similar_papers(corpus: Corpus, passage: Passage, scope: Scope, papers: int) -> tuple[PaperHits, ...]:
     """Return the papers whose passages are nearest to `passage`, its own paper left out."""
-    vector = corpus.vectors([passage.id])[passage.id]
-    found = [match for match in corpus.nearest(vector, scope, 200) if match.paper_id != passage.paper_id]
+    vector = corpus.vectors([passage.id]).get(passage.id)
+    if vector is None:
+        raise CorpusError(f"There is no passage {passage.id!r} in this corpus.")
+    # A long paper's own passages are the nearest to each other: without room for them nothing else is found.
+    depth = WEIGHTS.depth + corpus.count_passages(passage.paper_id)
+    found = [match for match in corpus.nearest(vector, scope, depth) if match.paper_id != passage.paper_id]
     return group_by_paper(corpus, fuse(found, [], SearchWeights(dense=1, lexical=0)), papers, 1)
 
 
@@ -88,7 +95,7 @@ def group_by_paper(
     """Return the first `papers` papers with their first `passages_per_paper` candidates as hits."""
     groups: dict[str, list[_Candidate]] = {}
     for candidate in candidates:
-        if candidate.paper_id not in groups and len(groups) == papers:
+        if candidate.paper_id not in groups and len(groups) >= papers:
             continue
         group = groups.setdefault(candidate.paper_id, [])
         if len(group) < passages_per_paper:

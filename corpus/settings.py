@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from corpus.errors import CorpusError
 
 PROJECT = Path(__file__).resolve().parent.parent
 BUNDLED_ENCODER = "all-MiniLM-L6-v2"
@@ -12,7 +14,9 @@ BUNDLED_ENCODER = "all-MiniLM-L6-v2"
 class Settings(BaseSettings):
     """The product's settings; `home` is the one folder that holds corpus, page cache and conversations."""
 
-    model_config = SettingsConfigDict(env_prefix="PAPER_TRAIL_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="PAPER_TRAIL_", frozen=True, extra="ignore", env_ignore_empty=True
+    )
 
     home: Path = PROJECT / "home"
     encoder: str = BUNDLED_ENCODER
@@ -29,3 +33,16 @@ class Settings(BaseSettings):
     @property
     def pdf_path(self) -> Path:
         return self.home / "pdf"
+
+
+def read_settings() -> Settings:
+    """Return the settings of this environment; raises CorpusError that names the variable at fault."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0])
+        variable = name if name.isupper() else f"PAPER_TRAIL_{name.upper()}"
+        raise CorpusError(
+            f"The setting {variable} cannot be used: {first['msg']}. Correct or unset it."
+        ) from None

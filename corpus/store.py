@@ -7,10 +7,9 @@ complete, and a writer that dies leaves the old corpus in place.
 This is the only file that imports lancedb.
 """
 
-import json
 import logging
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -25,6 +24,7 @@ from lancedb.query import MatchQuery
 from corpus import rows
 from corpus.encoder import Encoder, Vectors
 from corpus.errors import CorpusError
+from corpus.manifest import TABLES, Manifest, check_encoder, read_manifest, rebuild_advice, write_manifest
 from corpus.records import (
     Build,
     Collection,
@@ -35,8 +35,6 @@ from corpus.records import (
     Scope,
 )
 
-SCHEMA_VERSION = 1
-TABLES = ("collections", "papers", "passages", "builds")
 KEEP_VERSIONS = timedelta(days=3650)  # old versions are what a replay checks out
 PaperOrder = Literal["position", "title", "newest", "oldest"]
 
@@ -44,14 +42,11 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
-    """What makes a set of table versions a corpus; `versions` maps table names to numbers."""
+class KnownPaper:
+    """What a rebuild needs to know of a paper that the corpus holds."""
 
-    encoder: str
-    encoder_sha256: str
-    dimension: int
-    versions: Mapping[str, int]
-    schema: int = SCHEMA_VERSION
+    fingerprint: str
+    position: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +64,18 @@ class Corpus:
     def __init__(self, path: Path, manifest: Manifest) -> None:
         self.path = path
         self.manifest = manifest
-        connection = lancedb.connect(path)
-        self._tables = {name: connection.open_table(name) for name in TABLES}
-        for name, table in self._tables.items():
-            table.checkout(manifest.versions[name])
+        with _opening(path):
+            connection = lancedb.connect(path)
+            self._tables = {name: connection.open_table(name) for name in TABLES}
+            for name, table in self._tables.items():
+                table.checkout(manifest.versions[name])
 
     @classmethod
     def open(cls, path: Path, encoder: Encoder) -> "Corpus":
-        """Open the corpus at `path`; raises CorpusError when there is none or another encoder built it."""
+        """Open the corpus at `path`.
+
+        Raises CorpusError when there is none, when it is damaged and when another encoder built it.
+        """
         manifest = read_manifest(path)
         check_encoder(manifest, encoder)
         return cls(path, manifest)
@@ -112,6 +111,9 @@ class Corpus:
 
     def count_papers(self, scope: Scope | None = None) -> int:
         return int(self._tables["papers"].count_rows(_where(scope, "id")))
+
+    def count_passages(self, paper_id: str) -> int:
+        return int(self._tables["passages"].count_rows(f"paper_id = {_quoted(paper_id)}"))
 
     def papers_by_id(self, ids: Sequence[str]) -> tuple[Paper, ...]:
         """Return the papers of `ids` that exist, in the given order."""
@@ -153,11 +155,11 @@ class Corpus:
         table = _scan(self._tables["builds"]).sort_by("started")
         return tuple(rows.to_build(row) for row in table.to_pylist())
 
-    def fingerprints(self, collection_id: str) -> dict[str, str]:
-        """Return what each paper of a collection was made from, by paper id."""
+    def known_papers(self, collection_id: str) -> dict[str, KnownPaper]:
+        """Return what each paper of a collection was made from and where it stands, by paper id."""
         where = f"collection_id = {_quoted(collection_id)}"
-        table = _scan(self._tables["papers"], ["id", "fingerprint"], where)
-        return dict(zip(table["id"].to_pylist(), table["fingerprint"].to_pylist(), strict=True))
+        table = _scan(self._tables["papers"], ["id", "fingerprint", "position"], where)
+        return {row["id"]: KnownPaper(row["fingerprint"], row["position"]) for row in table.to_pylist()}
 
     def nearest(self, vector: Vectors | Sequence[float], scope: Scope, limit: int) -> list[Match]:
         """Return the passages in `scope` nearest to a unit vector by cosine similarity, best first."""
@@ -187,54 +189,67 @@ class CorpusWriter:
         """Open or create the corpus at `path`; raises CorpusError when another encoder built it."""
         self._path = path
         self._encoder = encoder
-        try:
+        with _writing(path):
             path.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CorpusError(f"The corpus folder {path} cannot be written: {error.strerror}.") from error
         self._published = read_manifest(path) if (path / "manifest.json").exists() else None
         if self._published:
             check_encoder(self._published, encoder)
-        self._connection = lancedb.connect(path)
-        self._tables = {name: self._table(name) for name in TABLES}
+        with _opening(path) if self._published else _writing(path):
+            self._connection = lancedb.connect(path)
+            self._tables = {name: self._table(name) for name in TABLES}
 
     def published(self) -> Corpus | None:
         """Return the corpus as readers see it now, None before the first publication."""
         return Corpus(self._path, self._published) if self._published else None
 
     def put_collection(self, collection: Collection) -> None:
-        self._tables["collections"].delete(f"id = {_quoted(collection.id)}")
-        self._tables["collections"].add(rows.collection_rows([collection]))
+        with _writing(self._path):
+            self._tables["collections"].delete(f"id = {_quoted(collection.id)}")
+            self._tables["collections"].add(rows.collection_rows([collection]))
 
     def remove_collection(self, collection_id: str) -> None:
         where = f"collection_id = {_quoted(collection_id)}"
-        for table in ("papers", "passages", "builds"):
-            self._tables[table].delete(where)
-        self._tables["collections"].delete(f"id = {_quoted(collection_id)}")
+        with _writing(self._path):
+            for table in ("papers", "passages", "builds"):
+                self._tables[table].delete(where)
+            self._tables["collections"].delete(f"id = {_quoted(collection_id)}")
 
     def remove_papers(self, ids: Sequence[str]) -> None:
         for start in range(0, len(ids), 500):
             block = ids[start : start + 500]
-            self._tables["passages"].delete(_in("paper_id", block))
-            self._tables["papers"].delete(_in("id", block))
+            with _writing(self._path):
+                self._tables["passages"].delete(_in("paper_id", block))
+                self._tables["papers"].delete(_in("id", block))
+
+    def move_papers(self, positions: Mapping[str, int]) -> None:
+        """Give papers other places in their collections, by their ids."""
+        if not positions:
+            return
+        table = pa.table({"id": list(positions), "position": pa.array(positions.values(), pa.int32())})
+        with _writing(self._path):
+            self._tables["papers"].merge_insert("id").when_matched_update_all().execute(table)
 
     def add_papers(self, papers: pa.Table, passages: pa.Table) -> None:
         """Add rows made by `corpus.rows`."""
-        self._tables["passages"].add(passages)
-        self._tables["papers"].add(papers)
+        with _writing(self._path):
+            self._tables["passages"].add(passages)
+            self._tables["papers"].add(papers)
 
     def add_build(self, build: Build) -> None:
-        self._tables["builds"].add(rows.build_rows(build))
+        with _writing(self._path):
+            self._tables["builds"].add(rows.build_rows(build))
 
     def publish(self) -> None:
         """Bring the indices up to date and make everything written visible to readers, in one step."""
-        self._index()
-        manifest = Manifest(
-            encoder=self._encoder.name,
-            encoder_sha256=self._encoder.sha256,
-            dimension=self._dimension,
-            versions={name: int(table.version) for name, table in self._tables.items()},
-        )
-        _write_manifest(self._path, manifest)
+        with _writing(self._path):
+            self._index()
+            manifest = Manifest(
+                encoder=self._encoder.name,
+                encoder_sha256=self._encoder.sha256,
+                dimension=self._dimension,
+                versions={name: int(table.version) for name, table in self._tables.items()},
+            )
+            write_manifest(self._path, manifest)
         self._published = manifest
 
     def _table(self, name: str) -> Any:
@@ -275,67 +290,34 @@ class CorpusWriter:
             papers.create_index("id", config=BTree(), replace=True)
 
 
-def read_manifest(path: Path) -> Manifest:
-    """Return the manifest of the corpus at `path`; raises CorpusError when it is missing or unreadable."""
+@contextmanager
+def _opening(path: Path) -> Iterator[None]:
+    """Say in words that tables are missing or damaged; LanceDB raises ValueError or RuntimeError for it."""
     try:
-        raw = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
+        yield
+    except (OSError, RuntimeError, ValueError) as error:
+        logger.warning("opening the corpus at %s: %s", path, error)
         raise CorpusError(
-            f"There is no corpus at {path}. Build one with: python -m indexer demo "
-            "(or set PAPER_TRAIL_HOME to the folder that holds yours)."
+            f"The corpus at {path} is damaged: its tables cannot be opened. {rebuild_advice(path)}"
         ) from error
-    except (OSError, ValueError) as error:
-        raise CorpusError(
-            f"The corpus manifest at {path} cannot be read ({error}). Rebuild the corpus."
-        ) from error
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Say in words that the folder cannot be written; LanceDB raises OSError or RuntimeError for it."""
     try:
-        manifest = Manifest(**raw)
-    except TypeError as error:
-        raise CorpusError(f"The corpus manifest at {path} is not one of ours. Rebuild the corpus.") from error
-    if manifest.schema != SCHEMA_VERSION:
+        yield
+    except (OSError, RuntimeError) as error:
+        logger.warning("writing the corpus at %s: %s", path, error)
         raise CorpusError(
-            f"The corpus at {path} has schema {manifest.schema}; this version of Paper Trail reads schema "
-            f"{SCHEMA_VERSION}. Rebuild the corpus."
-        )
-    return manifest
-
-
-def check_encoder(manifest: Manifest, encoder: Encoder) -> None:
-    """Raise CorpusError unless `encoder` is the one that built the corpus."""
-    if manifest.encoder != encoder.name:
-        raise CorpusError(
-            f"This corpus was built with the encoder {manifest.encoder!r}, but {encoder.name!r} is chosen. "
-            f"Set PAPER_TRAIL_ENCODER={manifest.encoder}, or rebuild the corpus in a fresh PAPER_TRAIL_HOME."
-        )
-    if manifest.encoder_sha256 != encoder.sha256:
-        raise CorpusError(
-            f"This corpus was built with other weights of the encoder {encoder.name!r} than those installed "
-            "now. Reinstall the ones it was built with, or rebuild the corpus in a fresh PAPER_TRAIL_HOME."
-        )
-
-
-def _write_manifest(path: Path, manifest: Manifest) -> None:
-    text = json.dumps(
-        {
-            "schema": manifest.schema,
-            "encoder": manifest.encoder,
-            "encoder_sha256": manifest.encoder_sha256,
-            "dimension": manifest.dimension,
-            "versions": dict(manifest.versions),
-        },
-        indent=2,
-    )
-    temporary = path / "manifest.json.new"
-    with temporary.open("w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    temporary.replace(path / "manifest.json")
+            f"The corpus folder {path} cannot be written. Check its permissions and the space on its disk; "
+            "what was published before is still there."
+        ) from error
 
 
 def _quoted(value: str) -> str:
-    """Return `value` as an SQL string literal."""
-    return "'" + value.replace("'", "''") + "'"
+    """Return `value` as an SQL string literal; half a surrogate pair becomes a mark that no id has."""
+    return "'" + value.replace("'", "''").encode("utf-8", "replace").decode() + "'"
 
 
 def _in(column: str, values: Iterable[str]) -> str:
@@ -352,8 +334,9 @@ def _where(scope: Scope | None, paper_column: Literal["id", "paper_id"]) -> str 
     if scope.papers:
         conditions.append(_in(paper_column, scope.papers))
     if scope.years:
-        first, last = scope.years
-        conditions.append(f"year >= {int(first)} AND year <= {int(last)}")
+        # The column holds 32 bits: a year beyond them would be an error where it should find nothing.
+        first, last = (min(max(int(year), 0), 9999) for year in scope.years)
+        conditions.append(f"year >= {first} AND year <= {last}")
     return " AND ".join(conditions) or None
 
 
@@ -396,8 +379,9 @@ def _summary(
 def _sorted_ids(keys: pa.Table, order: PaperOrder) -> list[str]:
     by: dict[PaperOrder, list[tuple[str, str]]] = {
         "position": [("collection_id", "ascending"), ("position", "ascending")],
-        "title": [("title", "ascending")],
-        "newest": [("year", "descending"), ("title", "ascending")],
-        "oldest": [("year", "ascending"), ("title", "ascending")],
+        "title": [("folded", "ascending")],
+        "newest": [("year", "descending"), ("folded", "ascending")],
+        "oldest": [("year", "ascending"), ("folded", "ascending")],
     }
-    return cast(list[str], keys.sort_by(by[order])["id"].to_pylist())
+    folded = keys.append_column("folded", pc.utf8_lower(keys["title"]))
+    return cast(list[str], folded.sort_by([*by[order], ("id", "ascending")])["id"].to_pylist())

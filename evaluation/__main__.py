@@ -48,3 +48,7 @@ def _table(figures: Figures) -> Table:
     table.add_row("Search, ms, median / p95", searches)
     table.add_row("Answer without a model, ms, median / p95", answers)
     return table
+
+
+if __name__ == "__main__":
+    app()

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from corpus.errors import CorpusError
-from corpus.settings import Settings
+from corpus.settings import read_settings
 
 
 def render_first_run() -> None:
@@ -22,7 +22,7 @@ def render_first_run() -> None:
             language=None,
         )
         st.caption("The corpus is looked for here:")
-        st.code(str(Settings().corpus_path), language=None)
+        st.code(str(read_settings().corpus_path), language=None)
         st.button("Look again", type="primary", key="look_again")
 
 

@@ -9,7 +9,7 @@ from assistant.chat import Assistant
 from assistant.generators.choice import GeneratorChoice, generator_choices, open_generator
 from corpus.encoder import SentenceEncoder
 from corpus.errors import CorpusError
-from corpus.settings import Settings
+from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
 from explorer.parts.jobs import JobStore
 
@@ -37,7 +37,7 @@ class Library:
 
 def open_library() -> Library:
     """Return the library as of the last build; raises CorpusError when there is no usable corpus."""
-    settings = Settings()
+    settings = read_settings()
     encoder = _encoder(settings.encoder)
     return Library(
         settings, encoder, _corpus(settings.corpus_path, _published(settings.corpus_path), encoder)
@@ -45,7 +45,7 @@ def open_library() -> Library:
 
 
 def has_corpus() -> bool:
-    return (Settings().corpus_path / "manifest.json").is_file()
+    return (read_settings().corpus_path / "manifest.json").is_file()
 
 
 @st.cache_resource(show_spinner=False)

@@ -17,8 +17,9 @@ from rich.table import Column, Table
 from corpus.encoder import SentenceEncoder
 from corpus.errors import CorpusError
 from corpus.records import Build, Collection
-from corpus.settings import Settings
+from corpus.settings import Settings, read_settings
 from corpus.store import Corpus, CorpusWriter
+from corpus.text import storable
 from indexer.build import build_collection, build_lock
 from indexer.sources.protocol import Source, SourceError
 
@@ -56,8 +57,8 @@ def acl(
     from indexer.sources.acl_anthology import open_volumes  # noqa: PLC0415
 
     try:
-        opened = open_volumes(volumes, anthology, Settings().home / "anthology")
-    except SourceError as error:
+        opened = open_volumes(volumes, anthology, read_settings().home / "anthology")
+    except (CorpusError, SourceError) as error:
         _fail(error, as_json)
     _build(opened, as_json)
 
@@ -69,7 +70,12 @@ def pdfs(
     """Index a folder of PDFs, one paper each, without a GROBID server."""
     from indexer.sources.folder import PDF_SUFFIXES  # noqa: PLC0415
 
-    _build_folder(directory, Collection(collection, title, source="Folder of PDFs"), PDF_SUFFIXES, as_json)
+    _build_folder(
+        directory,
+        Collection(collection, storable(title).strip(), source="Folder of PDFs"),
+        PDF_SUFFIXES,
+        as_json,
+    )
 
 
 @app.command()
@@ -80,15 +86,18 @@ def tei(
     from indexer.sources.folder import TEI_SUFFIXES  # noqa: PLC0415
 
     _build_folder(
-        directory, Collection(collection, title, source="Folder of TEI files"), TEI_SUFFIXES, as_json
+        directory,
+        Collection(collection, storable(title).strip(), source="Folder of TEI files"),
+        TEI_SUFFIXES,
+        as_json,
     )
 
 
 @app.command()
 def status(as_json: JsonOption = False) -> None:
     """Say what the corpus holds."""
-    settings = Settings()
     try:
+        settings = read_settings()
         corpus = Corpus.open(settings.corpus_path, SentenceEncoder(settings.encoder))
     except CorpusError as error:
         _fail(error, as_json)
@@ -116,7 +125,7 @@ def status(as_json: JsonOption = False) -> None:
         )
         return
     table = Table(
-        Column("Collection", no_wrap=True, overflow="ellipsis"),
+        Column("Collection", overflow="fold", min_width=10),
         *_right("Papers", "Passages", "Full texts", "Failed"),
         box=SIMPLE_HEAD,
     )
@@ -131,9 +140,9 @@ def status(as_json: JsonOption = False) -> None:
 @app.command()
 def remove(collection: str, as_json: JsonOption = False) -> None:
     """Remove a collection from the corpus."""
-    settings = Settings()
-    encoder = SentenceEncoder(settings.encoder)
     try:
+        settings = read_settings()
+        encoder = SentenceEncoder(settings.encoder)
         papers = _papers_of(Corpus.open(settings.corpus_path, encoder), collection)
         with build_lock(settings):
             writer = CorpusWriter(settings.corpus_path, encoder)
@@ -163,6 +172,8 @@ def _build_folder(directory: Path, collection: Collection, suffixes: tuple[str, 
             raise SourceError(
                 f"{collection.id!r} cannot be a collection's id. Use letters, digits, dots and dashes."
             )
+        if not collection.title:
+            raise SourceError("The collection has no title. Give it one with --title.")
         source = Folder(directory, collection, suffixes)
     except SourceError as error:
         _fail(error, as_json)
@@ -171,18 +182,22 @@ def _build_folder(directory: Path, collection: Collection, suffixes: tuple[str, 
 
 def _build(sources: Sequence[Source], as_json: bool) -> None:
     """Build every source and report; ends with exit code 2 when none of them brought a single paper."""
-    settings = Settings()
-    encoder = SentenceEncoder(settings.encoder)
-    builds = []
-    for source in sources:
-        try:
+    builds: list[Build] = []
+    failure: CorpusError | SourceError | None = None
+    try:
+        settings = read_settings()
+        encoder = SentenceEncoder(settings.encoder)
+        for source in sources:
             builds.append(_build_with_progress(settings, encoder, source))
-        except (CorpusError, SourceError) as error:
-            _fail(error, as_json)
-    if as_json:
-        _print_json({"builds": [asdict(build) for build in builds]})
-    else:
+    except (CorpusError, SourceError) as error:
+        failure = error
+    if builds and not as_json:
         _print_report(builds)
+    report = {"builds": [asdict(build) for build in builds]}
+    if failure:
+        _fail(failure, as_json, report)
+    if as_json:
+        _print_json(report)
     if not any(build.added + build.changed + build.unchanged for build in builds):
         raise typer.Exit(2)
 
@@ -210,9 +225,10 @@ def _build_with_progress(settings: Settings, encoder: SentenceEncoder, source: S
 
 def _print_report(builds: Sequence[Build]) -> None:
     table = Table(
-        Column("Collection", no_wrap=True, overflow="ellipsis"),
+        Column("Collection", overflow="fold", min_width=10),
         *_right("New", "Changed", "Same", "Gone", "Failed", "Passages", "Seconds"),
         box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
     )
     for build in builds:
         counts = (build.added, build.changed, build.unchanged, build.removed, len(build.failures))
@@ -222,7 +238,7 @@ def _print_report(builds: Sequence[Build]) -> None:
     out.print(table)
     failures = [failure for build in builds for failure in build.failures]
     if failures:
-        listed = Table("Not indexed", "Why", box=SIMPLE_HEAD)
+        listed = Table(Column("Not indexed", overflow="fold"), "Why", box=SIMPLE_HEAD)
         for failure in failures:
             listed.add_row(escape(failure.item), escape(failure.reason))
         out.print(listed)
@@ -236,9 +252,10 @@ def _print_json(value: dict[str, Any]) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False))
 
 
-def _fail(error: Exception, as_json: bool) -> NoReturn:
+def _fail(error: Exception, as_json: bool, done: dict[str, Any] | None = None) -> NoReturn:
+    """Say what went wrong and end; `done` is what was done before it."""
     if as_json:
-        _print_json({"error": str(error)})
+        _print_json({**(done or {}), "error": str(error)})
     err.print(str(error), style="red", markup=False, soft_wrap=True)
     raise typer.Exit(2)
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -16,9 +16,10 @@ from corpus import rows
 from corpus.bibtex import bibtex
 from corpus.encoder import Encoder, Vectors
 from corpus.errors import CorpusError
-from corpus.records import Author, Build, Failure, Paper, Passage, Reference
+from corpus.records import Author, Build, Collection, Failure, Paper, Passage, Reference
 from corpus.settings import Settings
-from corpus.store import Corpus, CorpusWriter
+from corpus.store import Corpus, CorpusWriter, KnownPaper
+from corpus.text import storable
 from indexer.document import Document, ParseError
 from indexer.passages import indexed_text, make_passages
 from indexer.reading import file_sha256, is_pdf, read_document
@@ -45,8 +46,9 @@ class IndexedPaper:
 class _Tally:
     """What a build has seen so far."""
 
-    known: dict[str, str]
+    known: Mapping[str, KnownPaper]
     seen: set[str] = field(default_factory=set)
+    moved: dict[str, int] = field(default_factory=dict)
     added: int = 0
     changed: int = 0
     unchanged: int = 0
@@ -56,6 +58,10 @@ class _Tally:
     @property
     def gone(self) -> list[str]:
         return [identifier for identifier in self.known if identifier not in self.seen]
+
+    @property
+    def changes_papers(self) -> bool:
+        return bool(self.added or self.changed or self.moved or self.gone)
 
 
 def build_collection(settings: Settings, encoder: Encoder, source: Source, progress: Progress) -> Build:
@@ -69,7 +75,8 @@ def build_collection(settings: Settings, encoder: Encoder, source: Source, progr
         started, clock = datetime.now(UTC), time.perf_counter()
         writer = CorpusWriter(settings.corpus_path, encoder)
         published = writer.published()
-        tally = _Tally(published.fingerprints(source.collection.id) if published else {})
+        _check_source(published, source.collection)
+        tally = _Tally(published.known_papers(source.collection.id) if published else {})
         with ThreadPoolExecutor(max_workers=1) as pool:
             pending: list[Future[None]] = []
             for block in _blocks(_changed_papers(source, tally, progress)):
@@ -79,12 +86,23 @@ def build_collection(settings: Settings, encoder: Encoder, source: Source, progr
             for future in pending:
                 future.result()
         writer.remove_papers(tally.gone)
+        writer.move_papers(tally.moved)
         build = _report(source, encoder, tally, started, time.perf_counter() - clock)
-        if tally.added + tally.changed + len(tally.gone) or not _built(published, build):
+        if tally.changes_papers or not _built(published, source.collection, build):
             writer.put_collection(source.collection)
             writer.add_build(build)
             writer.publish()
         return replace(build, seconds=time.perf_counter() - clock)
+
+
+def _check_source(published: Corpus | None, collection: Collection) -> None:
+    """Raise CorpusError when the collection's id is taken by one of another kind, whose papers would go."""
+    for held in (summary.collection for summary in (published.collections() if published else ())):
+        if held.id == collection.id and held.source != collection.source:
+            raise CorpusError(
+                f"The corpus already holds a collection {held.id!r} of another kind ({held.source}). Choose "
+                f"another id, or remove that one first: python -m indexer remove {held.id}"
+            )
 
 
 def build_lock(settings: Settings) -> FileLock:
@@ -115,7 +133,7 @@ def _changed_papers(source: Source, tally: _Tally, progress: Progress) -> Iterat
         try:
             indexed = _index(entry, tally)
         except ParseError as error:
-            tally.failures.append(Failure(entry.name, str(error)))
+            tally.failures.append(Failure(storable(entry.name), storable(str(error))))
             progress(entry.name)
             continue
         if indexed is None:
@@ -135,7 +153,10 @@ def _index(entry: SourcePaper, tally: _Tally) -> IndexedPaper | None:
     tally.seen.add(entry.paper.id)
     sha256 = file_sha256(entry.file) if entry.file else ""
     fingerprint = _fingerprint(entry, sha256)
-    if fingerprint == tally.known.get(entry.paper.id):
+    known = tally.known.get(entry.paper.id)
+    if known and known.fingerprint == fingerprint:
+        if known.position != entry.paper.position:
+            tally.moved[entry.paper.id] = entry.paper.position
         return None
     document = read_document(entry.file) if entry.file else None
     pdf = entry.file if entry.file and is_pdf(entry.file) else None
@@ -145,7 +166,9 @@ def _index(entry: SourcePaper, tally: _Tally) -> IndexedPaper | None:
 
 
 def _fingerprint(entry: SourcePaper, sha256: str) -> str:
-    facts = [INDEXER_VERSION, sha256, asdict(entry.paper), [asdict(item) for item in entry.references]]
+    """Return a hash of all that a paper is made from; its place in the collection is not part of it."""
+    paper = replace(entry.paper, position=0)
+    facts = [INDEXER_VERSION, sha256, asdict(paper), [asdict(item) for item in entry.references]]
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
@@ -214,14 +237,17 @@ def _keep_pdf(item: IndexedPaper, folder: Path) -> None:
     target = folder / f"{item.paper.pdf_sha256}.pdf"
     if item.pdf is None or target.exists():
         return
-    folder.mkdir(parents=True, exist_ok=True)
     temporary = target.with_suffix(".new")
-    shutil.copyfile(item.pdf, temporary)
-    temporary.replace(target)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(item.pdf, temporary)
+        temporary.replace(target)
+    except OSError as error:
+        raise CorpusError(f"{item.pdf.name} cannot be copied to {folder}: {error.strerror}.") from error
 
 
 def _report(source: Source, encoder: Encoder, tally: _Tally, started: datetime, seconds: float) -> Build:
-    stamp = started.isoformat(timespec="seconds")
+    stamp = started.isoformat(timespec="milliseconds")
     return Build(
         id=f"{source.collection.id}@{stamp}",
         collection_id=source.collection.id,
@@ -238,9 +264,9 @@ def _report(source: Source, encoder: Encoder, tally: _Tally, started: datetime, 
     )
 
 
-def _built(published: Corpus | None, build: Build) -> bool:
-    """Tell whether the last build of the collection already reports the same failures."""
-    earlier = [
-        old for old in (published.builds() if published else ()) if old.collection_id == build.collection_id
-    ]
+def _built(published: Corpus | None, collection: Collection, build: Build) -> bool:
+    """Tell whether the last build of the collection already describes it so and reports the same failures."""
+    if published is None or collection not in (summary.collection for summary in published.collections()):
+        return False
+    earlier = [old for old in published.builds() if old.collection_id == collection.id]
     return bool(earlier) and earlier[-1].failures == build.failures

@@ -92,29 +92,37 @@ def _text(fragment: Fragment) -> str:
 
 def without_furniture(pages: list[list[Fragment]], sizes: Sequence[PdfPage]) -> list[list[Fragment]]:
     """Drop page numbers and banners, and what several pages repeat on their outermost lines."""
-    edges = [_edge_rows(fragments) for fragments in pages]
-    seen: Counter[tuple[str, int]] = Counter()
-    for fragments, edge in zip(pages, edges, strict=True):
-        seen.update({_edge_key(fragment) for fragment in fragments if id(fragment) in edge})
+    keys = [
+        {id(f): _edge_key(f, page) for f in _edge_rows(fragments)}
+        for fragments, page in zip(pages, sizes, strict=True)
+    ]
+    seen = Counter(key for of_page in keys for key in set(of_page.values()) if key[0])
     least = 2 if len(pages) < 6 else 3
     return [
         [
             fragment
             for fragment in fragments
-            if id(fragment) not in edge
-            or not (seen[_edge_key(fragment)] >= least or _is_furniture(fragment, page))
+            if id(fragment) not in of_page
+            or not (seen[of_page[id(fragment)]] >= least or _is_furniture(fragment, page))
         ]
-        for fragments, page, edge in zip(pages, sizes, edges, strict=True)
+        for fragments, page, of_page in zip(pages, sizes, keys, strict=True)
     ]
 
 
-def _edge_key(fragment: Fragment) -> tuple[str, int]:
-    return re.sub(r"\d+", "#", _text(fragment).lower()), round(fragment.baseline / 12)
+def _edge_key(fragment: Fragment, page: PdfPage) -> tuple[str, int]:
+    """Return what running heads repeat from page to page, and the height; no text for what is no head."""
+    text, height = _text(fragment).lower(), round(fragment.baseline / 12)
+    if any(character.isalpha() for character in text):
+        # Facing pages print the number on the outer side: before the running title or after it.
+        return re.sub(r"\d+", "#", re.sub(r"^\d+ | \d+$", "", text)), height
+    # Tables have figures at the same height too, but only page numbers grow with the pages.
+    number = re.fullmatch(r"\W*(\d{1,5})\W*", text)
+    return f"# {int(number[1]) - page.number}" if number else "", height
 
 
-def _edge_rows(fragments: list[Fragment]) -> set[int]:
-    """Return the ids of the fragments on the three outermost rows at the top and at the bottom."""
-    edge: set[int] = set()
+def _edge_rows(fragments: list[Fragment]) -> list[Fragment]:
+    """Return the fragments on the three outermost rows at the top and at the bottom."""
+    edge: list[Fragment] = []
     for backwards in (False, True):
         rows: list[float] = []
         for fragment in sorted(fragments, key=lambda f: f.baseline, reverse=backwards):
@@ -122,7 +130,7 @@ def _edge_rows(fragments: list[Fragment]) -> set[int]:
                 rows.append(fragment.baseline)
             if len(rows) > 3:
                 break
-            edge.add(id(fragment))
+            edge.append(fragment)
     return edge
 
 

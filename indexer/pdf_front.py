@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from corpus.records import Author
-from indexer.pdf_headings import ABSTRACT
+from indexer.pdf_headings import ABSTRACT, parse_heading
 from indexer.pdf_layout import Line
 from indexer.pdf_paragraphs import Style
 
@@ -22,7 +22,12 @@ _AFFILIATION = re.compile(
 _NAME_PART = r"(?:[A-Z][\w'’.-]*|van|von|de|der|den|da|di|du|la|le|el|al|bin|ten)"
 _NAME = re.compile(rf"{_NAME_PART}(?: {_NAME_PART}){{1,4}}")
 _MARKS = re.compile(r"[\d*∗†‡§¶‖♠♣♥♦♯⋆★✉#]+(?:,[\d*∗†‡§¶]+)*")
-ABSTRACT_RUN_IN = re.compile(r"(?:abstract|summary)\s*(?:[—–:.-]+|$)\s*", re.IGNORECASE)
+_RUN_IN = re.compile(r"(?:abstract|summary)\s*(?:[—–:.-]+|$)\s*", re.IGNORECASE)
+_WORD_RUN_IN = re.compile(r"(?:abstract|summary)\b[\s—–:.-]*", re.IGNORECASE)
+_INTRODUCTION = re.compile(r"(?:general |brief )?introduction", re.IGNORECASE)
+_FUNCTION_WORDS = frozenset(
+    "a an and are as by for from in is it of on that the this to we which with".split()
+)
 
 
 def find_title(lines: Sequence[Line], title: str) -> range:
@@ -84,6 +89,67 @@ def _continues_title(lines: Sequence[Line], index: int, first: Line) -> bool:
 
 def is_abstract_heading(line: Line) -> bool:
     return ABSTRACT.fullmatch(line.text.strip(" .:—-*∗†‡§¶0123456789")) is not None
+
+
+def begins_run_in(line: Line) -> bool:
+    """Tell whether an abstract begins here with the word itself, apart by a mark or by its type."""
+    if not line.text[0].isupper() or len(line.words) < 2:
+        return False
+    if _RUN_IN.match(line.text):
+        return True
+    word, following = line.words[:2]
+    types = (word.bold, word.italic), (following.bold, following.italic)
+    return _WORD_RUN_IN.fullmatch(word.text) is not None and types[0] != types[1] and any(types[0])
+
+
+def without_run_in(text: str) -> str:
+    match = _WORD_RUN_IN.match(text)
+    return text[match.end() :] if match else text
+
+
+def bare_abstract(lines: Sequence[Line], start: int) -> range:
+    """Return the lines of an abstract without a heading; empty unless it is unmistakable.
+
+    It is the prose right above the introduction on the first page, in one type and of an abstract's length.
+    """
+    page = [i for i in range(start, len(lines)) if lines[i].page == lines[0].page]
+    stop = next((i for i in page if _INTRODUCTION.fullmatch(parse_heading(lines[i].text).title)), start)
+    first = stop
+    while first > start and (first == stop or _same_block(lines[first - 1], lines[first])):
+        first -= 1
+    words = [word.text.lower() for line in lines[first:stop] for word in line.words]
+    prose = sum(word in _FUNCTION_WORDS for word in words) > 0.2 * len(words)
+    whole = stop > first and lines[first].text[0].isupper() and lines[stop - 1].text.endswith(".")
+    return range(first, stop) if whole and prose and 50 <= len(words) <= 450 else range(0)
+
+
+def _same_block(line: Line, below: Line) -> bool:
+    gap = below.baseline - line.baseline
+    # The last line of text across the page may be so short that it counts to the left column.
+    aligned = line.page == below.page and abs(line.left - below.left) < 3 * below.size
+    near = aligned and 0 < gap < 1.5 * below.size
+    return near and abs(line.size - below.size) < 0.06 * below.size and line.bold == below.bold
+
+
+def authors_beside(lines: Sequence[Line], title: range, abstract: int) -> range:
+    """Return the lines of authors in the column to the right of the abstract's, above its height.
+
+    Most stand off its margin, hardly one fills it, and white space keeps them apart from the text below.
+    """
+    heading = lines[abstract]
+    start = stop = next(
+        (i for i in range(abstract + 1, len(lines)) if lines[i].column != heading.column), len(lines)
+    )
+    while stop < len(lines) and lines[stop].page == heading.page and lines[stop].baseline < heading.top:
+        stop += 1
+    if not title or start == stop or stop == len(lines) or lines[start].page != heading.page:
+        return range(0)
+    below_title = lines[start].baseline > lines[title.start].baseline
+    apart = lines[stop].baseline - lines[stop - 1].baseline > 1.8 * lines[stop - 1].size
+    loose = sum(line.fills for line in lines[start:stop]) <= 0.34 * (stop - start)
+    margin = min(line.left for line in lines[stop:] if line.column == lines[stop].column)
+    loose = loose and sum(line.left > margin + 2 for line in lines[start:stop]) >= 0.5 * (stop - start)
+    return range(start, stop) if below_title and apart and loose else range(0)
 
 
 def author_names(lines: Sequence[Line]) -> tuple[Author, ...]:

@@ -125,14 +125,45 @@ def _gutters(pages: list[list[Fragment]], sizes: Sequence[PdfPage]) -> list[tupl
     """Find, page by page, the left edges of the columns after the first."""
     starts = [_starts(fragments, page) for fragments, page in zip(pages, sizes, strict=True)]
     own = [_strong_edges(counts, 3) for counts in starts]
-    pages_with = Counter(round(edge / 6) for edges in own for edge in edges)
-    # A page of tables misleads; the columns of the other pages, where it has them too, are surer.
-    usual = [key * 6.0 for key, count in pages_with.items() if count >= max(2, 0.3 * len(pages))]
+    usual = _usual_edges(starts, own)
     result = []
-    for counts, edges in zip(starts, own, strict=True):
-        shared = {_nearest(counts, edge) for edge in usual} - {0}
+    for fragments, counts, edges in zip(pages, starts, own, strict=True):
+        shared = {_nearest(counts, edge) or _clear_edge(fragments, edge) for edge in usual} - {0}
         result.append(tuple(sorted(_apart(shared))) or edges)
     return result
+
+
+def _usual_edges(starts: Sequence[dict[int, int]], own: Sequence[tuple[float, ...]]) -> list[float]:
+    """Return the edges that several pages have, or, in short papers, many lines of one page.
+
+    A page of tables misleads; the columns of the other pages, where it has them too, are surer.
+    """
+    least = max(2, 0.3 * len(own))
+    pages_with = Counter(round(edge / 6) for edges in own for edge in edges)
+    usual = [key * 6.0 for key, count in pages_with.items() if count >= least]
+    if usual or len(own) > 3:
+        return usual
+    pairs = zip(starts, own, strict=True)
+    return [edge for counts, edges in pairs for edge in edges if _near(counts, round(edge)) >= 12]
+
+
+def _clear_edge(fragments: list[Fragment], usual: float) -> int:
+    """Return the edge near `usual` of a page whose text keeps to the left of it, 0 when it does not.
+
+    The last page may hold only a few lines to the right of it, another one a table in place of text.
+    """
+    begins = [usual]
+    beside = across = 0
+    for fragment in fragments:
+        after = min((word.left for word in fragment.words if word.left >= usual - 6), default=None)
+        begins.extend([after] if after is not None and after <= usual + 6 else [])
+        if len(fragment.words) < 3 or not fragment.left < usual - 40 < fragment.right:
+            continue
+        end = max(word.right for word in fragment.words if word.left < usual - 6)
+        is_clear = end < usual and (after is None or after - end >= 7)
+        beside += is_clear
+        across += not is_clear
+    return int(min(begins)) if beside >= 5 and across < 3 * beside else 0
 
 
 def _nearest(counts: dict[int, int], edge: float) -> int:
@@ -217,11 +248,16 @@ def _cut(fragments: list[Fragment], gutters: tuple[float, ...]) -> list[Fragment
         for index in range(1, len(words)):
             gap = words[index].left - words[index - 1].right
             crosses = any(words[index - 1].right - 1 < gutter < words[index].left + 4 for gutter in gutters)
-            if crosses and gap >= 7:
+            if crosses and gap >= 7 and not _is_row_of_figures(words):
                 parts.append(fragment_of(words[begin:index]))
                 begin = index
         parts.append(fragment_of(words[begin:]) if begin else fragment)
     return parts
+
+
+def _is_row_of_figures(words: list[Word]) -> bool:
+    """Tell whether words are a row of a table that spans the page: its gaps are no gutter."""
+    return len(words) >= 5 and sum(any(c.isdigit() for c in w.text) for w in words) > 0.6 * len(words)
 
 
 def _blocks(fragments: list[Fragment], gutters: tuple[float, ...]) -> list[list[Fragment]]:
@@ -260,25 +296,31 @@ def _column(fragment: Fragment, middles: tuple[float, ...]) -> int:
 
 
 def _wide_rows(fragments: list[Fragment], middles: tuple[float, ...]) -> set[int]:
-    """Find the rows of tables across the page: short pieces on both sides, next to a line that spans it."""
+    """Find the rows of tables across the page: of figures, or short pieces next to a line that spans it."""
     if not middles:
         return set()
     extent = max(f.right for f in fragments) - min(f.left for f in fragments)
+    rows = _level_rows(fragments)
+    spans = [any(_column(f, middles) == _SPANNING for f in row) for row in rows]
+    short = [all(f.right - f.left < 0.33 * extent for f in row) and len(row) > 1 for row in rows]
+    sides = [len({_column(f, middles) for f in row}) > 1 for row in rows]
+    figures = [_is_row_of_figures([word for f in row for word in f.words]) for row in rows]
+    wide = {id(f) for row, *both in zip(rows, spans, figures, strict=True) if all(both) for f in row}
+    for start, end in _runs([a and b for a, b in zip(short, sides, strict=True)]):
+        beside = (start > 0 and spans[start - 1]) or (end < len(rows) and spans[end])
+        if end - start >= 2 and beside:
+            wide.update(id(fragment) for row in rows[start:end] for fragment in row)
+    return wide
+
+
+def _level_rows(fragments: list[Fragment]) -> list[list[Fragment]]:
     rows: list[list[Fragment]] = []
     for fragment in sorted(fragments, key=lambda f: f.baseline):
         if rows and fragment.baseline - rows[-1][0].baseline < 2.5:
             rows[-1].append(fragment)
         else:
             rows.append([fragment])
-    spans = [any(_column(f, middles) == _SPANNING for f in row) for row in rows]
-    short = [all(f.right - f.left < 0.33 * extent for f in row) and len(row) > 1 for row in rows]
-    sides = [len({_column(f, middles) for f in row}) > 1 for row in rows]
-    wide: set[int] = set()
-    for start, end in _runs([a and b for a, b in zip(short, sides, strict=True)]):
-        beside = (start > 0 and spans[start - 1]) or (end < len(rows) and spans[end])
-        if end - start >= 2 and beside:
-            wide.update(id(fragment) for row in rows[start:end] for fragment in row)
-    return wide
+    return rows
 
 
 def _runs(flags: list[bool]) -> Iterator[tuple[int, int]]:

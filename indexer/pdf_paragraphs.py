@@ -21,6 +21,8 @@ _FUNCTION_WORDS = frozenset(
     "a an and as at be by can for fore how in into is it may of on or some the there to up what when where "
     "with".split()
 )
+# Halves that hardly ever follow without a hyphen: "entailment-based", "word-level".
+_SECOND_HALVES = frozenset("aware based driven level oriented specific".split())
 
 
 class Vocabulary:
@@ -47,7 +49,9 @@ class Vocabulary:
         if joined or hyphenated:
             return "-" if hyphenated > joined else ""
         last, (head, *tail) = first.rpartition("-")[2], second.split("-")
-        if not right[0].islower() or left[0][-1].isdecimal() or (tail and head in _FUNCTION_WORDS):
+        if second in _SECOND_HALVES and len(last) > 3:
+            return "-"
+        if not right[0][0].islower() or left[0][-1].isdecimal() or (tail and head in _FUNCTION_WORDS):
             return "-"
         both = self._counts[last] and self._counts[second] and min(len(last), len(second)) > 2
         return "-" if both and last not in _FUNCTION_WORDS else ""

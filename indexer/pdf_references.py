@@ -54,7 +54,9 @@ def _hanging(lines: Sequence[Line]) -> list[bool]:
     edges = {}
     for column in {line.column for line in lines}:
         lefts = Counter(round(line.left) for line in lines if line.column == column)
-        usual = [left for left, count in lefts.items() if count >= 2] or list(lefts)
+        # A column may hold the lines of one entry only; then most of them are the indented ones.
+        usual = [left for left, count in lefts.items() if count >= 2 or lefts.total() <= 6]
+        usual = usual or list(lefts)
         edges[column] = min(usual)
     starts = [line.left < edges[line.column] + 3.5 for line in lines]
     indented = len(lines) - sum(starts)

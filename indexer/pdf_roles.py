@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from itertools import groupby, takewhile
 from typing import Literal
 
+from indexer.pdf_feet import NOTE_MARK, column_feet, page_feet
 from indexer.pdf_layout import Line
 from indexer.pdf_paragraphs import Style
 
-Role = Literal["body", "caption", "note", "table", "figure"]
+Role = Literal["body", "caption", "note", "table", "figure", "furniture"]
 
 BIBLIOGRAPHY = re.compile(
     r"(?:list of |selected )?(?:references(?: and notes)?|bibliograph(?:y|ie)|literature(?: cited)?"
@@ -22,13 +23,17 @@ _CAPTION = re.compile(
     r"\s*(?:[A-Z]?\.?\d{1,3}(?:\.\d{1,2})?[a-z]?|[IVX]{1,5})(?P<mark>\s*[.:|–—]|\s*$|\s+-)?",
     re.IGNORECASE,
 )
-_NOTE_MARK = re.compile(r"(?:\d{1,2}|[*∗†‡§¶♠♣]{1,2})(?:\s*[^\W\d_]|\s+\W|\s*https?:|\s*$)")
+
+_LITTLE_WORDS = frozenset(
+    "a an and are as be by for from in is it of on that the this to we which with".split()
+)
 
 
 def roles(lines: Sequence[Line], style: Style) -> list[Role]:
     """Tell for each line what it is part of."""
     result: list[Role] = ["body"] * len(lines)
     _mark_captions(lines, style, result)
+    _mark_feet(lines, style, result)
     _mark_tables(lines, style, result)
     _mark_table_heads(lines, result)
     _mark_column_heads(lines, result)
@@ -39,13 +44,26 @@ def roles(lines: Sequence[Line], style: Style) -> list[Role]:
     return result
 
 
+def _mark_feet(lines: Sequence[Line], style: Style, result: list[Role]) -> None:
+    """Mark the feet of pages, and of columns up to the bibliography: entries are small print too."""
+    end = next((i for i, line in enumerate(lines) if BIBLIOGRAPHY.fullmatch(line.text)), len(lines))
+    for foot, is_furniture in (*page_feet(lines, style), *column_feet(lines[:end], style)):
+        if all(result[index] == "body" for index in foot) and not _heads_references(lines, foot[0]):
+            for index in foot:
+                result[index] = "furniture" if is_furniture else "note"
+
+
+def _heads_references(lines: Sequence[Line], index: int) -> bool:
+    return index > 0 and BIBLIOGRAPHY.fullmatch(lines[index - 1].text) is not None
+
+
 def begins_aside(lines: Sequence[Line], index: int, role: Role) -> bool:
     """Tell whether a caption, note or table begins here although the line above is of the same role."""
     line, before = lines[index], lines[index - 1]
     if role == "caption":
         return _CAPTION.match(line.text) is not None and line.text[0].isupper()
     if role == "note":
-        return line.column != before.column or _NOTE_MARK.match(line.text) is not None
+        return line.column != before.column or NOTE_MARK.match(line.text) is not None
     return line.page != before.page
 
 
@@ -75,6 +93,7 @@ def _begins_caption(lines: Sequence[Line], index: int, style: Style) -> bool:
         or line.baseline - before.baseline > 1.15 * max(style.leading, 1.15 * line.size)
         or abs(before.size - line.size) > 0.5
     )
+    apart = apart or (before is not None and _is_row(before))
     if match["mark"] is None:
         rest = line.text[match.end() :].lstrip()
         return apart and rest[:1].isupper() and (line.bold or line.size < 0.96 * style.size)
@@ -104,7 +123,7 @@ def _mark_tables(lines: Sequence[Line], style: Style, result: list[Role]) -> Non
             for other in (index - 2, index - 1, index + 1, index + 2)
             if other in rows or _is_caption(result, other)
         ]
-        if any(lines[other].page == lines[index].page for other in near):
+        if any(lines[other].page == lines[index].page for other in near) or _is_all_figures(lines[index]):
             result[index] = "table"
     for index in range(1, len(lines) - 1):
         between = result[index - 1] in ("table", "caption") and result[index + 1] in ("table", "caption")
@@ -116,7 +135,13 @@ def _mark_tables(lines: Sequence[Line], style: Style, result: list[Role]) -> Non
             filled = lines[index].right - lines[index].left > 0.8 * (
                 lines[index].column_right - lines[index].column_left
             )
-            result[index] = "body" if filled and lines[index].size > 0.95 * style.size else "table"
+            running = (filled or _is_prose(lines[index])) and lines[index].size > 0.95 * style.size
+            result[index] = "body" if running else "table"
+
+
+def _is_prose(line: Line) -> bool:
+    """Tell a short line of text between two formulas from a row of a table by its little words."""
+    return sum(word.text.lower() in _LITTLE_WORDS for word in line.words) >= 3
 
 
 def _mark_table_heads(lines: Sequence[Line], result: list[Role]) -> None:
@@ -167,10 +192,18 @@ def _mark_labels(lines: Sequence[Line], style: Style, result: list[Role]) -> Non
 
 
 def _is_row(line: Line) -> bool:
-    figures = sum(any(c.isdigit() for c in word.text) for word in line.words)
+    figures = sum(any(c.isdigit() for c in word.text) or word.text in "-–—" for word in line.words)
     if line.cells >= 3 or (len(line.words) >= 3 and figures > 0.6 * len(line.words)):
         return True
+    if len(line.words) >= 6 and len({word.text for word in line.words}) <= 0.5 * len(line.words):
+        # The head of a table says the same of several columns: "P R F P R F".
+        return True
     return line.cells == 2 and not re.search(r"\(\d{1,3}[a-z]?\)$", line.text)
+
+
+def _is_all_figures(line: Line) -> bool:
+    figures = sum(any(c.isdigit() for c in word.text) for word in line.words)
+    return len(line.words) >= 4 and figures == len(line.words) and not line.text.endswith((".", ";", ","))
 
 
 def _is_caption(result: list[Role], index: int) -> bool:
@@ -186,7 +219,7 @@ def _mark_notes(lines: Sequence[Line], column: list[int], style: Style, result: 
             break
         small -= 1
     for position in range(small, len(column)):
-        if _NOTE_MARK.match(lines[column[position]].text):
+        if NOTE_MARK.match(lines[column[position]].text):
             for index in column[position:]:
                 result[index] = "note"
             return

@@ -2,13 +2,22 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from corpus.pdf import PDFIUM_VERSION, PdfError, PdfPage, read_pages, title_in_properties
 from corpus.records import PassageKind, Section
 from indexer.document import Document, DocumentSection, Paragraph, ParseError, Piece
-from indexer.pdf_front import ABSTRACT_RUN_IN, author_names, find_title, is_abstract_heading, title_lines
+from indexer.pdf_front import (
+    author_names,
+    authors_beside,
+    bare_abstract,
+    begins_run_in,
+    find_title,
+    is_abstract_heading,
+    title_lines,
+    without_run_in,
+)
 from indexer.pdf_headings import Heading, HeadingFinder
 from indexer.pdf_layout import Line, lines_in_order
 from indexer.pdf_paragraphs import Style, Vocabulary, paragraph, split_paragraphs
@@ -36,10 +45,18 @@ def read_pdf(path: Path) -> Document:
     lines = lines_in_order(pages)
     if not lines:
         raise ParseError(f"{path.name} has no running text on its {len(pages)} pages")
-    return _Reader(lines, title_in_properties(path)).document(len(pages))
+    document = _Reader(lines, title_in_properties(path)).document(len(pages))
+    return replace(document, notes=_damage(pages))
+
+
+def _damage(pages: Sequence[PdfPage]) -> tuple[str, ...]:
+    """Return what the build report should say of pages that could not be loaded."""
+    return tuple(f"page {page.number} is damaged and left out" for page in pages if page.damaged)
 
 
 def _check_text(path: Path, pages: Sequence[PdfPage]) -> None:
+    if all(page.damaged for page in pages):
+        raise ParseError(f"{path.name} is broken: none of its {len(pages)} pages can be loaded")
     letters = sum(character.isalpha() for page in pages for word in page.words for character in word.text)
     if letters < _FEWEST_LETTERS_A_PAGE * min(len(pages), 3):
         raise ParseError(f"{path.name} has no text layer: its {len(pages)} pages are pictures (a scan?)")
@@ -64,11 +81,14 @@ class _Reader:
 
     def document(self, page_count: int) -> Document:
         title = " ".join(self._lines[index].text for index in self._title)
-        start, abstract, keywords = self._abstract()
+        front, start, abstract, keywords = self._abstract()
+        if abstract:
+            for index in authors_beside(self._lines, self._title, front):
+                self._roles[index] = "furniture"
         sections, references = self._sections(start)
         return Document(
             title=_clean_title(title),
-            authors=author_names(self._lines[self._title.stop : start]),
+            authors=author_names(self._lines[self._title.stop : front]),
             abstract=abstract,
             keywords=keywords,
             sections=tuple(sections),
@@ -78,24 +98,32 @@ class _Reader:
             parser_version=PDFIUM_VERSION,
         )
 
-    def _abstract(self) -> tuple[int, tuple[Paragraph, ...], tuple[str, ...]]:
-        """Return where the body begins, the abstract and the keywords."""
+    def _abstract(self) -> tuple[int, int, tuple[Paragraph, ...], tuple[str, ...]]:
+        """Return where the abstract begins, where the body begins, the abstract and the keywords."""
         start = self._abstract_start()
         if start is None:
-            return self._title.stop, (), ()
+            bare = bare_abstract(self._lines, self._title.stop)
+            if not bare:
+                return self._title.stop, self._title.stop, (), ()
+            return bare.start, bare.stop, *self._abstract_parts(bare)
         first = start + 1 if is_abstract_heading(self._lines[start]) else start
         stop = self._abstract_stop(first)
-        body = [i for i in range(first, stop) if self._roles[i] == "body"]
-        keywords = next((i for i in body if _KEYWORDS.match(self._lines[i].text)), stop)
+        return start, stop, *self._abstract_parts(range(first, stop))
+
+    def _abstract_parts(self, part: range) -> tuple[tuple[Paragraph, ...], tuple[str, ...]]:
+        body = [i for i in part if self._roles[i] == "body"]
+        keywords = next((i for i in body if _KEYWORDS.match(self._lines[i].text)), part.stop)
         lines = [self._lines[i] for i in body if i < keywords]
         words = [self._lines[i] for i in body if i >= keywords]
         groups = split_paragraphs(lines, self._style)
         paragraphs = [paragraph(group, self._vocabulary, "abstract") for group in groups]
-        return stop, _without_run_in(paragraphs), self._keywords(words)
+        if lines and begins_run_in(lines[0]):
+            paragraphs = _without_run_in(paragraphs)
+        return tuple(paragraphs), self._keywords(words)
 
     def _abstract_start(self) -> int | None:
         first_pages = [i for i, line in enumerate(self._lines) if line.page <= 2 and i >= self._title.stop]
-        for test in (is_abstract_heading, _begins_run_in):
+        for test in (is_abstract_heading, begins_run_in):
             for index in first_pages:
                 if test(self._lines[index]):
                     return index
@@ -146,7 +174,9 @@ class _Reader:
 
     def _add(self, index: int, section: _SectionLines, references: list[Line] | None) -> None:
         line, role = self._lines[index], self._roles[index]
-        if role == "caption" or (role == "table" and references is None):
+        if role == "furniture":
+            return
+        if role == "caption" or (role == "table" and (references is None or self._has_caption(index))):
             self._add_aside(index, section, "caption")
         elif references is not None:
             references.append(line)
@@ -154,6 +184,14 @@ class _Reader:
             self._add_aside(index, section, "note")
         elif role == "body":
             section.body.append(line)
+
+    def _has_caption(self, index: int) -> bool:
+        """Tell whether the table around a line ends at a caption, as entries that look like rows never do."""
+        column = self._lines[index].column
+        for line, role in zip(self._lines[index:], self._roles[index:], strict=True):
+            if role != "table" or line.column != column:
+                return role == "caption" and line.column == column
+        return False
 
     def _add_aside(self, index: int, section: _SectionLines, kind: PassageKind) -> None:
         goes_on = (
@@ -182,21 +220,13 @@ def _path(path: tuple[Section, ...], depths: list[int], heading: Heading) -> tup
     return (*path[:keep], heading.section)
 
 
-def _begins_run_in(line: Line) -> bool:
-    return ABSTRACT_RUN_IN.match(line.text) is not None and line.text[0].isupper()
-
-
-def _without_run_in(paragraphs: list[Paragraph]) -> tuple[Paragraph, ...]:
-    """Take the word "Abstract" off the front of the first sentence."""
-    kept: list[Paragraph] = []
-    for part in paragraphs:
-        pieces = list(part.sentences)
-        if pieces and not kept:
-            text = ABSTRACT_RUN_IN.sub("", pieces[0].text, count=1)
-            pieces[0:1] = [Piece(text, pieces[0].boxes)] if text else []
-        if pieces:
-            kept.append(Paragraph(tuple(pieces), part.kind))
-    return tuple(kept)
+def _without_run_in(paragraphs: list[Paragraph]) -> list[Paragraph]:
+    """Take the word "Abstract" off the front of the first sentence, which may be that word alone."""
+    first, *rest = paragraphs
+    opening, *others = first.sentences
+    text = without_run_in(opening.text)
+    pieces = (Piece(text, opening.boxes), *others) if text else tuple(others)
+    return [Paragraph(pieces, first.kind), *rest] if pieces else rest
 
 
 def _clean_title(title: str) -> str:

@@ -23,6 +23,9 @@ def is_pdf(path: Path) -> bool:
 
 def file_sha256(path: Path) -> str:
     """Return the hash of a file's bytes; raises ParseError when it cannot be read."""
+    if path.exists() and not path.is_file():
+        # Opening a named pipe would wait for ever.
+        raise ParseError("this is not a regular file")
     try:
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -7,7 +7,6 @@ the third person and otherwise as it stands.
 import math
 import re
 import time
-from collections import Counter
 from collections.abc import Generator as Iteration
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -93,12 +92,14 @@ class ExtractiveGenerator:
 
     def _select(self, query: str, evidence: Evidence) -> list[_Candidate]:
         weights = thresholds().extractive
-        candidates = _candidates(query, evidence, weights)
+        quotable = _quotable_sentences(evidence)
+        rarity = _rarity(query, quotable)
+        candidates = _shortlist(quotable, rarity, weights.candidates)
         if not candidates:
             return []
         vectors = self._encoder.encode_passages([candidate.text for candidate in candidates])
         similarity = _similarity(self._encoder.encode_query(query), vectors)
-        relevance = _relevance(similarity, query, candidates, weights)
+        relevance = _relevance(similarity, rarity, candidates, weights)
         limit = weights.max_sentences if len(evidence.papers) == 1 else weights.per_paper
         chosen = _choose(candidates, relevance, vectors, weights, limit)
         return [candidates[index] for index in chosen]
@@ -116,18 +117,20 @@ def _call(step: Step, reply: str, started: datetime, seconds: float) -> Call:
     )
 
 
-def _candidates(query: str, evidence: Evidence, weights: ExtractiveWeights) -> list[_Candidate]:
-    """Return the quotable sentences of the evidence; of too many, those that share most with the query."""
-    candidates = [
+def _quotable_sentences(evidence: Evidence) -> list[_Candidate]:
+    return [
         _Candidate(paper, passage, index, text, stems(text))
         for paper in evidence.papers
         for passage in paper.passages
         for index in range(len(passage.sentences))
         if is_quotable(text := passage.sentence_text(index)) and text != paper.paper.title
     ]
-    asked = stems(query)
-    ranked = sorted(candidates, key=lambda candidate: -len(asked & candidate.stems))
-    return [candidate for candidate in ranked[: weights.candidates] if _stays_true(candidate)]
+
+
+def _shortlist(sentences: Sequence[_Candidate], rarity: dict[str, float], most: int) -> list[_Candidate]:
+    """Return the sentences worth encoding: those that share most with the question, then the best papers'."""
+    ranked = sorted(sentences, key=lambda sentence: -_share(rarity, sentence.stems))
+    return [sentence for sentence in ranked[:most] if _stays_true(sentence)]
 
 
 def _stays_true(candidate: _Candidate) -> bool:
@@ -160,10 +163,12 @@ def _similarity(query: Vectors, vectors: Vectors) -> Vectors:
 
 
 def _relevance(
-    similarity: Vectors, query: str, candidates: Sequence[_Candidate], weights: ExtractiveWeights
+    similarity: Vectors,
+    rarity: dict[str, float],
+    candidates: Sequence[_Candidate],
+    weights: ExtractiveWeights,
 ) -> Vectors:
     """Return how well each sentence answers the query, about 0..1."""
-    rarity = _rarity(query, candidates)
     context = {
         item.passage.id: _share(rarity, stems(f"{item.paper.paper.title} {item.passage.text}"))
         for item in candidates
@@ -205,27 +210,26 @@ def _choose(
     per_paper: int,
 ) -> list[int]:
     """Return the indices of the sentences to use, best first (maximal marginal relevance)."""
-    floor = max(weights.floor, weights.relative_floor * float(relevance.max()))
+    if relevance.max() < weights.floor:
+        return []
+    labels = np.asarray([candidate.paper.label for candidate in candidates])
     chosen: list[int] = []
-    taken: Counter[int] = Counter()
-    limit = per_paper
     while len(chosen) < weights.max_sentences:
         likeness = (vectors @ vectors[chosen].T).max(axis=1) if chosen else np.zeros(len(candidates))
         gain = relevance - weights.redundancy * np.clip(likeness - 0.5, 0, 1)
-        open_to = [
-            index
-            for index in range(len(candidates))
-            if index not in chosen and taken[candidates[index].paper.label] < limit and likeness[index] < 0.9
-        ]
-        best = max(open_to, key=lambda index: gain[index], default=None)
-        enough = len(chosen) >= weights.min_sentences
-        if best is None or relevance[best] < (floor if enough else weights.floor):
-            if enough or limit == weights.max_sentences:
-                break
-            limit = weights.max_sentences  # one paper answers alone
-            continue
-        chosen.append(best)
-        taken[candidates[best].paper.label] += 1
+        unlike = likeness < 0.9
+        fresh = np.asarray([np.sum(labels[chosen] == label) < per_paper for label in labels])
+        if len(chosen) >= weights.min_sentences:
+            best_share = weights.relative_floor * float(relevance.max())
+            pools = [unlike & fresh & (relevance >= max(weights.floor, best_share))]
+        else:
+            near = unlike & (relevance >= weights.floor)
+            # Where the other papers have nothing to say, one paper answers alone.
+            pools = [near & fresh, near, unlike & (relevance >= weights.fill_floor)]
+        pool = next((pool for pool in pools if pool.any()), None)
+        if pool is None:
+            break
+        chosen.append(int(np.argmax(np.where(pool, gain, -np.inf))))
     return chosen
 
 

@@ -1,12 +1,18 @@
 """Volumes of the ACL Anthology, read through its own library; the only file that imports acl_anthology."""
 
 import logging
+import os
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+# GitPython, which the library imports, refuses to load where there is no git program; local data needs none.
+os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
+
 from acl_anthology import Anthology
-from acl_anthology.exceptions import AnthologyException
+from acl_anthology.exceptions import AnthologyException, TeXParserWarning
+from git.exc import GitCommandNotFound, GitError
 
 from corpus.records import Author, Collection, Paper
 from corpus.text import storable
@@ -22,7 +28,7 @@ class AclVolume:
         self._venue = " ".join([*(_acronym(venue) for venue in volume.venue_ids), str(volume.year)])
         self.collection = Collection(
             id=volume.full_id,
-            title=volume.title.as_text(),
+            title=_plain(volume.title),
             description="From the ACL Anthology: titles and abstracts.",
             source="ACL Anthology",
             year=int(volume.year),
@@ -41,11 +47,11 @@ class AclVolume:
         return Paper(
             id=entry.full_id,
             collection_id=self.collection.id,
-            title=storable(entry.title.as_text()).strip(),
+            title=_plain(entry.title),
             authors=tuple(Author(name.first or "", name.last) for name in names),
             year=int(entry.year),
             venue=self._venue,
-            abstract=storable(entry.abstract.as_text()).strip() if entry.abstract else "",
+            abstract=_plain(entry.abstract) if entry.abstract is not None else "",
             pages=entry.pages or "",
             url=entry.web_url,
             pdf_url=entry.pdf.url if entry.pdf else "",
@@ -66,6 +72,13 @@ def open_volumes(ids: list[str], datadir: Path | None, download_to: Path) -> lis
     return [_volume(anthology, identifier) for identifier in ids]
 
 
+def _plain(markup: Any) -> str:
+    """Return marked-up text as plain text; TeX that the library does not know stays as it was written."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TeXParserWarning)
+        return storable(markup.as_text()).strip()
+
+
 def _acronym(venue_id: str) -> str:
     """Return a venue's short name from its id; the library's own table takes six seconds to load."""
     return venue_id.upper() if len(venue_id) <= 6 else venue_id.capitalize()
@@ -74,9 +87,9 @@ def _acronym(venue_id: str) -> str:
 def _volume(anthology: Any, identifier: str) -> AclVolume:
     try:
         volume = anthology.get_volume(identifier)
-    except (AnthologyException, ValueError, KeyError) as error:
+    except (AnthologyException, ValueError, LookupError, SyntaxError) as error:  # lxml's are SyntaxErrors
         raise SourceError(f"The volume {identifier!r} cannot be read: {error}.") from error
-    if volume is None:
+    if volume is None or volume.full_id != identifier:
         raise SourceError(
             f"The Anthology has no volume {identifier!r}. Volume ids look like 2022.acl-long or P19-1."
         )
@@ -89,15 +102,24 @@ def _local(datadir: Path) -> Any:
             f"There is no Anthology data in {datadir}: the directory must hold the folder 'xml'. "
             "Give --anthology the 'data' directory of a copy of the acl-org/acl-anthology repository."
         )
-    return Anthology(datadir=datadir, verbose=False)
+    try:
+        return Anthology(datadir=datadir, verbose=False)
+    except OSError as error:
+        raise SourceError(
+            f"The Anthology data in {datadir} is not complete: {error.filename} cannot be read. "
+            "Take the whole 'data' directory of the acl-org/acl-anthology repository."
+        ) from error
 
 
 def _downloaded(path: Path) -> Any:
-    from git.exc import GitError  # noqa: PLC0415 - needs a git program, which local data does not
-
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return Anthology.from_repo(path=path, verbose=False)
+    except GitCommandNotFound as error:
+        raise SourceError(
+            "The Anthology's data cannot be downloaded without the program git. "
+            "Install it, or give --anthology a local copy of its 'data' directory."
+        ) from error
     except (GitError, OSError) as error:
         raise SourceError(
             "The Anthology's data could not be downloaded: there is no connection to its repository. "

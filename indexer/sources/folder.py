@@ -3,9 +3,11 @@
 import os
 import re
 from collections.abc import Iterator
+from itertools import chain, count
 from pathlib import Path
 
 from corpus.records import Collection, Paper, paper_id
+from corpus.text import storable
 from indexer.sources.protocol import SourceError, SourcePaper
 
 PDF_SUFFIXES = (".pdf",)
@@ -32,7 +34,7 @@ class Folder:
     def papers(self) -> Iterator[SourcePaper]:
         taken: set[str] = set()
         for position, file in enumerate(self._files):
-            name = str(file.relative_to(self._directory))
+            name = _readable(file.relative_to(self._directory))
             key = _unused(_key(name, self._suffixes), taken)
             taken.add(key)
             paper = Paper(
@@ -51,8 +53,18 @@ class Folder:
 
 def _files(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
     # os.walk does not follow links to folders, so that a loop of links ends.
-    for root, _, names in os.walk(directory):
+    for root, _, names in os.walk(directory, onerror=_refuse):
         yield from (Path(root) / name for name in names if name.lower().endswith(suffixes))
+
+
+def _refuse(error: OSError) -> None:
+    """Stop at a folder that cannot be listed: left out in silence, its papers would count as removed."""
+    raise SourceError(f"The folder {error.filename} cannot be read: {error.strerror}.") from error
+
+
+def _readable(path: Path) -> str:
+    """Return a path as text that can be stored and shown, whatever bytes are in it."""
+    return storable(os.fsencode(path).decode("utf-8", "replace"))
 
 
 def _key(name: str, suffixes: tuple[str, ...]) -> str:
@@ -62,4 +74,4 @@ def _key(name: str, suffixes: tuple[str, ...]) -> str:
 
 
 def _unused(key: str, taken: set[str]) -> str:
-    return next(name for name in (key, *(f"{key}-{n}" for n in range(2, 1_000_000))) if name not in taken)
+    return next(name for name in chain([key], (f"{key}-{n}" for n in count(2))) if name not in taken)

@@ -1,7 +1,6 @@
 from collections.abc import Callable
 from functools import cache
 
-import hypothesis
 import pytest
 
 from assistant.chat import Assistant
@@ -10,10 +9,6 @@ from assistant.records import Answered, AskOptions, Turn
 from corpus.encoder import SentenceEncoder
 from corpus.records import Scope
 from corpus.store import Corpus
-
-# A busy machine is no fault of the code under test.
-hypothesis.settings.register_profile("unhurried", deadline=None)
-hypothesis.settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

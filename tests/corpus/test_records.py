@@ -1,0 +1,124 @@
+"""Ids, and records to rows and back."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus import rows
+from corpus.records import (
+    Author,
+    Box,
+    Build,
+    Collection,
+    Failure,
+    Paper,
+    Passage,
+    Reference,
+    Section,
+    Sentence,
+    paper_id,
+    parse_passage_id,
+    passage_id,
+)
+
+PAPER = Paper(
+    id="notes/a",
+    collection_id="notes",
+    title="On “quotes”, ünïcode & 日本語",
+    authors=(Author("Ada", "Lovelace"), Author("", "The Group")),
+    year=None,
+    venue="Notes",
+    abstract="One.\n\nTwo.",
+    pages="1–9",
+    url="https://example.org/a",
+    pdf_url="https://example.org/a.pdf",
+    doi="10.1/a",
+    bibtex="@misc{a}",
+    keywords=("x", "y"),
+    source="a.pdf",
+    parser="pypdfium2",
+    parser_version="5",
+    pdf_sha256="00",
+    page_count=3,
+    full_text=True,
+    position=7,
+    fingerprint="ff",
+)
+REFERENCES = (
+    Reference("Doe. A paper. 2019.", "A paper", ("Doe", "Roe"), 2019, "10.1/b"),
+    Reference("Unreadable"),
+)
+TEXT = "One sentence. Another one."
+PASSAGE = Passage(
+    id="notes/a#2",
+    paper_id="notes/a",
+    collection_id="notes",
+    number=2,
+    kind="body",
+    section=(Section("3", "Method"), Section("", "Details")),
+    text=TEXT,
+    sentences=(
+        Sentence(0, 14, (Box(1, 72.5, 80.25, 200.0, 11.0), Box(2, 72.5, 90.0, 10.75, 11.0))),
+        Sentence(14, len(TEXT)),
+    ),
+    page=1,
+)
+
+
+@pytest.mark.parametrize("paper", ["2022.acl-long.1", "notes/a#b", "notes/日本語", "x'y"])
+@pytest.mark.parametrize("number", [0, 12, 10_000])
+def test_a_passage_id_gives_back_what_it_was_made_of(paper: str, number: int) -> None:
+    assert parse_passage_id(passage_id(paper, number)) == (paper, number)
+
+
+@given(st.text(min_size=1), st.integers(min_value=0))
+def test_any_passage_id_round_trips(paper: str, number: int) -> None:
+    assert parse_passage_id(passage_id(paper, number)) == (paper, number)
+
+
+@pytest.mark.parametrize(
+    "nonsense", ["", "#", "#3", "paper", "paper#", "paper#x", "paper#-1", "paper#1.5", "paper# 1", "paper#²"]
+)
+def test_what_is_no_passage_id_is_refused(nonsense: str) -> None:
+    with pytest.raises(ValueError, match="not a passage id"):
+        parse_passage_id(nonsense)
+
+
+def test_papers_of_two_collections_never_share_an_id() -> None:
+    assert paper_id("a", "b") != paper_id("b", "a")
+
+
+def test_a_paper_and_its_references_come_back_from_their_row() -> None:
+    row = rows.paper_rows([(PAPER, REFERENCES)]).to_pylist()[0]
+    assert rows.to_paper(row) == PAPER
+    assert tuple(rows.to_reference(entry) for entry in row["references"]) == REFERENCES
+
+
+def test_a_passage_comes_back_with_its_sections_sentences_and_boxes() -> None:
+    vectors = np.array([[0.6, 0.8]], dtype=np.float32)
+    row = rows.passage_rows([PASSAGE], {"notes/a": 2021}, ["indexed"], vectors).to_pylist()[0]
+    assert rows.to_passage(row) == PASSAGE
+    assert (row["year"], row["indexed"], row["vector"]) == (2021, "indexed", pytest.approx([0.6, 0.8]))
+
+
+def test_a_passage_without_a_page_comes_back() -> None:
+    bare = replace(PASSAGE, page=None, section=(), sentences=())
+    row = rows.passage_rows([bare], {"notes/a": None}, [""], np.zeros((1, 2), np.float32)).to_pylist()[0]
+    assert rows.to_passage(row) == bare
+    assert row["year"] is None
+
+
+def test_collections_and_builds_come_back() -> None:
+    collection = Collection("notes", "Notes", "Some", "Folder", 2020, "CC0")
+    assert rows.to_collection(rows.collection_rows([collection]).to_pylist()[0]) == collection
+    build = Build("b", "notes", "2026-01-01", 1.5, "e", "ff", 1, 2, 3, 4, 5, (Failure("x.pdf", "broken"),))
+    assert rows.to_build(rows.build_rows(build).to_pylist()[0]) == build
+
+
+def test_a_sentence_is_shown_without_the_space_behind_it() -> None:
+    assert [PASSAGE.sentence_text(index) for index in (0, 1)] == ["One sentence.", "Another one."]
+    assert PASSAGE.section_path == "3 Method > Details"
+    assert [author.name for author in PAPER.authors] == ["Ada Lovelace", "The Group"]

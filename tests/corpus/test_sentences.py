@@ -1,0 +1,116 @@
+"""Tests of corpus.sentences: each case is a text with the places of its boundaries marked by a bar."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.sentences import sentence_spans
+
+CASES = (
+    "One sentence.",
+    "It works. |It scales.",
+    "We follow Smith et al. (2020) here. |It helps.",
+    "We follow Smith et al. |We then extend them.",
+    "As Smith et al. Report, it helps. |Good.",
+    "See Fig. 3 and Eq. (2) in Sec. 4. |Done.",
+    "See Figs. 3 and 4, Tab. II and App. B. |Done.",
+    "We use words, e.g. nouns, i.e. Names, vs. verbs, cf. Table 1. |Done.",
+    "Dr. Lee and Prof. J. K. Smith agree. |Others do not.",
+    "The value is 3.14 at p < 0.05. |It rose by .5 to v1.2.3. |Done.",
+    "It was shown before (Smith et al., 2020). |We agree.",
+    "It was shown [3]. |We agree [4, 5]. |Done.",
+    "It was shown. [3] |We agree. [4][5] |Done. [6]",
+    "It was shown.[3] |We agree.",
+    "It was shown. |[3] shows the opposite.",
+    "Wait... what? |Yes! |It ended... |Then it began.",
+    "See https://example.org/a.B?c=D. |Next, www.Example.org works.",
+    'He said "stop." |Then he left.',
+    "He said (quietly). |Then he left.",
+    "This is “it.” |“Really?” |Yes.",
+    "We collected a dataset.|We also cleaned it.",
+    "It uses [2].|The model learns.",
+    "We use Node.js and numpy.Array and System.Out daily.",
+    "The U.S. Army agreed. |It was in the U.S. |The end.",
+    "It helps vitamin C. |We agree.",
+    "In 2020. |15 people came.",
+    "# Heading\n\n|- first item\n|- second item. |It has two.\n|1. Third item\n|2. Fourth item\n\n|The end.",
+    "This line of running text was wrapped at some width and\ngoes on in the next. |Done.",
+    "A title\n|This is the text.",
+    "First line ends.\n|Second line.",
+    "**Bold heading**\n|Text follows it here.",
+    "1. Introduction",
+    "它有效。|它很快！|完。",
+    "  Leading space. |Trailing space.  ",
+    "No full stop at the end",
+    "We used 5 ml of saline (approx. 2 mg per dose). |It helped.",
+    "The i.i.d. Assumption holds. |We use it.",
+    "It was tested by Jan. 5 on pp. 12-15 of vol. 3. |Done.",
+)
+
+
+@pytest.mark.parametrize("marked", CASES)
+def test_boundaries(marked: str) -> None:
+    text = marked.replace("|", "")
+    assert "|".join(text[start:end] for start, end in sentence_spans(text)) == marked
+
+
+def test_empty_text_has_no_sentences() -> None:
+    assert sentence_spans("") == ()
+
+
+def test_white_space_is_one_sentence() -> None:
+    assert sentence_spans(" \n ") == ((0, 3),)
+
+
+PIECES = st.sampled_from(
+    [
+        "et al.",
+        "Fig.",
+        " ",
+        "\n",
+        "\n\n",
+        "- ",
+        "1. ",
+        ". ",
+        ".",
+        "?",
+        "...",
+        "[1]",
+        "(",
+        ")",
+        '"',
+        "The",
+        "a",
+        "3",
+    ]
+)
+
+
+@given(st.one_of(st.text(), st.lists(PIECES).map("".join)))
+def test_spans_cover_the_text_without_gap(text: str) -> None:
+    spans = sentence_spans(text)
+    assert "".join(text[start:end] for start, end in spans) == text
+    assert all(start < end for start, end in spans)
+    assert [end for _, end in spans[:-1]] == [start for start, _ in spans[1:]]
+
+
+@given(st.text())
+def test_no_sentence_of_white_space_only(text: str) -> None:
+    if text.strip():
+        assert all(text[start:end].strip() for start, end in sentence_spans(text))
+
+
+@pytest.mark.parametrize(
+    "part", [".", "a. B", "[1,", ".[1] ", "\n", ".  [1]  ", "1. ", '."', "- a\n", "\n ", "Fig. "]
+)
+def test_time_grows_with_the_length_only(part: str) -> None:
+    def seconds(count: int) -> float:
+        text = part * count
+        begin = time.perf_counter()
+        sentence_spans(text)
+        return time.perf_counter() - begin
+
+    seconds(1000)
+    assert seconds(80_000) < 40 * seconds(4_000) + 0.3

@@ -1,0 +1,332 @@
+"""The build: what is new is indexed, what is unchanged left alone, what fails said and no more."""
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from corpus.encoder import SentenceEncoder
+from corpus.errors import CorpusError
+from corpus.records import Build, Collection, Failure, Scope
+from corpus.search import search
+from corpus.settings import Settings
+from corpus.store import Corpus
+from indexer.build import build_collection, build_lock
+from indexer.sources.folder import PDF_SUFFIXES, TEI_SUFFIXES, Folder
+from indexer.sources.protocol import SourcePaper
+from tests.counting_encoder import CountingEncoder
+from tests.indexer.small_papers import write_pdf, write_tei
+
+NOTES = Collection("notes", "Notes", source="Folder of TEI files")
+
+
+class Workplace:
+    """A folder of papers and the corpus that is built from it."""
+
+    def __init__(self, folder: Path, encoder: SentenceEncoder) -> None:
+        self.papers = folder / "papers"
+        self.papers.mkdir()
+        self.settings = Settings(home=folder / "home")
+        self.encoder = CountingEncoder(encoder)
+        self.collection = NOTES
+        self.suffixes = TEI_SUFFIXES
+        self.progress: Callable[[str], None] = lambda _: None
+
+    def build(self) -> Build:
+        source = Folder(self.papers, self.collection, self.suffixes)
+        return build_collection(self.settings, self.encoder, source, self.progress)
+
+    @property
+    def corpus(self) -> Corpus:
+        return Corpus.open(self.settings.corpus_path, self.encoder)
+
+    def ids(self) -> list[str]:
+        return [paper.id for paper in self.corpus.papers()]
+
+
+@pytest.fixture
+def work(tmp_path: Path, encoder: SentenceEncoder) -> Workplace:
+    return Workplace(tmp_path, encoder)
+
+
+def _counts(build: Build) -> tuple[int, int, int, int, int]:
+    return build.added, build.changed, build.unchanged, build.removed, len(build.failures)
+
+
+def test_a_folder_becomes_papers_that_can_be_found(work: Workplace) -> None:
+    write_tei(work.papers / "cats.tei.xml", "On cats", "We watch cats.", ["Cats sleep.", "Cats purr."])
+    write_tei(work.papers / "owls.tei.xml", "On owls", "We watch owls.", ["Owls hoot at night."])
+    build = work.build()
+    assert _counts(build) == (2, 0, 0, 0, 0)
+    assert build.passages == work.encoder.passages == 5
+    assert (build.encoder, build.encoder_sha256) == (work.encoder.name, work.encoder.sha256)
+    cats, _ = work.corpus.papers()
+    assert (cats.id, cats.title, cats.abstract) == ("notes/cats", "On cats", "We watch cats.")
+    assert (cats.authors[0].name, cats.source, cats.full_text) == ("Ada Lovelace", "cats.tei.xml", True)
+    assert cats.bibtex.startswith("@misc{lovelace-cats,")
+    assert search(work.corpus, work.encoder, "hooting birds", Scope())[0].paper.title == "On owls"
+
+
+def test_a_second_build_embeds_nothing_and_publishes_nothing(work: Workplace) -> None:
+    write_tei(work.papers / "cats.tei.xml")
+    (work.papers / "broken.tei.xml").write_text("<TEI")
+    work.build()
+    before, manifest = work.encoder.passages, work.corpus.manifest
+    build = work.build()
+    assert _counts(build) == (0, 0, 1, 0, 1)
+    assert build.passages == 0
+    assert work.encoder.passages == before
+    assert work.corpus.manifest == manifest
+    assert len(work.corpus.builds()) == 1
+
+
+def test_a_changed_file_is_indexed_anew_and_alone(work: Workplace) -> None:
+    write_tei(work.papers / "cats.tei.xml", body=["Cats sleep.", "Cats purr."])
+    write_tei(work.papers / "owls.tei.xml", "On owls")
+    work.build()
+    before = work.encoder.passages
+    write_tei(work.papers / "cats.tei.xml", body=["Cats hunt."])
+    assert _counts(work.build()) == (0, 1, 1, 0, 0)
+    assert work.encoder.passages == before + 2
+    assert [passage.text for passage in work.corpus.passages("notes/cats")] == [
+        "We watch cats.",
+        "Cats hunt.",
+    ]
+
+
+def test_a_removed_file_is_removed_with_its_passages(work: Workplace) -> None:
+    write_tei(work.papers / "cats.tei.xml")
+    (write_tei(work.papers / "owls.tei.xml", "On owls")).rename(work.papers / "hawks.tei.xml")
+    work.build()
+    (work.papers / "cats.tei.xml").unlink()
+    assert _counts(work.build()) == (0, 0, 1, 1, 0)
+    assert work.ids() == ["notes/hawks"]
+    assert work.corpus.passages("notes/cats") == ()
+    assert work.corpus.matching("cats", Scope(papers=("notes/cats",)), 10) == []
+
+
+def test_a_file_in_front_of_the_others_moves_them_and_embeds_only_itself(work: Workplace) -> None:
+    """Regression: a paper's place in the folder was part of what it is made from."""
+    for name in ("cats", "dogs", "owls"):
+        write_tei(work.papers / f"{name}.tei.xml", f"On {name}")
+    work.build()
+    before = work.encoder.passages
+    write_tei(work.papers / "ants.tei.xml", "On ants")
+    assert _counts(work.build()) == (1, 0, 3, 0, 0)
+    assert work.encoder.passages == before + 2
+    assert work.ids() == ["notes/ants", "notes/cats", "notes/dogs", "notes/owls"]
+    assert [paper.position for paper in work.corpus.papers()] == [0, 1, 2, 3]
+
+
+def test_a_new_title_of_the_collection_is_taken_though_no_paper_changed(work: Workplace) -> None:
+    write_tei(work.papers / "cats.tei.xml")
+    work.build()
+    before = work.encoder.passages
+    work.collection = replace(NOTES, title="Better notes")
+    work.build()
+    assert work.corpus.collections()[0].collection.title == "Better notes"
+    assert work.encoder.passages == before
+
+
+def test_a_file_that_no_longer_parses_keeps_the_paper_it_was(work: Workplace) -> None:
+    write_tei(work.papers / "cats.tei.xml")
+    write_tei(work.papers / "owls.tei.xml", "On owls")
+    work.build()
+    passages = work.corpus.passages("notes/cats")
+    (work.papers / "cats.tei.xml").write_text("<TEI")
+    build = work.build()
+    assert _counts(build) == (0, 0, 1, 0, 1)
+    assert build.failures[0].item == "cats.tei.xml"
+    assert "not well-formed" in build.failures[0].reason
+    assert work.corpus.passages("notes/cats") == passages
+    assert work.corpus.collections()[0].failed == 1
+
+
+def test_a_bad_file_costs_one_file(work: Workplace) -> None:
+    write_tei(work.papers / "a.tei.xml")
+    (work.papers / "b.tei.xml").write_bytes(b"\xff\xfe\x00")
+    (work.papers / "c.tei.xml").write_bytes(b"")
+    (work.papers / "d.tei.xml").symlink_to(work.papers / "nowhere")
+    os.mkfifo(work.papers / "e.tei.xml")
+    write_tei(work.papers / "f.tei.xml")
+    build = work.build()
+    assert _counts(build) == (2, 0, 0, 0, 4)
+    assert [failure.item for failure in build.failures] == [f"{name}.tei.xml" for name in "bcde"]
+    assert all(failure.reason for failure in build.failures)
+    assert work.ids() == ["notes/a", "notes/f"]
+
+
+def test_a_folder_of_nothing_but_bad_files_can_be_searched_and_mended(work: Workplace) -> None:
+    (work.papers / "a.tei.xml").write_text("<TEI")
+    assert _counts(work.build()) == (0, 0, 0, 0, 1)
+    assert search(work.corpus, work.encoder, "cats", Scope()) == ()
+    write_tei(work.papers / "a.tei.xml")
+    assert _counts(work.build()) == (1, 0, 0, 0, 0)
+    assert len(search(work.corpus, work.encoder, "cats", Scope())) == 1
+    assert work.corpus.collections()[0].failed == 0
+
+
+def test_a_paper_that_its_source_lists_twice_is_taken_once_and_said(work: Workplace) -> None:
+    write_tei(work.papers / "cats.tei.xml")
+
+    class Doubled(Folder):
+        def papers(self):
+            (entry,) = super().papers()
+            yield entry
+            yield replace(entry, name="the same again")
+
+    build = build_collection(
+        work.settings, work.encoder, Doubled(work.papers, NOTES, TEI_SUFFIXES), lambda _: None
+    )
+    assert build.failures == (
+        Failure("the same again", "the source lists this paper twice; the first was taken"),
+    )
+    assert work.ids() == ["notes/cats"]
+    assert len(work.corpus.passages("notes/cats")) == 2
+
+
+def test_what_the_source_knows_wins_over_what_the_file_says(work: Workplace) -> None:
+    file = write_tei(work.papers / "cats.tei.xml")
+
+    class Catalogue(Folder):
+        def papers(self):
+            (entry,) = super().papers()
+            yield SourcePaper("cats", replace(entry.paper, title="From the catalogue", year=1999), file)
+
+    build_collection(work.settings, work.encoder, Catalogue(work.papers, NOTES, TEI_SUFFIXES), lambda _: None)
+    (paper,) = work.corpus.papers()
+    assert (paper.title, paper.year, paper.abstract) == ("From the catalogue", 1999, "We watch cats.")
+    assert work.corpus.count_papers(Scope(years=(1999, 1999))) == 1
+
+
+def test_collections_are_built_beside_each_other(work: Workplace) -> None:
+    write_tei(work.papers / "cats.tei.xml")
+    work.build()
+    work.collection = Collection("letters", "Letters")
+    work.build()
+    assert work.ids() == ["letters/cats", "notes/cats"]
+    assert work.corpus.collection_ids() == ("letters", "notes")
+
+
+@pytest.mark.parametrize("dies_at", [1, 2])
+def test_a_build_that_dies_changes_nothing_and_can_be_repeated(work: Workplace, dies_at: int) -> None:
+    """The first build of a corpus may die like any other."""
+    for name in ("cats", "owls"):
+        write_tei(work.papers / f"{name}.tei.xml", f"On {name}")
+
+    calls = count(1)
+
+    def die(_: str) -> None:
+        if next(calls) == dies_at:
+            raise KeyboardInterrupt
+
+    if dies_at == 2:
+        work.build()
+        write_tei(work.papers / "cats.tei.xml", "On cats again")
+        write_tei(work.papers / "owls.tei.xml", "On owls again")
+        titles = ["On cats", "On owls"]
+    work.progress = die
+    with pytest.raises(KeyboardInterrupt):
+        work.build()
+    if dies_at == 2:
+        assert [paper.title for paper in work.corpus.papers()] == titles
+    else:
+        with pytest.raises(CorpusError, match="no corpus"):
+            _ = work.corpus
+    work.progress = lambda _: None
+    build = work.build()
+    assert build.added + build.changed == 2
+    assert work.ids() == ["notes/cats", "notes/owls"]
+    assert len(work.corpus.passages("notes/cats")) == 2
+
+
+def test_a_second_build_at_once_is_told_to_wait(work: Workplace) -> None:
+    write_tei(work.papers / "cats.tei.xml")
+    with build_lock(work.settings), pytest.raises(CorpusError, match="Another build is writing"):
+        work.build()
+    assert _counts(work.build()) == (1, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("blocked", ["", "home", "home/corpus", "home/build.lock"])
+def test_a_home_that_cannot_be_written_is_named(work: Workplace, blocked: str) -> None:
+    write_tei(work.papers / "cats.tei.xml")
+    home = work.settings.home
+    if blocked == "home/build.lock":
+        (home / "build.lock").mkdir(parents=True)
+    else:
+        obstacle = home.parent / (blocked or "file")
+        obstacle.parent.mkdir(exist_ok=True)
+        obstacle.write_text("in the way")
+        work.settings = Settings(home=home if blocked else obstacle / "home")
+    with pytest.raises(CorpusError, match="cannot be written"):
+        work.build()
+
+
+def test_a_pdf_is_kept_beside_the_corpus_under_its_hash(work: Workplace) -> None:
+    work.suffixes = PDF_SUFFIXES
+    original = write_pdf(work.papers / "cats.pdf")
+    assert _counts(work.build()) == (1, 0, 0, 0, 0)
+    (paper,) = work.corpus.papers()
+    kept = work.settings.pdf_path / f"{paper.pdf_sha256}.pdf"
+    assert kept.read_bytes() == original.read_bytes()
+    assert (paper.title, paper.page_count, paper.parser) == ("On Cats", 1, "pypdfium2")
+    assert any(sentence.boxes for p in work.corpus.passages(paper.id) for sentence in p.sentences)
+    assert [file.name for file in work.settings.pdf_path.iterdir()] == [kept.name]
+
+
+def test_a_place_for_pdfs_that_cannot_be_written_is_named(work: Workplace) -> None:
+    work.suffixes = PDF_SUFFIXES
+    write_pdf(work.papers / "cats.pdf")
+    work.settings.home.mkdir()
+    work.settings.pdf_path.write_text("in the way")
+    with pytest.raises(CorpusError, match=r"cats\.pdf cannot be copied"):
+        work.build()
+
+
+def test_a_corpus_of_another_encoder_is_not_built_upon(work: Workplace, encoder: SentenceEncoder) -> None:
+    write_tei(work.papers / "cats.tei.xml")
+    work.build()
+    work.encoder = CountingEncoder(encoder, name="another/encoder")
+    with pytest.raises(CorpusError, match="built with the encoder"):
+        work.build()
+    assert work.encoder.passages == 0
+
+
+def test_two_builds_within_a_second_are_told_apart(work: Workplace) -> None:
+    """Regression: with the same time stamp, the failures of either could pass for the last ones."""
+    write_tei(work.papers / "cats.tei.xml")
+    failed = []
+    for broken in (True, False, True, False):
+        (work.papers / "owls.tei.xml").unlink(missing_ok=True)
+        if broken:
+            (work.papers / "owls.tei.xml").write_text("<TEI")
+        work.build()
+        failed.append(work.corpus.collections()[0].failed)
+    assert failed == [1, 0, 1, 0]
+    assert len({build.id for build in work.corpus.builds()}) == 4
+
+
+def test_the_demonstration_is_whole(demo_corpus: Corpus) -> None:
+    evaluation, retrieval = demo_corpus.collections()
+    for summary in (evaluation, retrieval):
+        assert (summary.papers, summary.full_texts, summary.failed) == (8, 8, 0)
+        assert summary.passages > 60
+    for paper in demo_corpus.papers():
+        passages = demo_corpus.passages(paper.id)
+        assert passages[0].text == paper.abstract
+        assert all(sentence.boxes for sentence in passages[0].sentences), paper.id
+        assert demo_corpus.references(paper.id)
+        assert {passage.kind for passage in passages} >= {"abstract", "body"}
+
+
+def test_what_failed_once_is_tried_again(work: Workplace) -> None:
+    write_tei(work.papers / "cats.tei.xml")
+    shutil.copy(work.papers / "cats.tei.xml", work.papers / "copy")
+    (work.papers / "cats.tei.xml").write_text("<TEI")
+    work.build()
+    shutil.copy(work.papers / "copy", work.papers / "cats.tei.xml")
+    assert _counts(work.build()) == (1, 0, 0, 0, 0)

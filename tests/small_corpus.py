@@ -1,0 +1,65 @@
+"""A corpus of a few short papers, written through the store's own writer."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from corpus import rows
+from corpus.encoder import Encoder
+from corpus.records import Collection, Paper, Passage, Sentence, paper_id, passage_id
+from corpus.store import CorpusWriter
+
+
+def make_paper(
+    collection: str, key: str, *, year: int | None = 2020, position: int = 0, title: str = ""
+) -> Paper:
+    return Paper(
+        id=paper_id(collection, key),
+        collection_id=collection,
+        title=title or f"On {key}",
+        authors=(),
+        year=year,
+        venue="",
+        abstract="",
+        position=position,
+    )
+
+
+def make_passages(paper: Paper, texts: Sequence[str]) -> list[Passage]:
+    return [
+        Passage(
+            id=passage_id(paper.id, number),
+            paper_id=paper.id,
+            collection_id=paper.collection_id,
+            number=number,
+            kind="body" if number else "abstract",
+            section=(),
+            text=text,
+            sentences=(Sentence(0, len(text)),),
+        )
+        for number, text in enumerate(texts)
+    ]
+
+
+def add(writer: CorpusWriter, encoder: Encoder, papers: Mapping[Paper, Sequence[str]]) -> None:
+    """Write papers with the texts of their passages, their collections with them, without publishing."""
+    for collection in sorted({paper.collection_id for paper in papers}):
+        writer.put_collection(Collection(collection, f"Title of {collection}"))
+    passages = [passage for paper, texts in papers.items() for passage in make_passages(paper, texts)]
+    texts = [passage.text for passage in passages]
+    # The same text is encoded once, so that a long paper costs little.
+    different = list(dict.fromkeys(texts))
+    vectors = dict(zip(different, encoder.encode_passages(different), strict=True))
+    writer.add_papers(
+        rows.paper_rows([(paper, ()) for paper in papers]),
+        rows.passage_rows(
+            passages, {paper.id: paper.year for paper in papers}, texts, np.stack([vectors[t] for t in texts])
+        ),
+    )
+
+
+def write_corpus(path: Path, encoder: Encoder, papers: Mapping[Paper, Sequence[str]]) -> None:
+    writer = CorpusWriter(path, encoder)
+    add(writer, encoder, papers)
+    writer.publish()
