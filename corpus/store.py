@@ -92,6 +92,14 @@ class Corpus:
             for collection in sorted(collections, key=lambda collection: collection.id)
         )
 
+    def collection(self, collection_id: str) -> Collection:
+        """Return one collection; raises CorpusError when the corpus has none of that id."""
+        where = f"id = {_quoted(collection_id)}"
+        found = _scan(self._tables["collections"], rows.COLLECTIONS.names, where).to_pylist()
+        if not found:
+            raise CorpusError(f"There is no collection {collection_id!r} in this corpus.")
+        return rows.to_collection(found[0])
+
     def collection_ids(self) -> tuple[str, ...]:
         return tuple(sorted(_scan(self._tables["collections"], ["id"])["id"].to_pylist()))
 

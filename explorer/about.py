@@ -65,8 +65,7 @@ def _draw_scores() -> None:
     )
     st.markdown(
         "A high overlap can still be wrong: a changed number or a missing “not” leaves most words in place. "
-        "A low one can be right, when the writer used other words. “No score” means that nothing was "
-        "measured."
+        "A low one can be right, when the writer used other words."
     )
 
 

@@ -18,7 +18,7 @@ from explorer.parts.citations import (
 from explorer.parts.listener import Heard, listen
 from explorer.parts.page_image import show_strip
 from explorer.parts.safe_text import escaped
-from explorer.parts.score_bar import meaning, overlap_bar, support_bar
+from explorer.parts.score_bar import meaning, score_bars
 from explorer.parts.wording import short_reference
 from explorer.reader import Focus, Reader
 from explorer.resources import Library, jobs
@@ -145,7 +145,7 @@ def _draw_scores(citation: Citation | None) -> None:
     if citation is None:
         st.caption("Not checked yet: scores and the exact sentence come when the answer is complete.")
         return
-    st.html(overlap_bar(citation.overlap) + support_bar(citation.support))
+    st.html(score_bars(citation.overlap, citation.support))
 
 
 def _draw_page(library: Library, source: Source, place: str) -> None:

@@ -74,11 +74,10 @@ def _draw_unknown() -> None:
 
 
 def _draw_head(library: Library, reader: Reader, paper: Paper) -> None:
-    titles = {one.collection.id: one.collection.title for one in library.corpus.collections()}
-    home = titles.get(paper.collection_id, "Collection")
+    home = library.corpus.collection(paper.collection_id)
     st.page_link(
         COLLECTION,
-        label=escaped(shortened(home, 90)),
+        label=escaped(shortened(home.title, 90)),
         icon=":material/chevron_left:",
         query_params={"collection": paper.collection_id},
     )
@@ -89,8 +88,8 @@ def _draw_head(library: Library, reader: Reader, paper: Paper) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="paper_links"):
         if paper.venue and str(paper.year) in paper.venue:
             facts.remove(str(paper.year))
-        if facts:
-            st.caption(escaped(" · ".join(facts)), width="content")
+        facts += [part for part in (home.source, home.licence) if part]
+        st.caption(escaped(" · ".join(facts)), width="content")
         for label, address in external_links(paper):
             st.link_button(
                 label, address, type="tertiary", icon=":material/open_in_new:", icon_position="right"

@@ -3,8 +3,6 @@
 from assistant.attribution import overlap_word
 from assistant.thresholds import thresholds
 
-NO_SCORE = "no score"
-
 
 def meaning() -> str:
     """Return in words what the overlap bar says and what it does not."""
@@ -16,21 +14,17 @@ def meaning() -> str:
     )
 
 
-def overlap_bar(overlap: float | None) -> str:
+def overlap_bar(overlap: float) -> str:
     """Return the HTML of the overlap bar; it holds nothing but numbers and words of ours."""
     return _bar("Overlap", overlap)
 
 
-def support_bar(support: float | None) -> str:
-    return _bar("Support", support)
+def score_bars(overlap: float, support: float | None) -> str:
+    """Return the HTML of a citation's bars; a score that was not measured has none, and is never a zero."""
+    return overlap_bar(overlap) + ("" if support is None else _bar("Support", support))
 
 
-def _bar(name: str, score: float | None) -> str:
-    if score is None:
-        return (
-            f'<div class="pt-score" role="img" aria-label="{name}: {NO_SCORE}"><span>{name}</span>'
-            f'<span class="pt-none">–</span><span class="pt-value">{NO_SCORE}</span></div>'
-        )
+def _bar(name: str, score: float) -> str:
     hundredths = min(100, max(0, int(score * 100 + 1e-9)))
     word = overlap_word(score)
     number = f"{hundredths / 100:.2f}"

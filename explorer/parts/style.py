@@ -25,7 +25,6 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 .pt-track { height: 8px; border-radius: 4px; background: #8884; overflow: hidden; }
 .pt-fill { display: block; height: 100%; border-radius: 4px; }
 .pt-weak { background: #dc2626; } .pt-partial { background: #ca8a04; } .pt-strong { background: #2563eb; }
-.pt-none { opacity: .6; }
 .pt-value { font-variant-numeric: tabular-nums; }
 [data-testid="stColumn"]:has(.st-key-evidence_panel) {
   position: sticky; top: 4.25rem; align-self: flex-start; }

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from starlette.types import Message
 
-from explorer.parts.score_bar import overlap_bar, support_bar
+from explorer.parts.score_bar import overlap_bar, score_bars
 from explorer.parts.style import STYLE
 from explorer.security import SecurityHeaders, content_security_policy
 
@@ -63,9 +63,10 @@ def test_bars_say_number_and_word(score: float, shown: str) -> None:
     assert f"pt-{word}" in bar
 
 
-def test_no_score_is_a_dash_and_never_a_zero() -> None:
-    assert "no score" in support_bar(None)
-    assert "0.00" not in support_bar(None)
+def test_a_score_that_was_not_measured_is_never_a_zero() -> None:
+    assert "Support" not in score_bars(0.5, None)
+    assert "0.00" not in score_bars(0.5, None)
+    assert 'aria-label="Support: 0.91, strong"' in score_bars(0.5, 0.91)
 
 
 def test_bars_are_built_from_numbers_and_our_words() -> None:
