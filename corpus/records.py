@@ -160,6 +160,14 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """What a parser noticed about a paper that did come in, by the name its source gives it."""
+
+    item: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Build:
     """One run of the indexer over one collection; times are ISO 8601 in UTC, seconds are wall-clock."""
 
@@ -175,6 +183,7 @@ class Build:
     removed: int
     passages: int
     failures: tuple[Failure, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

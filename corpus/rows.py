@@ -16,6 +16,7 @@ from corpus.records import (
     Paper,
     Passage,
     Reference,
+    Remark,
     Section,
     Sentence,
 )
@@ -36,6 +37,7 @@ _REFERENCE = pa.struct(
     ]
 )
 _FAILURE = pa.struct([("item", pa.string()), ("reason", pa.string())])
+_REMARK = pa.struct([("item", pa.string()), ("text", pa.string())])
 
 COLLECTIONS = pa.schema(
     [
@@ -87,6 +89,7 @@ BUILDS = pa.schema(
         ("removed", pa.int32()),
         ("passages", pa.int32()),
         ("failures", pa.list_(_FAILURE)),
+        ("remarks", pa.list_(_REMARK)),
     ]
 )
 PAPER_COLUMNS = [field.name for field in fields(Paper)]
@@ -175,4 +178,5 @@ def to_passage(row: Row) -> Passage:
 def to_build(row: Row) -> Build:
     values = {field.name: row[field.name] for field in fields(Build)}
     values["failures"] = tuple(Failure(**failure) for failure in row["failures"])
+    values["remarks"] = tuple(Remark(**remark) for remark in row["remarks"])
     return Build(**values)

@@ -16,7 +16,7 @@ from explorer.parts.citations import (
     sources,
 )
 from explorer.parts.listener import Heard, listen
-from explorer.parts.page_image import show_strip
+from explorer.parts.page_image import save_button, show_strip
 from explorer.parts.safe_text import escaped
 from explorer.parts.score_bar import meaning, score_bars
 from explorer.parts.wording import short_reference
@@ -163,15 +163,6 @@ def _draw_doors(library: Library, source: Source, place: str) -> None:
         st.page_link(PAPER, label="Open paper", icon=":material/article:", query_params=query)
         path = library.pdf_path(source.paper.pdf_sha256)
         if path:
-            st.download_button(
-                "Save PDF",
-                data=path.read_bytes,
-                file_name="paper.pdf",
-                mime="application/pdf",
-                on_click="ignore",
-                type="tertiary",
-                icon=":material/download:",
-                key=f"{place}_pdf",
-            )
+            save_button(path, f"{place}_pdf")
         with st.popover("What does this mean?", type="tertiary", key=f"{place}_meaning"):
             st.markdown(meaning())

@@ -8,7 +8,7 @@ from corpus.search import similar_papers
 from explorer.ask import ask_about
 from explorer.navigation import ASK, COLLECTION, PAPER
 from explorer.parts.citations import cut_passage, passage_boxes, passage_page
-from explorer.parts.page_image import pages_in, show_page
+from explorer.parts.page_image import pages_in, save_button, show_page
 from explorer.parts.safe_text import escaped, one_line, shortened, web_address
 from explorer.parts.sections import PaperSection, paper_sections
 from explorer.parts.wording import all_authors, short_reference
@@ -178,16 +178,7 @@ def _draw_pages(library: Library, paper: Paper, meant: Passage | None, sentence:
         _turn_button(":material/chevron_left:", "Previous page", page - 1, enabled=page > 1)
         st.markdown(f"Page {page} of {last}", width="content")
         _turn_button(":material/chevron_right:", "Next page", page + 1, enabled=page < last)
-        st.download_button(
-            "Save PDF",
-            data=path.read_bytes,
-            file_name="paper.pdf",
-            mime="application/pdf",
-            on_click="ignore",
-            type="tertiary",
-            icon=":material/download:",
-            key="save_pdf",
-        )
+        save_button(path, "save_pdf")
     show_page(path, page, passage_boxes(meant, sentence) if meant else ())
 
 

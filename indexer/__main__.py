@@ -236,12 +236,17 @@ def _print_report(builds: Sequence[Build]) -> None:
             build.collection_id, *(f"{n:,}" for n in counts), f"{build.passages:,}", f"{build.seconds:.1f}"
         )
     out.print(table)
-    failures = [failure for build in builds for failure in build.failures]
-    if failures:
-        listed = Table(Column("Not indexed", overflow="fold"), "Why", box=SIMPLE_HEAD)
-        for failure in failures:
-            listed.add_row(escape(failure.item), escape(failure.reason))
-        out.print(listed)
+    _print_listed("Not indexed", "Why", [(it.item, it.reason) for build in builds for it in build.failures])
+    _print_listed("Indexed", "But", [(it.item, it.text) for build in builds for it in build.remarks])
+
+
+def _print_listed(item: str, text: str, entries: Sequence[tuple[str, str]]) -> None:
+    if not entries:
+        return
+    listed = Table(Column(item, overflow="fold"), text, box=SIMPLE_HEAD)
+    for row in entries:
+        listed.add_row(*map(escape, row))
+    out.print(listed)
 
 
 def _right(*headers: str) -> list[Column]:

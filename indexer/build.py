@@ -16,7 +16,7 @@ from corpus import rows
 from corpus.bibtex import bibtex
 from corpus.encoder import Encoder, Vectors
 from corpus.errors import CorpusError
-from corpus.records import Author, Build, Collection, Failure, Paper, Passage, Reference
+from corpus.records import Author, Build, Collection, Failure, Paper, Passage, Reference, Remark
 from corpus.settings import Settings
 from corpus.store import Corpus, CorpusWriter, KnownPaper
 from corpus.text import storable
@@ -40,6 +40,7 @@ class IndexedPaper:
     references: tuple[Reference, ...]
     passages: tuple[Passage, ...]
     pdf: Path | None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -54,6 +55,7 @@ class _Tally:
     unchanged: int = 0
     passages: int = 0
     failures: list[Failure] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
 
     @property
     def gone(self) -> list[str]:
@@ -143,6 +145,7 @@ def _changed_papers(source: Source, tally: _Tally, progress: Progress) -> Iterat
         tally.changed += entry.paper.id in tally.known
         tally.added += entry.paper.id not in tally.known
         tally.passages += len(indexed.passages)
+        tally.remarks += [Remark(storable(entry.name), storable(note)) for note in indexed.notes]
         yield indexed
 
 
@@ -162,7 +165,8 @@ def _index(entry: SourcePaper, tally: _Tally) -> IndexedPaper | None:
     pdf = entry.file if entry.file and is_pdf(entry.file) else None
     paper = _completed(entry, document, sha256 if pdf else "", fingerprint)
     references = entry.references or (document.references if document else ())
-    return IndexedPaper(paper, references, make_passages(paper, document), pdf)
+    notes = document.notes if document else ()
+    return IndexedPaper(paper, references, make_passages(paper, document), pdf, notes)
 
 
 def _fingerprint(entry: SourcePaper, sha256: str) -> str:
@@ -261,6 +265,7 @@ def _report(source: Source, encoder: Encoder, tally: _Tally, started: datetime, 
         removed=len(tally.gone),
         passages=tally.passages,
         failures=tuple(tally.failures),
+        remarks=tuple(tally.remarks),
     )
 
 

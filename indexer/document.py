@@ -1,6 +1,6 @@
 """What a parser makes of one file, whatever its format: the same type from PDF, TEI and metadata."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from corpus.records import Author, Box, PassageKind, Reference, Section
 
@@ -42,7 +42,7 @@ class DocumentSection:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One paper as a parser read it; fields it did not find are empty."""
+    """One paper as a parser read it; fields it did not find are empty, `notes` is for the build report."""
 
     title: str = ""
     authors: tuple[Author, ...] = ()
@@ -56,4 +56,4 @@ class Document:
     page_count: int = 0
     parser: str = ""
     parser_version: str = ""
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()

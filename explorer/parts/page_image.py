@@ -84,3 +84,17 @@ def _picture(path: str, page: int, corners: tuple[tuple[float, float, float, flo
 
 def _corners(box: Box) -> tuple[float, float, float, float]:
     return box.x, box.y, box.width, box.height
+
+
+def save_button(path: Path, key: str) -> None:
+    """Draw the button that downloads a PDF, which is read when it is clicked."""
+    st.download_button(
+        "Save PDF",
+        data=path.read_bytes,
+        file_name="paper.pdf",
+        mime="application/pdf",
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+        key=key,
+    )

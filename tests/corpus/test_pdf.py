@@ -19,37 +19,7 @@ from corpus.pdf import (
     title_in_properties,
 )
 from corpus.records import Box
-
-
-def write_pdf(path: Path, pages: list[str], page: str = "", trailer: str = "") -> Path:
-    """Write a PDF of content streams; `page` goes into each page's dictionary, `trailer` into the trailer."""
-    count = len(pages)
-    kids = " ".join(f"{4 + 2 * i} 0 R" for i in range(count))
-    bodies = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        f"<< /Type /Pages /Count {count} /Kids [{kids}] >>".encode(),
-        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
-    ]
-    for index, content in enumerate(pages):
-        stream = content.encode("cp1252")
-        box = "" if "/MediaBox" in page else "/MediaBox [0 0 612 792]"
-        bodies.append(
-            f"<< /Type /Page /Parent 2 0 R {box} {page} /Contents {5 + 2 * index} 0 R "
-            f"/Resources << /Font << /F 3 0 R >> >> >>".encode()
-        )
-        bodies.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
-    out, offsets = bytearray(b"%PDF-1.4\n"), []
-    for number, body in enumerate(bodies, 1):
-        offsets.append(len(out))
-        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
-    start = len(out)
-    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(bodies) + 1)
-    out += b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
-    out += (
-        f"trailer\n<< /Size {len(bodies) + 1} /Root 1 0 R {trailer} >>\nstartxref\n{start}\n%%EOF\n".encode()
-    )
-    path.write_bytes(bytes(out))
-    return path
+from tests.small_pdf import write_pdf
 
 
 def line(x: float, y: float, text: str, size: float = 12) -> str:
@@ -194,7 +164,7 @@ def test_an_encrypted_file(tmp_path: Path) -> None:
 
 def test_a_page_that_cannot_be_loaded(tmp_path: Path) -> None:
     path = write_pdf(tmp_path / "a.pdf", [line(72, 700, word) for word in ("one", "two", "three")])
-    path.write_bytes(path.read_bytes().replace(b"[4 0 R 6 0 R 8 0 R]", b"[4 0 R 1 0 R 8 0 R]"))
+    path.write_bytes(path.read_bytes().replace(b"[6 0 R 8 0 R 10 0 R]", b"[6 0 R 1 0 R 10 0 R]"))
     pages = list(read_pages(path))
     assert [page.damaged for page in pages] == [False, True, False]
     assert [[word.text for word in page.words] for page in pages] == [["one"], [], ["three"]]

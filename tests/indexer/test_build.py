@@ -19,7 +19,7 @@ from indexer.build import build_collection, build_lock
 from indexer.sources.folder import PDF_SUFFIXES, TEI_SUFFIXES, Folder
 from indexer.sources.protocol import SourcePaper
 from tests.counting_encoder import CountingEncoder
-from tests.indexer.small_papers import write_pdf, write_tei
+from tests.indexer.small_papers import write_paper_pdf, write_tei
 
 NOTES = Collection("notes", "Notes", source="Folder of TEI files")
 
@@ -268,7 +268,7 @@ def test_a_home_that_cannot_be_written_is_named(work: Workplace, blocked: str) -
 
 def test_a_pdf_is_kept_beside_the_corpus_under_its_hash(work: Workplace) -> None:
     work.suffixes = PDF_SUFFIXES
-    original = write_pdf(work.papers / "cats.pdf")
+    original = write_paper_pdf(work.papers / "cats.pdf")
     assert _counts(work.build()) == (1, 0, 0, 0, 0)
     (paper,) = work.corpus.papers()
     kept = work.settings.pdf_path / f"{paper.pdf_sha256}.pdf"
@@ -280,7 +280,7 @@ def test_a_pdf_is_kept_beside_the_corpus_under_its_hash(work: Workplace) -> None
 
 def test_a_place_for_pdfs_that_cannot_be_written_is_named(work: Workplace) -> None:
     work.suffixes = PDF_SUFFIXES
-    write_pdf(work.papers / "cats.pdf")
+    write_paper_pdf(work.papers / "cats.pdf")
     work.settings.home.mkdir()
     work.settings.pdf_path.write_text("in the way")
     with pytest.raises(CorpusError, match=r"cats\.pdf cannot be copied"):

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from indexer.__main__ import app
-from tests.indexer.small_papers import write_pdf, write_tei
+from tests.indexer.small_papers import write_paper_pdf, write_tei
 
 NOTES = ("--collection", "notes", "--title", "My [bold] notes")
 
@@ -29,7 +29,7 @@ def papers(tmp_path: Path) -> Path:
     folder = tmp_path / "my papers"
     write_tei(folder / "cats.tei.xml", "On cats")
     write_tei(folder / "owls.tei.xml", "On owls")
-    write_pdf(folder / "dogs.pdf", "On Dogs")
+    write_paper_pdf(folder / "dogs.pdf", "On Dogs")
     (folder / "broken [red].tei.xml").write_text("<TEI")
     (folder / "broken [red].pdf").write_bytes(b"no PDF")
     return folder

@@ -24,44 +24,11 @@ from indexer.pdf_headings import parse_heading
 from indexer.pdf_paragraphs import Vocabulary
 from indexer.pdf_references import read_reference
 from indexer.pdf_text import PARSER, read_pdf
+from tests.small_pdf import write_pdf
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 needs_papers = pytest.mark.skipif(not (SHARED / "acl_pdfs").is_dir(), reason="the real papers are not here")
 TEI = "{http://www.tei-c.org/ns/1.0}"
-FONTS = {"F": "Helvetica", "B": "Helvetica-Bold", "I": "Helvetica-Oblique"}
-
-
-def write_pdf(path: Path, pages: list[str], trailer: str = "") -> Path:
-    """Write a PDF with the fonts F (plain), B (bold) and I (italic) and a content stream per page."""
-    kids = " ".join(f"{6 + 2 * i} 0 R" for i in range(len(pages)))
-    fonts = " ".join(f"/{name} {number} 0 R" for number, name in enumerate(FONTS, 3))
-    bodies = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
-        f"<< /Type /Pages /Count {len(pages)} /Kids [{kids}] >>".encode(),
-    ]
-    for font in FONTS.values():
-        bodies.append(
-            f"<< /Type /Font /Subtype /Type1 /BaseFont /{font} /Encoding /WinAnsiEncoding >>".encode()
-        )
-    for index, content in enumerate(pages):
-        stream = content.encode("cp1252")
-        bodies.append(
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {7 + 2 * index} 0 R "
-            f"/Resources << /Font << {fonts} >> >> >>".encode()
-        )
-        bodies.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
-    out, offsets = bytearray(b"%PDF-1.4\n"), []
-    for number, body in enumerate(bodies, 1):
-        offsets.append(len(out))
-        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
-    start = len(out)
-    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(bodies) + 1)
-    out += b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
-    out += (
-        f"trailer\n<< /Size {len(bodies) + 1} /Root 1 0 R {trailer} >>\nstartxref\n{start}\n%%EOF\n".encode()
-    )
-    path.write_bytes(bytes(out))
-    return path
 
 
 def put(x: float, y: float, text: str, size: float = 10, font: str = "F") -> str:
@@ -229,7 +196,7 @@ def test_what_is_wrong_with_a_file_is_said(tmp_path: Path) -> None:
         "not a PDF": b"hello",
         "broken": good[:200],
         "no text layer": write_pdf(tmp_path / "scan.pdf", ["0 0 m 9 9 l S"] * 3).read_bytes(),
-        "password": write_pdf(tmp_path / "locked.pdf", paper(), ENCRYPTED).read_bytes(),
+        "password": write_pdf(tmp_path / "locked.pdf", paper(), trailer=ENCRYPTED).read_bytes(),
     }
     for words, data in cases.items():
         path = tmp_path / "case.pdf"

@@ -1,0 +1,42 @@
+"""Small PDFs, written byte by byte."""
+
+from pathlib import Path
+
+FONTS = {"F": "Helvetica", "B": "Helvetica-Bold", "I": "Helvetica-Oblique"}
+
+
+def write_pdf(path: Path, pages: list[str], page: str = "", trailer: str = "") -> Path:
+    """Write a PDF of content streams with the fonts F (plain), B (bold) and I (italic).
+
+    `page` goes into each page's dictionary, `trailer` into the trailer.
+    """
+    kids = " ".join(f"{6 + 2 * i} 0 R" for i in range(len(pages)))
+    fonts = " ".join(f"/{name} {number} 0 R" for number, name in enumerate(FONTS, 3))
+    box = "" if "/MediaBox" in page else "/MediaBox [0 0 612 792]"
+    bodies = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Pages /Count {len(pages)} /Kids [{kids}] >>".encode(),
+    ]
+    for font in FONTS.values():
+        bodies.append(
+            f"<< /Type /Font /Subtype /Type1 /BaseFont /{font} /Encoding /WinAnsiEncoding >>".encode()
+        )
+    for index, content in enumerate(pages):
+        stream = content.encode("cp1252")
+        bodies.append(
+            f"<< /Type /Page /Parent 2 0 R {box} {page} /Contents {7 + 2 * index} 0 R "
+            f"/Resources << /Font << {fonts} >> >> >>".encode()
+        )
+        bodies.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
+    out, offsets = bytearray(b"%PDF-1.4\n"), []
+    for number, body in enumerate(bodies, 1):
+        offsets.append(len(out))
+        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
+    start = len(out)
+    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(bodies) + 1)
+    out += b"".join(b"%010d 00000 n \n" % offset for offset in offsets)
+    out += (
+        f"trailer\n<< /Size {len(bodies) + 1} /Root 1 0 R {trailer} >>\nstartxref\n{start}\n%%EOF\n".encode()
+    )
+    path.write_bytes(bytes(out))
+    return path
