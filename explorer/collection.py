@@ -137,7 +137,8 @@ def _draw_view() -> str:
     view = st.segmented_control(
         "Show as",
         VIEWS,
-        default=VIEWS[0],
+        # A phone's first view is set beforehand; a second default beside it would be a warning in the log.
+        default=None if "view" in st.session_state else VIEWS[0],
         required=True,
         key="view",
         bind="query-params",

@@ -17,7 +17,7 @@ a[href^="#cite-"] { text-decoration: none; font-size: .78em; font-weight: 600; v
   background: color-mix(in srgb, currentColor 12%, transparent); }
 a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
   background: color-mix(in srgb, currentColor 26%, transparent); }
-[class*="st-key-marked_sentence"] { border-left: 3px solid #ca8a04; padding: .35rem 0 .35rem .8rem;
+[class*="st-key-marked_sentence"] { border-left: 3px solid #ca8a04; padding: .35rem .6rem .35rem .8rem;
   background: rgba(234, 179, 8, .16); border-radius: 0 6px 6px 0; }
 [class*="st-key-context"] [data-testid="stText"] { font-size: 15.5px; opacity: .86; }
 .pt-score { display: grid; grid-template-columns: 4.6rem minmax(4rem, 11rem) auto; gap: .6rem;
