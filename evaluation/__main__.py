@@ -11,7 +11,9 @@ from rich.table import Column, Table
 
 from evaluation.bench import Figures, measure
 
-app = typer.Typer(help="Measure Paper Trail.", no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(
+    help="Measure Paper Trail.", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+)
 out = Console()
 
 

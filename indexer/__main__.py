@@ -24,7 +24,10 @@ from indexer.build import build_collection, build_lock
 from indexer.sources.protocol import Source, SourceError
 
 app = typer.Typer(
-    help="Read paper collections into the corpus.", no_args_is_help=True, pretty_exceptions_enable=False
+    help="Read paper collections into the corpus.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
 )
 # Standard output carries results, standard error everything said on the way.
 out, err = Console(), Console(stderr=True)
