@@ -2,6 +2,7 @@
 
 import gc
 import json
+import textwrap
 import time
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -92,6 +93,8 @@ def _ask(question: str, options: AskOptions, generator: str, *, quiet: bool) -> 
 
 def _check_trail(path: Path) -> None:
     """Raise AssistantError before anything is asked where the trail could not be written afterwards."""
+    if path.suffix.lower() not in (".json", ".md"):
+        raise AssistantError(f"The trail is written as .json or .md, not as {path.suffix or path.name!r}.")
     if path.is_dir() or not path.parent.is_dir():
         raise AssistantError(f"The trail cannot be written to {path}: give a file in a folder that exists.")
 
@@ -156,7 +159,7 @@ def _print_turn(turn: Turn) -> None:
         out.print(refusal.message, markup=False)
         for nearest in refusal.nearest:
             out.print(f"\n  near: [bold]{escape(nearest.title)}[/bold]")
-            out.print(f"  {nearest.text[:300]}", markup=False)
+            out.print(f"  {textwrap.shorten(nearest.text, 300, placeholder=' …')}", markup=False)
         return
     out.print(f"\n{turn.answer.text}\n", markup=False)
     overlaps = _lowest_overlaps(turn)

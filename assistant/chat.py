@@ -69,7 +69,7 @@ class Assistant:
         if reason := cannot_answer(rewrite, papers):
             yield Answered(run.turn(rewrite, papers, Evidence(), refuse(reason, papers, searched)))
             return
-        evidence = gather_evidence(papers)
+        evidence = gather_evidence(self.corpus, papers)
         draft = yield from run.write(self.generator.write_draft(rewrite, history, evidence, run.log))
         answer = run.timed("check", lambda: check(draft, question, evidence, papers, searched))
         yield Answered(run.turn(rewrite, papers, evidence, answer))
@@ -78,7 +78,9 @@ class Assistant:
         """Return the question ready to be asked; raises AssistantError when it or its options cannot be."""
         question = storable(question).strip()
         if not words(question):
-            raise AssistantError("The question is empty. Write what you want to know from these papers.")
+            raise AssistantError(
+                "The question is empty: it holds no words. Write what you want to know from the papers."
+            )
         if len(question) > LONGEST_QUESTION:
             raise AssistantError(
                 f"The question has {len(question):,} characters; {LONGEST_QUESTION:,} can be taken. "

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from assistant.attribution import best_sentence, score_attribution
 from assistant.records import AnswerSentence, Citation, Evidence, LabelledPaper
+from assistant.thresholds import thresholds
 from corpus.records import Passage
 from corpus.sentences import sentence_spans
 from corpus.text import words
@@ -115,12 +116,12 @@ def plain_claim(text: str) -> str:
 def resolve_citation(label: int, claim: str, paper: LabelledPaper) -> Citation:
     """Return the passage and sentence of a paper that carry `claim` best, with its overlap."""
     found = [(best_sentence(claim, _texts(passage)), passage) for passage in paper.passages]
-    (sentence, _), passage = max(found, key=lambda entry: entry[0][1])
+    (sentence, likeness), passage = max(found, key=lambda entry: entry[0][1])
     return Citation(
         label=label,
         claim=claim,
         passage_id=passage.id,
-        sentence=sentence,
+        sentence=sentence if likeness >= thresholds().overlap.marked else None,
         evidence=passage.sentence_text(sentence),
         overlap=score_attribution(claim, passage.text),
     )

@@ -4,15 +4,14 @@ import re
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~$&])")
 _LINE_START = re.compile(r"^(\d*)([-+=]|(?<=\d)[.)])")
-_ADDRESS = re.compile(r"(?<=\w)(://|@)|\b(www)\.", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?<=\w)(?=://|@[\w-]+\.\w)|(?<=\bwww)(?=\.)", re.IGNORECASE)
 
 
 def escaped(text: str) -> str:
     """Return foreign text on one line, with nothing in it that Markdown would act on."""
     line = " ".join(text.split())
     plain = _LINE_START.sub(r"\1\\\2", _SPECIAL.sub(r"\\\1", line))
-    # A joiner that is not seen keeps addresses from becoming links.
-    return _ADDRESS.sub(lambda found: f"{found[1] or found[2]}\u2060" if found[1] else "www\u2060.", plain)
+    return _ADDRESS.sub(r"\\", plain)
 
 
 def quoted(text: str) -> str:

@@ -50,14 +50,15 @@ class Citation:
     """A label resolved to the best passage and sentence of its paper.
 
     `claim` is the text the label closes: the whole sentence, or its part up to the label. `overlap` is
-    ROUGE-1 precision of the claim against the passage (TruthReader); `support` is 0..1, or None where no
-    support scorer is configured.
+    ROUGE-1 precision of the claim against the passage (TruthReader). `sentence` is None where no single
+    sentence is like the claim; `evidence` is the most like it all the same. `support` is 0..1, or None
+    where no support scorer is configured.
     """
 
     label: int
     claim: str
     passage_id: str
-    sentence: int
+    sentence: int | None
     evidence: str
     overlap: float
     support: float | None = None

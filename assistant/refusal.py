@@ -70,12 +70,12 @@ def _message(reason: RefusalReason, searched: str, said: str) -> str:
                 "English: ask in English."
             )
         case "nothing_relevant":
-            return f"No passage in {searched} answers this. Ask about what it covers, or widen the scope."
+            return f"No passage in {searched} answers this. Try other words, or look in more papers."
         case "nothing_supported":
             reason_given = f" The writer's reason: {said}" if said else ""
             return (
                 f"The passages found in {searched} do not answer this.{reason_given} "
-                "Ask more narrowly, or raise the number of papers."
+                "Ask more narrowly, or have more papers read."
             )
 
 

@@ -2,7 +2,7 @@
 
 from assistant.records import Evidence, LabelledPaper, Rewrite
 from corpus.encoder import Encoder
-from corpus.records import PaperHits, Scope
+from corpus.records import PaperHits, Passage, Scope, passage_id
 from corpus.search import search
 from corpus.store import Corpus
 
@@ -18,15 +18,25 @@ def retrieve(
     return search(corpus, encoder, rewrite.search_query, scope, papers=papers, passages_per_paper=passages)
 
 
-def gather_evidence(papers: tuple[PaperHits, ...]) -> Evidence:
-    """Return the evidence of the papers found: labels by rank, passages in reading order."""
+def gather_evidence(corpus: Corpus, papers: tuple[PaperHits, ...]) -> Evidence:
+    """Return the evidence of the papers found: labels by rank, passages in reading order.
+
+    Each paper's abstract is among its passages: it says what the others only go on about.
+    """
+    abstracts = {
+        abstract.paper_id: abstract
+        for abstract in corpus.passages_by_id([passage_id(found.paper.id, 0) for found in papers])
+    }
     return Evidence(
         tuple(
-            LabelledPaper(
-                label,
-                found.paper,
-                tuple(sorted((hit.passage for hit in found.hits), key=lambda passage: passage.number)),
-            )
+            LabelledPaper(label, found.paper, _in_reading_order(found, abstracts.get(found.paper.id)))
             for label, found in enumerate(papers, start=1)
         )
     )
+
+
+def _in_reading_order(found: PaperHits, abstract: Passage | None) -> tuple[Passage, ...]:
+    passages = {hit.passage.number: hit.passage for hit in found.hits}
+    if abstract:
+        passages[abstract.number] = abstract
+    return tuple(passages[number] for number in sorted(passages))

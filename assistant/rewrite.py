@@ -11,9 +11,15 @@ _FOLLOW_UP = re.compile(
     r"^\W*(?:and|but|so|what about|how about|go on|continue|elaborate|any other)\b",
     re.IGNORECASE,
 )
+# What is said before a question and is no part of it.
+_ASIDE = re.compile(
+    r"^\W*(?:(?:ok|okay|well|now|so|great|thanks|thank you|next|(?:now\s+)?something else|another question"
+    r"|on another note|different question)\s*[,:;.!]+\s*)+",
+    re.IGNORECASE,
+)
 # "that" points back only here; elsewhere it opens a clause ("methods that prune").
 _POINTING_THAT = re.compile(
-    r"\b(?:about|of|with|than|like|for|to|on|is|does|do)\s+that\b|\bthat\s+(?:method|approach|model|paper|work|one)\b",
+    r"\b(?:about|of|with|than|like|for|to|on|is|does|do)\s+that\b|\bthat\s+(?:method|approach|model|paper|work|one)\b|\bthat\W*$",
     re.IGNORECASE,
 )
 
@@ -23,12 +29,13 @@ def rewrite_from_words(question: str, history: tuple[Turn, ...]) -> Rewrite:
 
     A follow-up is a question that points back ("its limitations") or names no subject of its own ("why?").
     """
-    statement = search_statement(question)
-    if history and is_follow_up(question):
+    asked = _ASIDE.sub("", question) or question
+    statement = search_statement(asked)
+    if history and is_follow_up(asked):
         turn = _subject_turn(history)
         carried = _carried(history[turn].rewrite.search_query, statement)
         if carried:
-            own = _without_pointing(statement)
+            own = _own(statement)
             return Rewrite(question, f"{carried}: {own}" if own else carried, (turn,))
     return Rewrite(question, statement)
 
@@ -37,10 +44,12 @@ def search_statement(question: str) -> str:
     """Return the question without the words that only ask: "Which methods prune BERT?" to "prune BERT"."""
     known = vocabulary()
     tokens = question.strip().rstrip("?!. ").split()
-    kept = [token for token in tokens if _bare(token) not in known.generic]
-    kept = kept if len(content_words(" ".join(kept))) >= 2 else tokens
-    while kept and (_bare(kept[0]) in known.frame or not _bare(kept[0])):
+    asking = {*known.frame, *known.generic, ""}
+    kept = list(tokens)
+    while kept and _bare(kept[0]) in asking:
         kept = kept[1:]
+    while kept and _bare(kept[-1]) in known.generic:
+        kept = kept[:-1]
     return " ".join(kept).strip(" ,;:") or " ".join(tokens)
 
 
@@ -80,9 +89,14 @@ def _carried(earlier_query: str, statement: str) -> str:
     return " ".join(kept[:MAX_CARRIED])
 
 
-def _without_pointing(statement: str) -> str:
-    drop = vocabulary().pointing | {"that", "what", "about", "how", "why", "and", "but"}
-    return " ".join(token for token in statement.split() if _bare(token) not in drop)
+def _own(statement: str) -> str:
+    """Return what a follow-up itself says: nothing of "tell me more", "reasons" of "why?"."""
+    known = vocabulary()
+    drop = known.pointing | {"that", "what", "about", "how", "why", "and", "but"}
+    own = " ".join(token for token in statement.split() if _bare(token) not in drop)
+    if any(word not in known.function | known.frame for word in words(own)):
+        return own
+    return "reasons" if "why" in words(statement) else ""
 
 
 def _bare(token: str) -> str:

@@ -16,6 +16,7 @@ class OverlapBars(_Table):
 
     partial: float
     strong: float
+    marked: float
 
 
 class RefusalThresholds(_Table):
@@ -30,6 +31,7 @@ class ExtractiveWeights(_Table):
     lexical: float
     passage: float
     finding: float
+    definition: float
     background: float
     unclear_start: float
     redundancy: float

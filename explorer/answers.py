@@ -6,7 +6,7 @@ import streamlit as st
 
 from assistant.records import Refusal, Turn
 from assistant.transcript import to_json, to_markdown
-from corpus.records import parse_passage_id
+from corpus.records import Scope, parse_passage_id
 from explorer.evidence import look_at
 from explorer.navigation import PAPER
 from explorer.parts.citations import (
@@ -17,6 +17,7 @@ from explorer.parts.citations import (
     uncited_ends,
     weak_numbers,
 )
+from explorer.parts.coverage import covered
 from explorer.parts.jobs import JobView
 from explorer.parts.safe_text import UNCITED_MARK, answer_markdown, escaped, shortened
 from explorer.parts.wording import (
@@ -37,7 +38,7 @@ def draw_turn(library: Library, reader: Reader, number: int, turn: Turn, *, is_l
     _draw_question(number, turn.question)
     _draw_steps(turn)
     if turn.answer.refusal:
-        _draw_refusal(library, number, turn.answer.refusal)
+        _draw_refusal(library, number, turn.answer.refusal, turn.scope)
     else:
         _draw_answer(reader, number, turn)
         _draw_references(reader, number, turn)
@@ -79,11 +80,21 @@ def draw_failure(reader: Reader, failure: Failure) -> None:
                 st.markdown(answer_markdown(failure.partial, number, frozenset(), linked=False))
         with st.container(horizontal=True):
             if failure.question:
-                st.button(
-                    "Retry", type="primary", key="retry", on_click=_ask_again, args=(reader, failure.question)
-                )
-                st.button("Edit the question", key="edit", on_click=_edit, args=(reader, failure.question))
+                _draw_ways_on(reader, failure)
             st.button("Dismiss", type="tertiary", key="dismiss", on_click=_dismiss, args=(reader,))
+
+
+def _draw_ways_on(reader: Reader, failure: Failure) -> None:
+    """Offer to ask again, where that may help, and to edit the question."""
+    if failure.can_retry:
+        st.button("Retry", type="primary", key="retry", on_click=_ask_again, args=(reader, failure.question))
+    st.button(
+        "Edit the question",
+        type="secondary" if failure.can_retry else "primary",
+        key="edit",
+        on_click=_edit,
+        args=(reader, failure.question),
+    )
 
 
 def _step_now(view: JobView) -> str:
@@ -148,7 +159,7 @@ def _draw_references(reader: Reader, number: int, turn: Turn) -> None:
                 _paper_link(f"[{paper.label}] {short_reference(paper.paper)}", paper.paper.id)
 
 
-def _draw_refusal(library: Library, number: int, refusal: Refusal) -> None:
+def _draw_refusal(library: Library, number: int, refusal: Refusal, scope: Scope) -> None:
     with st.container(border=True, key=f"reading_refusal_{number}"):
         st.markdown("**Not answered**")
         st.markdown(escaped(refusal.message))
@@ -158,11 +169,9 @@ def _draw_refusal(library: Library, number: int, refusal: Refusal) -> None:
             with st.container(key=f"title_link_nearest_{number}_{place}", gap="xxsmall"):
                 _paper_link(nearest.title, nearest.paper_id, str(parse_passage_id(nearest.passage_id)[1]))
                 st.text(shortened(nearest.text, EXCERPT))
-        covered = [one.collection for one in library.corpus.collections()]
-        st.markdown("What the corpus covers:")
-        for collection in covered:
-            about = f": {shortened(collection.description, 240)}" if collection.description else ""
-            st.markdown(f"- {escaped(collection.title + about)}")
+        is_restricted = bool(scope.papers or scope.collections)
+        st.markdown("What was searched:" if is_restricted else "What the corpus covers:")
+        st.markdown("\n".join(f"- {escaped(line)}" for line in covered(library.corpus, scope)))
 
 
 def _paper_link(label: str, paper_id: str, passage: str = "") -> None:
@@ -187,14 +196,16 @@ def _draw_actions(reader: Reader, number: int, turn: Turn, *, is_last: bool) -> 
             args=(reader, turn.question),
         )
         if is_last:
-            st.button(
-                "Clear",
-                key="clear",
-                type="tertiary",
-                icon=":material/delete:",
-                help="Forget this conversation",
-                on_click=reader.clear_conversation,
-            )
+            _draw_clear(reader)
+
+
+def _draw_clear(reader: Reader) -> None:
+    """Offer to forget the conversation, at a second click: it cannot be had back."""
+    count = len(reader.turns)
+    what = f"all {count} questions" if count > 1 else "the question"
+    with st.popover("Clear", type="tertiary", icon=":material/delete:", key="clear_menu"):
+        st.caption("Answers that are removed cannot be had back. The trail can be downloaded before.")
+        st.button(f"Remove {what} from this conversation", key="clear", on_click=reader.clear_conversation)
 
 
 def _draw_trail(reader: Reader) -> None:

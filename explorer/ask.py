@@ -9,8 +9,9 @@ from corpus.records import Scope
 from corpus.search import DEFAULT_PAPERS, MAX_PAPERS, MIN_PAPERS
 from explorer.answers import draw_failure, draw_running, draw_turn
 from explorer.evidence import render_evidence
+from explorer.parts.coverage import asked_about, collections_in, covered
 from explorer.parts.examples import Example, example_questions
-from explorer.parts.jobs import JobView
+from explorer.parts.jobs import JobView, may_succeed_again
 from explorer.parts.safe_text import escaped, shortened
 from explorer.parts.score_bar import meaning
 from explorer.parts.wording import collection_facts, collection_titles, counted
@@ -18,7 +19,8 @@ from explorer.reader import Failure, Reader
 from explorer.resources import Library, jobs
 
 POLL_SECONDS = 0.2
-QUESTION_LENGTH = 2000
+# More than the assistant takes: its refusal says what is wrong, where the box would just not send.
+LONGEST_TYPED = 20_000
 STOPPED = "Stopped. Nothing of this question was kept in the conversation."
 
 
@@ -39,14 +41,16 @@ def render_ask(library: Library, reader: Reader) -> None:
     wide = bool(reader.turns or reader.job_id or reader.failure)
     talk, side = st.columns([0.58, 0.42], gap="large") if wide else (st.container(), st.container())
     with talk:
-        _draw_conversation(library, reader)
+        _draw_conversation(library, reader, choices.options.scope)
     with side:
         render_evidence(library, reader)
     with st.bottom:
         st.chat_input(
-            "Answering your question …" if reader.job_id else _placeholder(library, choices.options.scope),
+            "Answering your question …"
+            if reader.job_id
+            else shortened(asked_about(library.corpus, choices.options.scope), 90),
             key="question_box",
-            max_chars=QUESTION_LENGTH,
+            max_chars=LONGEST_TYPED,
             disabled=bool(reader.job_id),
             on_submit=_take_question,
             args=(reader,),
@@ -61,7 +65,7 @@ def start(library: Library, reader: Reader, choices: Choices) -> None:
         assistant = library.assistant(choices.writer)
         reader.job_id = jobs().start(assistant, question, reader.turns, choices.options)
     except AssistantError as error:
-        reader.failure = Failure(question, str(error))
+        reader.failure = Failure(question, str(error), can_retry=may_succeed_again(error))
 
 
 def settle(reader: Reader) -> bool:
@@ -88,7 +92,7 @@ def failure_of(view: JobView) -> Failure:
     """Return what to say about a question that was stopped or failed."""
     if view.state == "stopped":
         return Failure(view.question, STOPPED, view.text)
-    return Failure(view.question, view.error, view.text)
+    return Failure(view.question, view.error, view.text, can_retry=view.can_retry)
 
 
 def stop(reader: Reader) -> None:
@@ -102,11 +106,6 @@ def stop(reader: Reader) -> None:
 
 def _take_question(reader: Reader) -> None:
     reader.waiting_question = str(st.session_state.get("question_box") or "")
-
-
-def _placeholder(library: Library, scope: Scope) -> str:
-    count = library.corpus.count_papers(scope)
-    return "Ask about this paper" if count == 1 else f"Ask about these {count:,} papers"
 
 
 def _draw_choices(library: Library, reader: Reader) -> Choices:
@@ -186,7 +185,7 @@ def _draw_writer(writers: list[tuple[str, str]]) -> str:
     return str(chosen)
 
 
-def _draw_conversation(library: Library, reader: Reader) -> None:
+def _draw_conversation(library: Library, reader: Reader, scope: Scope) -> None:
     last = len(reader.turns) if not reader.job_id else 0
     for number, turn in enumerate(reader.turns, start=1):
         with st.container(key=_place(number, is_latest=number == last)):
@@ -197,7 +196,7 @@ def _draw_conversation(library: Library, reader: Reader) -> None:
     elif reader.failure:
         draw_failure(reader, reader.failure)
     elif not reader.turns:
-        _draw_first_visit(library, reader)
+        _draw_first_visit(library, reader, scope)
 
 
 def _place(number: int, *, is_latest: bool) -> str:
@@ -214,23 +213,39 @@ def _draw_live(reader: Reader) -> None:
     st.button("Stop", key="stop", icon=":material/stop_circle:", on_click=stop, args=(reader,))
 
 
-def _draw_first_visit(library: Library, reader: Reader) -> None:
-    summaries = library.corpus.collections()
+def _draw_first_visit(library: Library, reader: Reader, scope: Scope) -> None:
     with st.container(key="reading_first_visit"):
-        st.title("Ask the papers", anchor=False)
-        st.markdown(
-            f"Every sentence of an answer leads to the passage that carries it. "
-            f"{escaped(collection_facts(summaries))}."
-        )
-        examples = example_questions(library.corpus, [one.collection.id for one in summaries])
-        if examples:
-            st.markdown("Some questions to begin with:")
-            draw_examples(reader, examples)
+        if scope.papers:
+            _draw_papers_asked(library, scope)
+        else:
+            _draw_first_questions(library, reader, scope)
         st.caption(meaning())
 
 
-def draw_examples(reader: Reader, examples: tuple[Example, ...]) -> None:
-    """Draw questions that are asked with one click."""
+def _draw_papers_asked(library: Library, scope: Scope) -> None:
+    """Say which papers are asked; questions about other papers would not be answered from them."""
+    st.title(escaped(asked_about(library.corpus, scope)), anchor=False)
+    titles = covered(library.corpus, scope)
+    if len(titles) > 1:
+        st.markdown("\n".join(f"- {escaped(title)}" for title in titles))
+    st.markdown("Every sentence of an answer leads to the passage that carries it.")
+
+
+def _draw_first_questions(library: Library, reader: Reader, scope: Scope) -> None:
+    summaries = collections_in(library.corpus.collections(), scope)
+    st.title("Ask the papers", anchor=False)
+    st.markdown(
+        f"Every sentence of an answer leads to the passage that carries it. "
+        f"{escaped(collection_facts(summaries))}."
+    )
+    examples = example_questions(library.corpus, [one.collection.id for one in summaries])
+    if examples:
+        st.markdown("Some questions to begin with:")
+        draw_examples(reader, examples, scope.collections)
+
+
+def draw_examples(reader: Reader, examples: tuple[Example, ...], within: tuple[str, ...]) -> None:
+    """Draw questions that are asked with one click, in the collections `within` (none: in all)."""
     with st.container(key="examples"):
         for number, example in enumerate(examples, start=1):
             st.button(
@@ -239,13 +254,15 @@ def draw_examples(reader: Reader, examples: tuple[Example, ...]) -> None:
                 icon=":material/arrow_forward:",
                 type="tertiary",
                 on_click=ask_example,
-                args=(reader, example),
+                args=(reader, example, within),
             )
 
 
-def ask_example(reader: Reader, example: Example) -> None:
+def ask_example(reader: Reader, example: Example, within: tuple[str, ...]) -> None:
+    """Ask an example where it belongs, whatever papers were asked about before."""
     reader.waiting_question = example.question
-    st.session_state["scope_collections"] = [example.collection] if example.collection else []
+    reader.asked_about = ()
+    st.session_state["scope_collections"] = [example.collection] if example.collection else list(within)
 
 
 def ask_about(reader: Reader, paper_ids: tuple[str, ...]) -> None:

@@ -37,7 +37,7 @@ def render_collection(library: Library, reader: Reader) -> None:
     _measure(reader)
     summaries = library.corpus.collections()
     chosen = _draw_collections(summaries)
-    _draw_welcome(library, reader, summaries)
+    _draw_welcome(library, reader, summaries, chosen)
     query, order, view, years = _draw_filters(reader, chosen)
     scope = Scope(
         collections=tuple(one.collection.id for one in chosen) if len(chosen) < len(summaries) else (),
@@ -80,14 +80,20 @@ def _draw_collections(summaries: tuple[CollectionSummary, ...]) -> tuple[Collect
     return chosen
 
 
-def _draw_welcome(library: Library, reader: Reader, summaries: tuple[CollectionSummary, ...]) -> None:
+def _draw_welcome(
+    library: Library,
+    reader: Reader,
+    summaries: tuple[CollectionSummary, ...],
+    chosen: tuple[CollectionSummary, ...],
+) -> None:
     """Draw questions to begin with, for a visitor who has neither asked nor searched."""
     if reader.turns or reader.job_id or st.session_state.get("q") or st.query_params.get("q"):
         return
-    examples = example_questions(library.corpus, [one.collection.id for one in summaries])[:3]
+    held = tuple(one.collection.id for one in chosen)
+    examples = example_questions(library.corpus, held)[:3]
     if examples:
         st.markdown("**Ask these papers.** Each sentence of the answer leads to the passage that carries it.")
-        draw_examples(reader, examples)
+        draw_examples(reader, examples, held if len(chosen) < len(summaries) else ())
 
 
 def _draw_filters(

@@ -38,8 +38,13 @@ def render_evidence(library: Library, reader: Reader) -> None:
     with st.container(key="evidence_panel", gap="xsmall"):
         if source:
             _draw(library, reader, source, "side")
-        elif reader.turns or reader.job_id:
+        elif has_numbers(reader):
             st.caption("Click a number in the answer to read the passage that carries it.")
+
+
+def has_numbers(reader: Reader) -> bool:
+    """Return whether the latest answer has citations to click; one being written has none for certain."""
+    return bool(reader.turns and not reader.job_id and sources(reader.turns[-1]))
 
 
 def take_heard(reader: Reader, heard: Heard) -> None:
@@ -139,6 +144,8 @@ def _draw_passage(source: Source, place: str) -> None:
         if parts.after:
             with st.container(key=f"context_after_{place}"):
                 st.text(parts.after)
+        if source.is_carried_by_no_sentence:
+            st.caption("No single sentence of this passage carries the claim.")
 
 
 def _draw_scores(citation: Citation | None) -> None:
@@ -152,7 +159,8 @@ def _draw_page(library: Library, source: Source, place: str) -> None:
     path = library.pdf_path(source.paper.pdf_sha256)
     page = passage_page(source.passage, source.sentence)
     if path and page:
-        show_strip(path, page, passage_boxes(source.passage, source.sentence), place)
+        boxes = passage_boxes(source.passage, source.sentence)
+        show_strip(path, page, boxes, place, are_marked=not source.is_carried_by_no_sentence)
 
 
 def _draw_doors(library: Library, source: Source, place: str) -> None:
@@ -163,6 +171,6 @@ def _draw_doors(library: Library, source: Source, place: str) -> None:
         st.page_link(PAPER, label="Open paper", icon=":material/article:", query_params=query)
         path = library.pdf_path(source.paper.pdf_sha256)
         if path:
-            save_button(path, f"{place}_pdf")
+            save_button(path, source.paper.id, f"{place}_pdf")
         with st.popover("What does this mean?", type="tertiary", key=f"{place}_meaning"):
             st.markdown(meaning())

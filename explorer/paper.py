@@ -8,7 +8,8 @@ from corpus.search import similar_papers
 from explorer.ask import ask_about
 from explorer.navigation import ASK, COLLECTION, PAPER
 from explorer.parts.citations import cut_passage, passage_boxes, passage_page
-from explorer.parts.page_image import pages_in, save_button, show_page
+from explorer.parts.listener import listen
+from explorer.parts.page_image import file_name, pages_in, save_button, show_page
 from explorer.parts.safe_text import escaped, one_line, shortened, web_address
 from explorer.parts.sections import PaperSection, paper_sections
 from explorer.parts.wording import all_authors, short_reference
@@ -30,10 +31,14 @@ def render_paper(library: Library, reader: Reader) -> None:
     meant, sentence = meant_passage(
         passages, st.query_params.get("passage", ""), st.query_params.get("sentence", "")
     )
-    _draw_head(library, reader, paper)
+    reader.narrow = listen("paper_listener", narrow=reader.narrow).narrow
+    above = meant if meant and meant.kind != "abstract" else None
+    _draw_head(library, reader, paper, above if reader.narrow else None, sentence)
     has_pdf = library.pdf_path(paper.pdf_sha256) is not None
     text, side = st.columns([0.56, 0.44] if has_pdf else [0.66, 0.34], gap="large")
     with text:
+        if above and not reader.narrow:
+            _draw_meant(above, sentence)
         _draw_text(paper, passages, meant, sentence)
         _draw_references(library, paper)
     with side:
@@ -73,7 +78,10 @@ def _draw_unknown() -> None:
             st.switch_page(COLLECTION)
 
 
-def _draw_head(library: Library, reader: Reader, paper: Paper) -> None:
+def _draw_head(
+    library: Library, reader: Reader, paper: Paper, meant: Passage | None, sentence: int | None
+) -> None:
+    """Draw title, facts and what to do; on a phone what the reader came for stands right below the title."""
     home = library.corpus.collection(paper.collection_id)
     st.page_link(
         COLLECTION,
@@ -82,6 +90,8 @@ def _draw_head(library: Library, reader: Reader, paper: Paper) -> None:
         query_params={"collection": paper.collection_id},
     )
     st.title(escaped(paper.title), anchor=False)
+    if meant:
+        _draw_meant(meant, sentence)
     st.markdown(escaped(all_authors(paper.authors, 30)))
     pages = f"pp. {paper.pages}" if paper.pages else ""
     facts = [part for part in (paper.venue, str(paper.year or ""), pages) if part]
@@ -103,8 +113,6 @@ def _draw_text(
     paper: Paper, passages: tuple[Passage, ...], meant: Passage | None, sentence: int | None
 ) -> None:
     sections = paper_sections(passages)
-    if meant and meant.kind != "abstract":
-        _draw_meant(meant, sentence)
     with st.container(key="reading_abstract"):
         st.subheader("Abstract", anchor=False)
         if meant and meant.kind == "abstract":
@@ -178,7 +186,7 @@ def _draw_pages(library: Library, paper: Paper, meant: Passage | None, sentence:
         _turn_button(":material/chevron_left:", "Previous page", page - 1, enabled=page > 1)
         st.markdown(f"Page {page} of {last}", width="content")
         _turn_button(":material/chevron_right:", "Next page", page + 1, enabled=page < last)
-        save_button(path, "save_pdf")
+        save_button(path, paper.id, "save_pdf")
     show_page(path, page, passage_boxes(meant, sentence) if meant else ())
 
 
@@ -201,7 +209,7 @@ def _draw_bibtex(paper: Paper) -> None:
         st.download_button(
             "Download .bib",
             data=paper.bibtex,
-            file_name="paper.bib",
+            file_name=file_name(paper.id, "bib"),
             mime="application/x-bibtex",
             on_click="ignore",
             key="bibtex_file",

@@ -24,6 +24,7 @@ class Failure:
     question: str
     message: str
     partial: str = ""
+    can_retry: bool = True
 
 
 @dataclass

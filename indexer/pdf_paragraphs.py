@@ -18,11 +18,13 @@ _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LINE_END_HYPHEN = re.compile(r"[^\W\d_][-\u2010]$")
 # Halves that are words but hardly ever stand before a hyphen: "with-out" is "without".
 _FUNCTION_WORDS = frozenset(
-    "a an and as at be by can for fore how in into is it may of on or some the there to up what when where "
-    "with".split()
+    "a an and as at be by can for fore further how in into is it may more of on or per some the there to up "
+    "what when where with".split()
 )
+# Halves that keep their hyphen before any word of the document: "non-relevant", "multi-paragraph".
+_FIRST_HALVES = frozenset("cross high low multi non pre self semi zero".split())
 # Halves that hardly ever follow without a hyphen: "entailment-based", "word-level".
-_SECOND_HALVES = frozenset("aware based driven level oriented specific".split())
+_SECOND_HALVES = frozenset("aware based driven grained level oriented specific".split())
 
 
 class Vocabulary:
@@ -48,13 +50,24 @@ class Vocabulary:
         joined, hyphenated = self._counts[first + second], self._counts[f"{first}-{second}"]
         if joined or hyphenated:
             return "-" if hyphenated > joined else ""
-        last, (head, *tail) = first.rpartition("-")[2], second.split("-")
+        (*lead, last), (head, *tail) = first.split("-"), second.split("-")
         if second in _SECOND_HALVES and len(last) > 3:
             return "-"
         if not right[0][0].islower() or left[0][-1].isdecimal() or (tail and head in _FUNCTION_WORDS):
             return "-"
-        both = self._counts[last] and self._counts[second] and min(len(last), len(second)) > 2
-        return "-" if both and last not in _FUNCTION_WORDS else ""
+        if self._counts[last + head]:
+            return ""
+        return "-" if self._is_compound(lead, last, second) else ""
+
+    def _is_compound(self, lead: Sequence[str], last: str, second: str) -> bool:
+        """Tell whether both halves are words; `lead` is what is hyphenated before them: "end-to-"."""
+        if second in lead:
+            return True
+        if not self._counts[second] or len(second) < 3:
+            return False
+        if last in _FIRST_HALVES:
+            return True
+        return self._counts[last] > 0 and (bool(lead) or (len(last) > 2 and last not in _FUNCTION_WORDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +231,8 @@ def _turns(group: list[Line], line: Line, ended: bool, style: Style) -> bool:
     marked = LIST_MARK.match(group[0].text) is not None
     if LIST_MARK.match(line.text) and (ended or marked):
         return True
+    if _is_displayed(last, style) and line.text[0].isupper() and not _is_displayed(line, style):
+        return True
     shift = line.left - last.left
     if shift > 0.6 * style.size and not (marked and len(group) == 1):
         return shift < 8 * style.size and (ended or line.text[0].isupper())
@@ -225,3 +240,9 @@ def _turns(group: list[Line], line: Line, ended: bool, style: Style) -> bool:
         return ended
     short = last.right < last.column_right - 0.2 * (last.column_right - last.column_left)
     return short and ended and not line.text[0].islower()
+
+
+def _is_displayed(line: Line, style: Style) -> bool:
+    """Tell an equation in the middle of its column."""
+    left, right = line.left - line.column_left, line.column_right - line.right
+    return " = " in line.text and left > 0.6 * style.size and abs(left - right) < 0.4 * style.size

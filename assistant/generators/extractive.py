@@ -16,12 +16,14 @@ import numpy as np
 
 from assistant.attribution import overlap_word, score_attribution
 from assistant.citations import without_labels
+from assistant.question import Asked, read_question
 from assistant.records import Call, CallLog, Draft, Evidence, LabelledPaper, Rewrite, Step, Turn
 from assistant.rewrite import rewrite_from_words
 from assistant.thresholds import ExtractiveWeights, thresholds
-from assistant.vocabulary import holds, stems, vocabulary
+from assistant.vocabulary import holds, stem, stems, vocabulary
 from corpus.encoder import Encoder, Vectors
 from corpus.records import Author, Passage
+from corpus.sentences import sentence_spans
 from corpus.text import words
 
 SHORTEST, LONGEST = 7, 60
@@ -45,6 +47,8 @@ _KNOWN_BEFORE = re.compile(
     r"|(?:usually|typically|often|traditionally|nowadays|generally|commonly)\b)",
     re.IGNORECASE,
 )
+_ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
+_VERB = re.compile(r",|\(.*|is|are|was|were|refers?|means?|[a-z]{2,}(?<!u)(?<!s)s", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\b(we|our|ours|us|ourselves)\b", re.IGNORECASE)
 _THIRD_PERSON = {"we": "they", "our": "their", "ours": "theirs", "us": "them", "ourselves": "themselves"}
 
@@ -84,15 +88,15 @@ class ExtractiveGenerator:
     ) -> Iteration[str, None, Draft]:
         """Yield the chosen sentences one by one; a draft without text says that none was near enough."""
         started, clock = datetime.now(UTC), time.perf_counter()
-        pieces = _arrange(self._select(rewrite.search_query, evidence))
+        pieces = _arrange(self._select(rewrite, evidence))
         yield from pieces
         draft = Draft("".join(pieces))
         log.add(_call("write", draft.text, started, time.perf_counter() - clock))
         return draft
 
-    def _select(self, query: str, evidence: Evidence) -> list[_Candidate]:
-        weights = thresholds().extractive
-        quotable = _quotable_sentences(evidence)
+    def _select(self, rewrite: Rewrite, evidence: Evidence) -> list[_Candidate]:
+        weights, asked, query = thresholds().extractive, read_question(rewrite.question), rewrite.search_query
+        quotable = _to_the_point(_quotable_sentences(evidence), asked)
         rarity = _rarity(query, quotable)
         candidates = _shortlist(quotable, rarity, weights.candidates)
         if not candidates:
@@ -100,6 +104,7 @@ class ExtractiveGenerator:
         vectors = self._encoder.encode_passages([candidate.text for candidate in candidates])
         similarity = _similarity(self._encoder.encode_query(query), vectors)
         relevance = _relevance(similarity, rarity, candidates, weights)
+        relevance += weights.definition * np.asarray([_defines(item, asked) for item in candidates])
         limit = weights.max_sentences if len(evidence.papers) == 1 else weights.per_paper
         chosen = _choose(candidates, relevance, vectors, weights, limit)
         return [candidates[index] for index in chosen]
@@ -127,6 +132,48 @@ def _quotable_sentences(evidence: Evidence) -> list[_Candidate]:
     ]
 
 
+def _to_the_point(sentences: list[_Candidate], asked: Asked) -> list[_Candidate]:
+    """Return what may answer: where a near miss would mislead, only sentences about the very thing asked.
+
+    A question of yes or no or of a number that names something is not answered from other things' sentences.
+    """
+    if not asked.names:
+        return sentences
+    everything = frozenset().union(*(sentence.stems for sentence in sentences))
+    if not all(holds(everything, name) for name in asked.names):
+        return []
+    return [sentence for sentence in sentences if not asked.counted or _counts(sentence, asked)]
+
+
+def _counts(sentence: _Candidate, asked: Asked) -> bool:
+    """Tell whether a sentence names what is asked about and then most of what is to be counted of it."""
+    said = [stem(word.replace("-", "")) for word in words(sentence.text)]
+    named = [
+        at for at, word in enumerate(said) if any(holds(frozenset({word}), name) for name in asked.names)
+    ]
+    if not named:
+        return False
+    after = frozenset(said[named[0] + 1 :])
+    return 2 * sum(holds(after, counted) for counted in asked.counted) >= len(asked.counted)
+
+
+def _defines(candidate: _Candidate, asked: Asked) -> float:
+    """Return how much a sentence looks like the definition asked for, 0..1.
+
+    It opens with the subject and a verb ("BM25 ranks ..."), and the more so where papers define: in the
+    abstract and the introduction, and first of all in their first sentences.
+    """
+    if not asked.defined:
+        return 0.0
+    opening = _ARTICLE.sub("", without_lead(candidate.text)).replace(",", " ,").split()
+    subject, verb = opening[: len(asked.defined)], opening[len(asked.defined) :][:1]
+    if stems(" ".join(subject)) != asked.defined or not verb or not _VERB.fullmatch(verb[0]):
+        return 0.0
+    if candidate.passage.number > 1:
+        return 0.4
+    return 1.0 if candidate.sentence == 0 else 0.6
+
+
 def _shortlist(sentences: Sequence[_Candidate], rarity: dict[str, float], most: int) -> list[_Candidate]:
     """Return the sentences worth encoding: those that share most with the question, then the best papers'."""
     ranked = sorted(sentences, key=lambda sentence: -_share(rarity, sentence.stems))
@@ -144,6 +191,8 @@ def _stays_true(candidate: _Candidate) -> bool:
 def is_quotable(sentence: str) -> bool:
     """Tell whether a sentence can stand outside its paper: whole, plain, pointing at no table or figure."""
     if not SHORTEST <= len(words(sentence)) <= LONGEST or sentence[-1] not in '.!”"’)]':
+        return False
+    if "[...]" in sentence or len(sentence_spans(sentence)) > 1:
         return False
     if not (sentence[0].isupper() or sentence[0].isdigit()) or _UNQUOTABLE.search(sentence):
         return False

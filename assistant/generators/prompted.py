@@ -23,6 +23,7 @@ from assistant.records import (
     Turn,
 )
 from corpus.records import Passage
+from corpus.sentences import sentence_spans
 from corpus.text import storable
 
 TURNS_SHOWN = 4
@@ -140,10 +141,12 @@ def _drain(reply: Iteration[str, None, Completion]) -> Completion:
 def _read_query(reply: str) -> str:
     """Return the first line of a reply that holds a query, without a label or quotation marks round it."""
     for line in storable(reply).splitlines():
-        query = " ".join(_QUOTED.sub(r"\1", _QUERY_PREFIX.sub("", line, count=1)).split())
+        bare = _QUERY_PREFIX.sub("", _LABEL.sub("", line).lstrip("# "), count=1)
+        query = " ".join(_QUOTED.sub(r"\1", bare).split())
         # "Here is the query:" announces the query on the next line, and a fence holds none.
         if query and not query.endswith(":") and not query.startswith("```"):
-            return _shorten(query, QUERY_LENGTH)
+            # Several sentences are an answer, not a query.
+            return "" if len(sentence_spans(query)) > 1 else _shorten(query, QUERY_LENGTH)
     return ""
 
 

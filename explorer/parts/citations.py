@@ -29,6 +29,11 @@ class Source:
     sentence: int | None
     citation: Citation | None
 
+    @property
+    def is_carried_by_no_sentence(self) -> bool:
+        """Whether the claim was checked and no one sentence of the passage carries it."""
+        return self.citation is not None and self.sentence is None
+
 
 @dataclass(frozen=True, slots=True)
 class PassageParts:

@@ -17,7 +17,7 @@ LONGEST_TITLE = 90
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A question to begin with; an empty `collection` asks the whole corpus."""
+    """A question to begin with; an empty `collection` asks all that are chosen."""
 
     question: str
     collection: str = ""
@@ -28,14 +28,18 @@ def example_questions(corpus_in_use: Corpus, held: Sequence[str]) -> tuple[Examp
     written = [example for example in demonstration_questions() if _is_held(example, held)]
     if written:
         return tuple(written[:SHOWN])
+    if not held:
+        return ()
     first = corpus_in_use.papers(Scope(collections=tuple(held[:1])), limit=SHOWN * 3)
-    return questions_about(first)
+    return questions_about(first, held[0] if len(held) == 1 else "")
 
 
-def questions_about(papers: Sequence[Paper]) -> tuple[Example, ...]:
+def questions_about(papers: Sequence[Paper], collection: str = "") -> tuple[Example, ...]:
     """Return questions that name a paper, for papers whose titles are short enough to read."""
     short = [paper for paper in papers if len(paper.title) <= LONGEST_TITLE]
-    return tuple(Example(f"What does “{one_line(paper.title)}” propose?") for paper in short[:SHOWN])
+    return tuple(
+        Example(f"What does “{one_line(paper.title)}” propose?", collection) for paper in short[:SHOWN]
+    )
 
 
 @cache

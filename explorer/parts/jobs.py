@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from assistant.chat import Assistant
+from assistant.models.protocol import ModelError
 from assistant.records import (
     Answered,
     AskOptions,
@@ -34,6 +35,15 @@ MOST_WAITING = 32
 JobState = Literal["waiting", "running", "answered", "failed", "stopped"]
 
 
+class TooManyQuestionsError(AssistantError):
+    """No more questions can wait at the moment."""
+
+
+def may_succeed_again(error: AssistantError | CorpusError) -> bool:
+    """Return whether the same question may be answered at another try; one refused at the door may not."""
+    return isinstance(error, ModelError | TooManyQuestionsError | CorpusError)
+
+
 @dataclass(frozen=True, slots=True)
 class JobView:
     """A job as it stands at one moment; `text` is the draft so far, unchecked."""
@@ -46,6 +56,7 @@ class JobView:
     text: str = ""
     turn: Turn | None = None
     error: str = ""
+    can_retry: bool = True
 
     @property
     def is_over(self) -> bool:
@@ -66,6 +77,7 @@ class Job:
     _pieces: list[str] = field(default_factory=list)
     _turn: Turn | None = None
     _error: str = ""
+    _can_retry: bool = True
     _ended: float | None = None
 
     def run(self, events: Iterator[Event]) -> None:
@@ -79,7 +91,7 @@ class Job:
                         return
                     self._take(event)
         except (AssistantError, CorpusError) as error:
-            self._fail(str(error))
+            self._fail(str(error), can_retry=may_succeed_again(error))
 
     def stop(self) -> None:
         self._stop.set()
@@ -97,6 +109,7 @@ class Job:
                 "".join(self._pieces),
                 self._turn,
                 self._error,
+                self._can_retry,
             )
 
     def notice_crash(self, future: "Future[None]") -> None:
@@ -121,9 +134,9 @@ class Job:
                 case Answered(turn):
                     self._turn, self._state, self._ended = turn, "answered", time.monotonic()
 
-    def _fail(self, message: str) -> None:
+    def _fail(self, message: str, *, can_retry: bool = True) -> None:
         with self._lock:
-            self._error = message
+            self._error, self._can_retry = message, can_retry
         self._enter("failed")
 
     def _enter(self, state: JobState) -> None:
@@ -144,13 +157,13 @@ class JobStore:
     def start(
         self, assistant: Assistant, question: str, history: tuple[Turn, ...], options: AskOptions
     ) -> str:
-        """Start answering a question and return the job's id; raises AssistantError when too many wait."""
+        """Start answering a question and return the job's id; raises TooManyQuestionsError."""
         job = Job(question)
         identifier = uuid.uuid4().hex
         with self._lock:
             self._drop_old()
             if len([one for one in self._jobs.values() if not one.view().is_over]) >= MOST_WAITING:
-                raise AssistantError(
+                raise TooManyQuestionsError(
                     "Too many questions are being answered at the moment. Your question is kept; ask again "
                     "in a minute."
                 )

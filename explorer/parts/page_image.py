@@ -1,5 +1,6 @@
 """Pictures of pages with the evidence boxed, drawn once and kept a while."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def strip_round(boxes: tuple[Box, ...], width: float, height: float) -> Strip:
     return Strip(max(1, round(width)), max(1, round(shown)), percent)
 
 
-def show_strip(path: Path, page: int, boxes: tuple[Box, ...], place: str) -> None:
+def show_strip(path: Path, page: int, boxes: tuple[Box, ...], place: str, *, are_marked: bool = True) -> None:
     """Draw the strip of a page that has the boxes in it; `place` tells two strips on one screen apart."""
     try:
         width, height = page_size(path, page)
@@ -44,7 +45,7 @@ def show_strip(path: Path, page: int, boxes: tuple[Box, ...], place: str) -> Non
     strip = strip_round(tuple(box for box in boxes if box.page == page), width, height)
     with st.container(key=f"strip_{place}"):
         st.html(_strip_style(place, strip))
-        show_page(path, page, boxes)
+        show_page(path, page, boxes if are_marked else ())
 
 
 def _strip_style(place: str, strip: Strip) -> str:
@@ -86,12 +87,18 @@ def _corners(box: Box) -> tuple[float, float, float, float]:
     return box.x, box.y, box.width, box.height
 
 
-def save_button(path: Path, key: str) -> None:
+def file_name(paper_id: str, extension: str) -> str:
+    """Return a name for a file of a paper: its id in letters, digits, dots and dashes."""
+    safe = re.sub(r"[^A-Za-z0-9.]+", "-", paper_id).strip("-.")[:100]
+    return f"{safe or 'paper'}.{extension}"
+
+
+def save_button(path: Path, paper_id: str, key: str) -> None:
     """Draw the button that downloads a PDF, which is read when it is clicked."""
     st.download_button(
         "Save PDF",
         data=path.read_bytes,
-        file_name="paper.pdf",
+        file_name=file_name(paper_id, "pdf"),
         mime="application/pdf",
         on_click="ignore",
         type="tertiary",

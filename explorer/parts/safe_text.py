@@ -18,7 +18,7 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
     "\ufeff\ufff9-\uffff\ud800-\udfff\ue000-\uf8ff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
-_ADDRESS_OR_CODE = re.compile(r":(?=\S)|@|www(?=\.)", re.IGNORECASE)
+_ADDRESS_OR_CODE = re.compile(r":(?=\S)|@(?=[\w-]+\.[\w-])|www(?=\.)", re.IGNORECASE)
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _LABEL = re.compile(r"\[(?P<label>\d{1,3})\]")
 _TOKEN = re.compile(

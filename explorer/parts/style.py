@@ -2,6 +2,7 @@
 
 STYLE = """
 <style>
+:root { --pt-strong: #2b6aa3; }
 .stMainBlockContainer { max-width: 82rem; padding-top: 4.5rem; }
 [data-testid="stBottomBlockContainer"] { max-width: 82rem; padding-bottom: 1.2rem; }
 .stMarkdown p, .stMarkdown li, [data-testid="stText"] { line-height: 1.6; }
@@ -24,7 +25,8 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
   align-items: center; font-size: .9rem; }
 .pt-track { height: 8px; border-radius: 4px; background: #8884; overflow: hidden; }
 .pt-fill { display: block; height: 100%; border-radius: 4px; }
-.pt-weak { background: #dc2626; } .pt-partial { background: #ca8a04; } .pt-strong { background: #2563eb; }
+.pt-weak { background: #dc2626; } .pt-partial { background: #ca8a04; }
+.pt-strong { background: var(--pt-strong); }
 .pt-value { font-variant-numeric: tabular-nums; }
 [data-testid="stColumn"]:has(.st-key-evidence_panel) {
   position: sticky; top: 4.25rem; align-self: flex-start; }
@@ -63,6 +65,7 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 # The accent of the dark theme is light: Streamlit's white on it could not be read.
 DARK_STYLE = """
 <style>
+:root { --pt-strong: #8fb8de; }
 [data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primary"] p { color: #171614; }
 </style>
 """

@@ -138,7 +138,8 @@ def test_for_people_a_refusal_comes_with_what_is_near(ask):
         ([QUESTION, "--collection", "no-such"], "no collection 'no-such'"),
         ([QUESTION, "--generator", "no-such"], "no writer 'no-such'. Available: extractive"),
         ([QUESTION, "--trail", "/no/such/folder/trail.json"], "in a folder that exists"),
-        ([QUESTION, "--trail", "/"], "cannot be written"),
+        ([QUESTION, "--trail", "/nowhere/trail.json"], "cannot be written"),
+        ([QUESTION, "--trail", "trail.txt"], "as .json or .md"),
     ],
 )
 def test_what_goes_wrong_is_one_sentence_and_a_status(ask, arguments, words):

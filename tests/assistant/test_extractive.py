@@ -178,3 +178,34 @@ def test_nothing_near_gives_an_empty_draft(encoder):
         == ""
     )
     assert draft_of(encoder, "tree parsing") == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "definition"),
+    [
+        ("What is BM25?", "BM25 ranks "),
+        ("what is ROUGE?", "ROUGE scores a summary"),
+    ],
+)
+def test_a_question_for_a_definition_gets_the_definition(ask_demo, question, definition):
+    assert definition in ask_demo(question).answer.text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many parameters does GPT-4 have?",
+        "What is the training cost of GPT-4 in dollars?",
+        "Does ColBERT support Chinese?",
+    ],
+)
+def test_a_named_thing_is_not_answered_from_other_things_sentences(ask_demo, question):
+    assert ask_demo(question).answer.refusal is not None
+
+
+def test_a_number_that_the_corpus_holds_is_answered(ask_demo):
+    assert "355 million parameters" in ask_demo("How many parameters does AlignScore have?").answer.text
+
+
+def test_a_sentence_that_would_fall_apart_is_not_quoted():
+    assert not is_quotable("It is a part of the drug discovery process. [...] One approach used networks.")

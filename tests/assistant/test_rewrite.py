@@ -148,7 +148,7 @@ def test_a_follow_up_without_anything_before_it_is_asked_as_it_is():
 
 def test_a_long_subject_is_cut():
     subject = " ".join(f"word{number}" for number in range(30))
-    assert rewritten(subject, "Why?").search_query.split() == [
+    assert rewritten(subject, "Why?").search_query.partition(": ")[0].split() == [
         f"word{number}" for number in range(MAX_CARRIED)
     ]
 
@@ -184,3 +184,18 @@ def test_manual_rewrites_of_real_conversations_are_nearer_to_ours_than_to_the_qu
     assert len(turns) == 695
     assert sum(ours) / len(ours) > 0.74
     assert sum(ours) > sum(raw) + 0.04 * len(raw)
+
+
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("Which one is cheaper?", "BM25 ranking: one is cheaper"),
+        ("Who audited that?", "BM25 ranking: audited"),
+        ("Compare the two metrics", "BM25 ranking: two metrics"),
+        ("tell me more", "BM25 ranking"),
+        ("Why?", "BM25 ranking: reasons"),
+        ("Now something else: how is ROUGE computed?", "ROUGE computed"),
+    ],
+)
+def test_the_thread_of_a_conversation_is_kept(question, query):
+    assert rewritten("BM25 ranking", question).search_query == query

@@ -49,7 +49,7 @@ def test_an_answer_leads_to_passage_and_page_and_downloads(open_page: OpenPage) 
     picture.wait_for()
     assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 600
     assert "evidence boxed" in picture.get_attribute("alt")
-    page.get_by_role("img", name="Overlap: ").wait_for()
+    page.get_by_role("img", name="Overlap with the passage: ").wait_for()
     assert "#" not in page.url
     assert _downloaded(page, "JSON").suffix == ".json"
 
@@ -141,6 +141,27 @@ def test_nothing_is_wider_than_a_phone(open_page: OpenPage, path: str) -> None:
     page = open_page(path, size="phone", scheme="dark")
     page.wait_for_timeout(500)
     assert _fits(page)
+
+
+def test_a_phone_shows_the_passage_that_was_come_for_at_once(open_page: OpenPage) -> None:
+    page = open_page("/paper?id=field-notes-retrieval%2Fbm25&passage=8&sentence=1", size="phone")
+    page.wait_for_function(
+        "() => { const top = (key) => document.querySelector('.st-key-' + key)?.getBoundingClientRect().top;"
+        " return top('meant') < 400 && top('meant') < top('ask_about'); }"
+    )
+    assert page.get_by_text("The passage you came for").count() == 1
+
+
+def test_a_conversation_is_cleared_at_the_second_click(open_page: OpenPage) -> None:
+    page = open_page("/ask")
+    ask(page)
+    answered(page)
+    page.locator(".st-key-clear_menu button").first.click()
+    remove = page.get_by_role("button", name="Remove the question from this conversation")
+    remove.wait_for()
+    assert page.locator(".st-key-reading_answer_1").is_visible()
+    remove.click()
+    page.get_by_text("Ask the papers").wait_for()
 
 
 def _fits(page: Any) -> bool:

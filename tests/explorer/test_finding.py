@@ -3,6 +3,8 @@
 import pytest
 
 from corpus.records import Author, Scope
+from explorer.parts import examples as examples_module
+from explorer.parts.coverage import asked_about, covered
 from explorer.parts.examples import demonstration_questions, example_questions, questions_about
 from explorer.parts.finding import list_papers, query_terms, snippet, year_range
 from explorer.parts.sections import paper_sections
@@ -72,8 +74,30 @@ def test_examples_are_the_demonstrations_own_only_where_it_is_held(library: Libr
     assert example_questions(library.corpus, held)[0] in demonstration_questions()
     others = example_questions(library.corpus, held[:1])
     assert all(example.collection == held[0] for example in others)
+    assert example_questions(library.corpus, ()) == ()
     papers = library.corpus.papers(limit=3)
     assert papers[0].title in questions_about(papers)[0].question
+
+
+def test_questions_about_the_papers_of_one_collection_are_asked_there(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(examples_module, "demonstration_questions", tuple)
+    found = example_questions(library.corpus, ["field-notes-evaluation"])
+    assert {example.collection for example in found} == {"field-notes-evaluation"}
+    both = example_questions(library.corpus, library.corpus.collection_ids())
+    assert {example.collection for example in both} == {""}
+
+
+def test_a_scope_says_what_it_covers(library: Library) -> None:
+    one, two = library.corpus.papers(limit=2)
+    assert covered(library.corpus, Scope(papers=(one.id,))) == (one.title,)
+    assert asked_about(library.corpus, Scope(papers=(one.id,))) == f"Ask about: {one.title}"
+    assert asked_about(library.corpus, Scope(papers=(one.id, two.id))) == "Ask about these 2 papers"
+    assert len(covered(library.corpus, Scope(collections=("field-notes-evaluation",)))) == 1
+    assert len(covered(library.corpus, Scope())) == 2
+    every = tuple(paper.id for paper in library.corpus.papers())
+    assert covered(library.corpus, Scope(papers=every))[-1] == "and 8 more"
 
 
 def test_sections_hold_every_passage_but_the_abstract(library: Library) -> None:

@@ -11,7 +11,7 @@ from assistant.chat import Assistant
 from assistant.models.protocol import ModelError
 from assistant.records import AskOptions, AssistantError, Event, Retrieved, Rewrite, Rewritten, Written
 from explorer.parts import jobs as jobs_module
-from explorer.parts.jobs import JobStore, JobView
+from explorer.parts.jobs import JobStore, JobView, may_succeed_again
 
 
 class ScriptedAssistant:
@@ -84,9 +84,20 @@ def test_a_failing_model_is_reported_in_its_words() -> None:
 
     store = JobStore()
     view = wait_until(store, start(store, script), lambda one: one.is_over)
+    assert view.can_retry
     assert (view.state, view.error, view.text) == (
         "failed", "The model server did not answer within 60 s.", "half",
     )  # fmt: skip
+
+
+def test_a_question_refused_at_the_door_is_not_to_be_tried_again() -> None:
+    def script() -> Iterator[Event]:
+        raise AssistantError("The question is empty.")
+        yield
+
+    store = JobStore()
+    view = wait_until(store, start(store, script), lambda one: one.is_over)
+    assert (view.error, view.can_retry) == ("The question is empty.", False)
 
 
 def test_a_crash_is_reported_with_a_reference_and_without_its_words() -> None:
@@ -111,8 +122,9 @@ def test_too_many_questions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None
 
     store = JobStore()
     start(store, script)
-    with pytest.raises(AssistantError, match="Too many questions"):
+    with pytest.raises(AssistantError, match="Too many questions") as refused:
         start(store, script)
+    assert may_succeed_again(refused.value)
     go_on.set()
 
 

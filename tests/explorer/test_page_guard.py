@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from starlette.types import Message
 
-from explorer.parts.score_bar import overlap_bar, score_bars
+from explorer.parts.score_bar import meaning, overlap_bar, score_bars
 from explorer.parts.style import STYLE
 from explorer.security import SecurityHeaders, content_security_policy
 
@@ -59,8 +59,13 @@ def test_bars_say_number_and_word(score: float, shown: str) -> None:
     bar = overlap_bar(score)
     number, word = shown.split()
     assert shown in bar
-    assert f'aria-label="Overlap: {number}, {word}"' in bar
+    assert f'aria-label="Overlap with the passage: {number}, {word}"' in bar
     assert f"pt-{word}" in bar
+
+
+def test_the_words_under_the_bars_name_all_three_levels_and_what_is_measured() -> None:
+    assert "weak below 0.30, partial below 0.65, strong from there on" in meaning()
+    assert "of the passage, not of the marked sentence alone" in meaning()
 
 
 def test_a_score_that_was_not_measured_is_never_a_zero() -> None:

@@ -28,7 +28,7 @@ from explorer.parts.citations import (
     uncited_ends,
     weak_numbers,
 )  # fmt: skip
-from explorer.parts.page_image import strip_round
+from explorer.parts.page_image import file_name, strip_round
 
 
 def make_paper(name: str) -> Paper:
@@ -61,7 +61,7 @@ def make_turn(text: str, *sentences: AnswerSentence) -> Turn:
     )  # fmt: skip
 
 
-def citation(label: int, passage: int, sentence: int, overlap: float = 0.7) -> Citation:
+def citation(label: int, passage: int, sentence: int | None, overlap: float = 0.7) -> Citation:
     values: dict[str, Any] = {"label": label, "passage_id": f"p{label}#{passage}", "sentence": sentence}
     return Citation(**values, claim="claim", evidence="Two there.", overlap=overlap)
 
@@ -92,6 +92,12 @@ def test_sentences_without_citation_and_with_weak_ones_are_found() -> None:
     assert weak_numbers(TURN) == (2,)
 
 
+def test_a_claim_that_no_one_sentence_carries_leads_to_its_passage() -> None:
+    found = sources(make_turn("A [1].", AnswerSentence(0, 6, "A.", (1,), (citation(1, 2, None),))))[0]
+    assert (found.passage.id, found.sentence, found.is_carried_by_no_sentence) == ("p1#2", None, True)
+    assert not sources(TURN)[0].is_carried_by_no_sentence
+
+
 @pytest.mark.parametrize("identifier", ["1-2", "12-30"])
 def test_ids_of_links_are_read(identifier: str) -> None:
     assert parse_cite(identifier) == tuple(map(int, identifier.split("-")))
@@ -106,6 +112,7 @@ def test_a_draft_leads_to_the_papers_best_passage() -> None:
     hits = (PaperHits(make_paper("p1"), (Hit(make_passage("p1", 4), 1.0, 0.5, None),), 1.0),)
     found = draft_source("Shown [1], invented [5], half [", hits, 1)
     assert found is not None
+    assert not found.is_carried_by_no_sentence
     assert (found.passage.id, found.citation, found.count) == ("p1#4", None, 1)
     assert draft_source("Shown [1].", hits, 2) is None
 
@@ -149,6 +156,19 @@ def test_a_strip_shows_the_boxes(boxes: tuple[Box, ...], percent: int) -> None:
     strip = strip_round(boxes, 600, 800)
     assert abs(strip.percent - percent) <= 1
     assert strip.height < 800
+
+
+@pytest.mark.parametrize(
+    ("paper_id", "name"),
+    [
+        ("acl/2022.acl-long.1", "acl-2022.acl-long.1.pdf"),
+        ("../../etc/passwd", "etc-passwd.pdf"),
+        ('a"\r\nb; c', "a-b-c.pdf"),
+        ("論文", "paper.pdf"),
+    ],
+)
+def test_a_saved_file_is_named_after_its_paper(paper_id: str, name: str) -> None:
+    assert file_name(paper_id, "pdf") == name
 
 
 def test_a_strip_is_never_higher_than_the_page() -> None:

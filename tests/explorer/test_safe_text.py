@@ -25,6 +25,7 @@ PAYLOADS = [
     "<script>alert(1)</script>",
     "[click](javascript:alert(1))",
     "[click](http://evil.example)",
+    "a@b.c a.b+c@d-e.fg @@evil.example a@b@evil.example é@é.é a@\u200bevil.example a@_x.-y",
     "http://evil.example/track www.evil.example a@evil.example",
     "<http://evil.example>",
     "```mermaid\ngraph TD; A-->B\n```",
@@ -53,7 +54,7 @@ ALLOWED = {
     "ordered_list_close", "list_item_open", "list_item_close", "link_open", "link_close",
 }  # fmt: skip
 # What Streamlit's later steps look for in text that has already been parsed.
-LATE = re.compile(r"https?://|www\.\w|\w@\w|:[\w+-]+:|:material/\w", re.IGNORECASE)
+LATE = re.compile(r"https?://|www\.\w|[\w.+-]@[\w-]+\.[\w-]|:[\w+-]+:|:material/\w", re.IGNORECASE)
 
 nasty = st.text(
     st.sampled_from(list("[]()!<>`*_#:$@&\\|~-+=.{}^\"'/ \n\t0123456789ab\u200b\u2060\ue000wht"))
@@ -68,7 +69,8 @@ def tokens(markdown: str) -> list[Token]:
 
 
 def assert_harmless(markdown: str, message: int = 3) -> None:
-    shown = tokens(markdown.replace(":gray[†]", ""))
+    # The sign of ours is drawn as text of its own, so it parts what stands before it from what follows.
+    shown = tokens(markdown.replace(":gray[†]", "†"))
     assert {token.type for token in shown} <= ALLOWED
     for token in shown:
         if token.type == "link_open":
@@ -143,6 +145,11 @@ def test_terms_are_marked_as_whole_words() -> None:
     assert marked_terms("Retrieval (retrieving) of texts", frozenset({"retriev"})) == (
         "**Retrieval** \\(**retrieving**\\) of texts"
     )
+
+
+def test_an_at_sign_that_begins_no_address_is_left_alone() -> None:
+    assert JOINER not in escaped("MRR@10 and P@5. See nDCG@10, f@x")
+    assert JOINER in escaped("write to a@evil.example")
 
 
 def test_long_text_is_cut_at_a_word() -> None:

@@ -10,6 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from assistant.transcript import from_json, to_json
+from explorer.parts.examples import demonstration_questions
+from explorer.parts.safe_text import escaped
 from explorer.reader import Reader
 from tests.explorer.demo_home import PROJECT
 from tests.standin_chat import StandinChat, cut_off, refusal, reply
@@ -28,6 +30,14 @@ def reader_of(test: AppTest) -> Reader:
     found = test.session_state["reader"]
     assert isinstance(found, Reader)
     return found
+
+
+def examples_of(test: AppTest) -> list[str]:
+    return [one.label.replace("\\", "") for one in test.button if str(one.key).startswith("example_")]
+
+
+def questions_of(collection: str) -> set[str]:
+    return {one.question for one in demonstration_questions() if one.collection == collection}
 
 
 def ask(test: AppTest, question: str) -> AppTest:
@@ -54,6 +64,17 @@ def test_readers_begin_with_the_collection(home: Path) -> None:
 def test_a_collection_is_chosen_by_its_address(screen: Screen) -> None:
     test = screen("collection", collection="field-notes-retrieval")
     assert "8 papers" in texts(test)
+
+
+def test_questions_to_begin_with_keep_to_the_chosen_collection(screen: Screen) -> None:
+    test = screen("collection", collection="field-notes-evaluation")
+    assert examples_of(test)
+    assert set(examples_of(test)) <= questions_of("field-notes-evaluation")
+    test = screen("ask")
+    test.multiselect(key="scope_collections").set_value(["field-notes-evaluation"]).run()
+    assert set(examples_of(test)) <= questions_of("field-notes-evaluation")
+    test.button(key="example_1").click().run()
+    assert reader_of(finish(test)).turns[0].scope.collections == ("field-notes-evaluation",)
 
 
 def test_a_search_marks_what_matched(screen: Screen) -> None:
@@ -130,7 +151,9 @@ def test_asking_about_a_paper_narrows_the_scope(screen: Screen) -> None:
     test = screen("paper", id="field-notes-retrieval/bm25")
     test.button(key="ask_about").click().run()
     assert test.multiselect(key="scope_papers").value == ["field-notes-retrieval/bm25"]
-    assert test.chat_input[0].placeholder == "Ask about this paper"
+    assert test.chat_input[0].placeholder.startswith("Ask about: BM25")
+    assert test.title[0].value.startswith("Ask about\\: BM25")
+    assert examples_of(test) == []
 
 
 def test_an_example_is_asked_with_one_click(screen: Screen) -> None:
@@ -156,6 +179,7 @@ def test_a_conversation_goes_on_and_is_cleared(screen: Screen) -> None:
     assert len(reader_of(test).turns) == 2
     conversation = reader_of(test).conversation()
     assert from_json(to_json(conversation)) == conversation
+    assert test.button(key="clear").label == "Remove all 2 questions from this conversation"
     test.button(key="clear").click().run()
     assert reader_of(test).turns == ()
     assert "Ask the papers" in texts(test)
@@ -175,13 +199,32 @@ def test_what_cannot_be_answered_is_refused_calmly(screen: Screen) -> None:
     assert "Not answered" in texts(test)
     assert "What the corpus covers:" in texts(test)
     assert "#cite" not in texts(test)
+    assert "Click a number" not in texts(test)
+
+
+def test_a_refusal_names_what_was_searched_and_nothing_else(screen: Screen) -> None:
+    test = screen("ask")
+    test.multiselect(key="scope_collections").set_value(["field-notes-evaluation"]).run()
+    shown = texts(ask(test, UNANSWERABLE)).partition("What was searched:")[2]
+    assert shown.count("Field Notes on Evaluation") == 1
+    assert "Field Notes on Retrieval" not in shown
+
+
+def test_a_question_that_is_too_long_is_kept_and_said_to_be(screen: Screen) -> None:
+    test = ask(screen("ask"), "why " * 600)
+    failure = reader_of(test).failure
+    assert failure is not None and failure.question.startswith("why why")
+    assert "2,000 can be taken" in failure.message
+    assert escaped(failure.message) in texts(test)
+    assert [one.key for one in test.button if one.key in ("retry", "edit")] == ["edit"]
+    assert test.chat_input[0].proto.max_chars > 2000
 
 
 @pytest.mark.parametrize("question", ["???", "  \u200b "])
 def test_an_empty_question_leaves_no_half_turn(screen: Screen, question: str) -> None:
     test = ask(screen("ask"), question)
     assert reader_of(test).turns == ()
-    assert "empty" in texts(test) or reader_of(test).failure is None
+    assert "Write what you want to know" in texts(test) or reader_of(test).failure is None
 
 
 @pytest.mark.parametrize(

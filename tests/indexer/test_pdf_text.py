@@ -519,6 +519,35 @@ def test_hyphens_read_behind_the_line_break_are_resolved() -> None:
 
 
 @pytest.mark.skipif(not DEMO, reason="the demo papers are not here")
+@pytest.mark.parametrize(
+    ("stem", "words"),
+    [
+        ("late-interaction", "end-to-end retrieval"),
+        ("bertscore", "sequence-to-sequence model"),
+        ("rank-fusion", "non-relevant"),
+        ("chunking", "Multi-paragraph"),
+        ("attribution", "fine-grained"),
+    ],
+)
+def test_a_compound_broken_at_its_own_hyphen_keeps_it(stem: str, words: str) -> None:
+    document = next(real_paper(path) for path in DEMO if path.stem == stem)
+    assert isinstance(document, Document)
+    text = body_text(document) + " ".join(reference.text for reference in document.references)
+    assert words in text
+    assert words.replace("-", "") not in text
+    assert re.sub(r"-(?=[^-]*$)", "", words) not in text
+
+
+@pytest.mark.skipif(not DEMO, reason="the demo papers are not here")
+def test_a_displayed_formula_does_not_run_into_the_next_sentence() -> None:
+    document = next(real_paper(path) for path in DEMO if path.stem == "bm25")
+    assert isinstance(document, Document)
+    starts = [p.sentences[0].text for section in document.sections for p in section.paragraphs]
+    assert any(text.startswith("w = idf") and text.endswith("avdl))") for text in starts)
+    assert any(text.startswith("Here tf is the number") for text in starts)
+
+
+@pytest.mark.skipif(not DEMO, reason="the demo papers are not here")
 def test_demo_papers_hold_no_feet_and_no_mixed_columns() -> None:
     for path in DEMO:
         document = real_paper(path)

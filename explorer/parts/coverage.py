@@ -1,0 +1,34 @@
+"""What a scope covers, for screens that say where an answer is looked for. No Streamlit."""
+
+from collections.abc import Sequence
+
+from corpus.records import CollectionSummary, Scope
+from corpus.store import Corpus
+from explorer.parts.safe_text import one_line, shortened
+
+PAPERS_NAMED = 8
+
+
+def collections_in(summaries: Sequence[CollectionSummary], scope: Scope) -> tuple[CollectionSummary, ...]:
+    """Return the collections that a scope allows: all where it names none."""
+    return tuple(one for one in summaries if not scope.collections or one.collection.id in scope.collections)
+
+
+def covered(corpus: Corpus, scope: Scope) -> tuple[str, ...]:
+    """Return in a line each what a scope covers: its papers where it names some, else its collections."""
+    if scope.papers:
+        titles = [one_line(paper.title) for paper in corpus.papers(scope, limit=PAPERS_NAMED)]
+        more = corpus.count_papers(scope) - len(titles)
+        return (*titles, f"and {more:,} more") if more > 0 else tuple(titles)
+    return tuple(
+        one_line(f"{one.collection.title}: {shortened(one.collection.description, 240)}").rstrip(": ")
+        for one in collections_in(corpus.collections(), scope)
+    )
+
+
+def asked_about(corpus: Corpus, scope: Scope) -> str:
+    """Return what a question in a scope is asked about, as a title or a placeholder says it."""
+    count = corpus.count_papers(scope)
+    if scope.papers and count == 1:
+        return f"Ask about: {one_line(corpus.papers(scope, limit=1)[0].title)}"
+    return "Ask about this paper" if count == 1 else f"Ask about these {count:,} papers"
