@@ -62,10 +62,12 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 </style>
 """
 
-# The accent of the dark theme is light: Streamlit's white on it could not be read.
+# The dark theme's accent is light: Streamlit's white on it, in buttons and chips, could not be read.
 DARK_STYLE = """
 <style>
 :root { --pt-strong: #8fb8de; }
 [data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primary"] p { color: #171614; }
+[data-testid="stMultiSelectTagsContainer"] [data-tag],
+[data-testid="stMultiSelectTagsContainer"] [data-tag] * { color: #171614; }
 </style>
 """
