@@ -112,7 +112,8 @@ def _draw_choices(library: Library, reader: Reader) -> Choices:
     writers = library.writers()
     with st.container(key="choices"):
         if reader.narrow:
-            with st.popover("Where to look", icon=":material/tune:", width="stretch", key="choices_popover"):
+            # Not a popover: what is in a closed one is forgotten when a question sets it.
+            with st.expander("Where to look", icon=":material/tune:", key="choices_folded"):
                 collections, papers = _draw_scope(library, reader)
                 number = _draw_number()
                 writer = _draw_writer([(one.name, one.label) for one in writers])
