@@ -136,6 +136,13 @@ def test_a_phone_reads_the_evidence_in_a_drawer(open_page: OpenPage) -> None:
     assert page.locator('a[href="#cite-1-1"]').is_visible()
 
 
+def test_the_scope_of_a_question_is_not_forgotten_on_a_phone(open_page: OpenPage) -> None:
+    page = open_page("/ask", size="phone")
+    page.get_by_role("button", name="What does ColBERTv2 change").click()
+    answered(page)
+    page.get_by_placeholder("Ask about these 8 papers").wait_for()
+
+
 @pytest.mark.parametrize("path", ["/collection", "/ask", "/about", "/paper?id=field-notes-retrieval%2Fbm25"])
 def test_nothing_is_wider_than_a_phone(open_page: OpenPage, path: str) -> None:
     page = open_page(path, size="phone", scheme="dark")
