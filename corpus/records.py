@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 PassageKind = Literal["abstract", "body", "caption", "note"]
-PASSAGE_KINDS: tuple[PassageKind, ...] = ("abstract", "body", "caption", "note")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ BUNDLED_ENCODER = "all-MiniLM-L6-v2"
 
 
 class Settings(BaseSettings):
-    """The product's settings; `home` is the one folder that holds corpus, page cache and conversations."""
+    """The product's settings; `home` is the one folder that holds the corpus and its PDFs."""
 
     model_config = SettingsConfigDict(
         env_prefix="PAPER_TRAIL_", frozen=True, extra="ignore", env_ignore_empty=True

@@ -214,7 +214,7 @@ def _draw_trail(reader: Reader) -> None:
     with st.popover("Trail", icon=":material/download:", key="trail"):
         st.caption("The whole conversation: questions, passages, prompts, replies and scores.")
         st.download_button(
-            "JSON, to read back and replay",
+            "JSON, complete, for programs",
             data=lambda: to_json(reader.conversation()),
             file_name=f"paper-trail-{stamp}.json",
             mime="application/json",
