@@ -24,7 +24,7 @@ from assistant.records import (
     Turn,
 )
 from assistant.transcript import to_json, to_markdown
-from corpus.encoder import SentenceEncoder
+from corpus.encoder_choice import open_encoder
 from corpus.errors import CorpusError
 from corpus.records import Scope
 from corpus.search import DEFAULT_PAPERS
@@ -74,7 +74,7 @@ def _ask(question: str, options: AskOptions, generator: str, *, quiet: bool) -> 
     """Return the answered turn, and the seconds it took to load what answers."""
     settings = read_settings()
     clock = time.perf_counter()
-    encoder = SentenceEncoder(settings.encoder)
+    encoder = open_encoder(settings)
     corpus = Corpus.open(settings.corpus_path, encoder)
     encoder.load()
     loading = time.perf_counter() - clock

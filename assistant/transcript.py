@@ -39,7 +39,10 @@ def to_json(conversation: Conversation) -> str:
 
 
 def from_json(text: str) -> Conversation:
-    """Read a conversation back, equal to what was written; raises AssistantError for anything else."""
+    """Read a conversation back, equal to what was written; raises AssistantError for anything else.
+
+    What an older version of Paper Trail did not know of papers and passages is empty.
+    """
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -51,7 +54,7 @@ def from_json(text: str) -> Conversation:
         conversation = _conversations.validate_python(document["conversation"])
     except (KeyError, ValidationError) as error:
         raise AssistantError(f"The transcript is damaged: {_first_fault(error)}.") from error
-    if _conversations.dump_python(conversation, mode="json") != document["conversation"]:
+    if not _holds(_conversations.dump_python(conversation, mode="json"), document["conversation"]):
         raise AssistantError(
             "The transcript is damaged: it holds values that were not written by Paper Trail."
         )
@@ -66,6 +69,15 @@ def _check_header(document: Any) -> None:
             f"The transcript has format version {document.get('version')}; this version of Paper Trail reads "
             f"version {FORMAT_VERSION}."
         )
+
+
+def _holds(whole: Any, part: Any) -> bool:
+    """Tell whether `whole` is `part`, but for fields that `part` does not have."""
+    if isinstance(whole, dict) and isinstance(part, dict):
+        return all(key in whole and _holds(whole[key], value) for key, value in part.items())
+    if isinstance(whole, list) and isinstance(part, list):
+        return len(whole) == len(part) and all(map(_holds, whole, part))
+    return type(whole) is type(part) and bool(whole == part)
 
 
 def _first_fault(error: KeyError | ValidationError) -> str:

@@ -11,8 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 from corpus.encoder import Encoder
 from corpus.errors import CorpusError
 
-SCHEMA_VERSION = 1
-TABLES = ("collections", "papers", "passages", "builds")
+SCHEMA_VERSION = 2
+TABLES = ("collections", "papers", "passages", "links", "builds")
 
 
 def rebuild_advice(path: Path) -> str:
@@ -21,12 +21,16 @@ def rebuild_advice(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What makes a set of table versions a corpus; `versions` maps table names to numbers."""
+    """What makes a set of table versions a corpus; `versions` maps table names to numbers.
+
+    `runtime` is what ran the encoder: another one gives nearly, but not exactly, the same vectors.
+    """
 
     encoder: str
     encoder_sha256: str
     dimension: int
     versions: Mapping[str, int]
+    runtime: str = "torch"
     schema: int = SCHEMA_VERSION
 
 
@@ -75,6 +79,12 @@ def check_encoder(manifest: Manifest, encoder: Encoder) -> None:
         raise CorpusError(
             f"This corpus was built with other weights of the encoder {encoder.name!r} than those installed "
             "now. Reinstall the ones it was built with, or rebuild the corpus in a fresh PAPER_TRAIL_HOME."
+        )
+    if manifest.runtime != encoder.runtime:
+        raise CorpusError(
+            f"This corpus was built with its encoder in {manifest.runtime}, but here it runs in "
+            f"{encoder.runtime}. Set PAPER_TRAIL_ENCODER_RUNTIME={manifest.runtime}, or rebuild the corpus in "
+            "a fresh PAPER_TRAIL_HOME."
         )
 
 

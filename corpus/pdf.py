@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pypdfium2
@@ -220,12 +221,25 @@ def _read_page(document: pypdfium2.PdfDocument, index: int) -> PdfPage:
         width, height = page.get_size()
         text = page.get_textpage()
         try:
-            words = tuple(_PageReader(page.raw, text.raw, width, height).words())
+            found = _PageReader(page.raw, text.raw, width, height).words()
+            words = tuple(word for word in map(partial(_on_page, width, height), found) if word)
         finally:
             text.close()
     finally:
         page.close()
     return PdfPage(index + 1, width, height, words)
+
+
+def _on_page(width: float, height: float, word: Word) -> Word | None:
+    """Return a word cut to the page; None for one that lies beside it, where no reader sees it."""
+    across, down = (word.left + word.right) / 2, (word.top + word.bottom) / 2
+    if not (0 <= across <= width and 0 <= down <= height):
+        return None
+    left, right = max(word.left, 0.0), min(word.right, width)
+    top, bottom = max(word.top, 0.0), min(word.bottom, height)
+    if (left, right, top, bottom) == (word.left, word.right, word.top, word.bottom):
+        return word
+    return replace(word, left=left, right=right, top=top, bottom=bottom)
 
 
 class _PageReader:

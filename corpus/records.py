@@ -1,9 +1,11 @@
 """The records of the corpus: pure, frozen values without storage, and the ids that name them."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast, get_args
 
 PassageKind = Literal["abstract", "body", "caption", "note"]
+AspectName = Literal["challenge", "approach", "outcome"]
+TopicKind = Literal["field", "task", "method", "dataset", "metric"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +25,13 @@ class Sentence:
 
     The sentences of a passage follow each other without a gap: `text[0:end]`, `text[start:end]`, ...
     joined give the passage's text back, so white space between two sentences belongs to the first.
+    `references` are the entries of the paper's bibliography that the sentence cites, counted from 0.
     """
 
     start: int
     end: int
     boxes: tuple[Box, ...] = ()
+    references: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ class Author:
 
     given: str
     family: str
+    affiliations: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -91,6 +96,49 @@ class Reference:
     authors: tuple[str, ...] = ()
     year: int | None = None
     doi: str = ""
+    arxiv_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Aspect:
+    """One sentence that says what a paper's challenge, approach or outcome is, and what carries it.
+
+    `passage` and `sentence` count from 0 within the paper and the passage. `writer` is "" where that
+    sentence itself is shown, else the model that wrote `text`, whose `overlap` with the sentence is its
+    ROUGE-1 precision, 0..1.
+    """
+
+    name: AspectName
+    text: str
+    passage: int
+    sentence: int
+    writer: str = ""
+    overlap: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """What a paper is about: a field of study, or a task, method, data set or metric it names.
+
+    `score`, 0..1, says how strongly; scores of different kinds do not compare.
+    """
+
+    kind: TopicKind
+    name: str
+    score: float
+
+    @property
+    def key(self) -> str:
+        return topic_key(self.kind, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Entry `reference` (from 0) of the paper `citing` is the paper `cited` of the same corpus."""
+
+    citing: str
+    reference: int
+    cited: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +160,7 @@ class Paper:
     url: str = ""
     pdf_url: str = ""
     doi: str = ""
+    arxiv_id: str = ""
     bibtex: str = ""
     keywords: tuple[str, ...] = ()
     source: str = ""
@@ -122,6 +171,8 @@ class Paper:
     full_text: bool = False
     position: int = 0
     fingerprint: str = ""
+    aspects: tuple[Aspect, ...] = ()
+    topics: tuple[Topic, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +218,21 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
+class ParserCount:
+    """How many papers of a build a parser read; metadata alone has the parser ""."""
+
+    parser: str
+    papers: int
+
+
+@dataclass(frozen=True, slots=True)
 class Build:
-    """One run of the indexer over one collection; times are ISO 8601 in UTC, seconds are wall-clock."""
+    """One run of the indexer over one collection; times are ISO 8601 in UTC, seconds are wall-clock.
+
+    `run` is when the whole run began, which may bring several collections; `passages` counts those that
+    were embedded; `parsers` says how many of the papers each parser read; `peak_memory_mib` is the most
+    resident memory of the run's main process until then.
+    """
 
     id: str
     collection_id: str
@@ -183,6 +247,9 @@ class Build:
     passages: int
     failures: tuple[Failure, ...] = ()
     remarks: tuple[Remark, ...] = ()
+    run: str = ""
+    parsers: tuple[ParserCount, ...] = ()
+    peak_memory_mib: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,12 +279,14 @@ class PaperHits:
 class Scope:
     """Which part of the corpus is meant; an empty tuple or None does not restrict.
 
-    `years` is an inclusive range (first, last).
+    `years` is an inclusive range (first, last). `topics` are keys of topics: a paper is meant that has, of
+    each kind named, at least one.
     """
 
     collections: tuple[str, ...] = ()
     papers: tuple[str, ...] = ()
     years: tuple[int, int] | None = None
+    topics: tuple[str, ...] = ()
 
 
 def paper_id(collection_id: str, key: str) -> str:
@@ -236,3 +305,16 @@ def parse_passage_id(identifier: str) -> tuple[str, int]:
     if not mark or not paper or not number.isdecimal():
         raise ValueError(f"not a passage id: {identifier!r}")
     return paper, int(number)
+
+
+def topic_key(kind: TopicKind, name: str) -> str:
+    """Return the id of a topic, such as "task:question answering"."""
+    return f"{kind}:{name}"
+
+
+def parse_topic_key(key: str) -> tuple[TopicKind, str]:
+    """Return kind and name of a topic's key; raises ValueError for anything else."""
+    kind, mark, name = key.partition(":")
+    if not mark or not name or kind not in get_args(TopicKind):
+        raise ValueError(f"not a topic's key: {key!r}")
+    return cast(TopicKind, kind), name

@@ -1,32 +1,45 @@
 """Records to Arrow rows and back: the shape of the corpus's tables."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import pyarrow as pa
 
 from corpus.encoder import Vectors
 from corpus.records import (
+    Aspect,
     Author,
     Box,
     Build,
     Collection,
     Failure,
+    Link,
     Paper,
+    ParserCount,
     Passage,
     Reference,
     Remark,
     Section,
     Sentence,
+    Topic,
 )
 
 Row = dict[str, Any]
 
 _BOX = pa.struct([("page", pa.int32())] + [(side, pa.float32()) for side in ("x", "y", "width", "height")])
-_SENTENCE = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("boxes", pa.list_(_BOX))])
+_SENTENCE = pa.struct(
+    [
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("boxes", pa.list_(_BOX)),
+        ("references", pa.list_(pa.int32())),
+    ]
+)
 _SECTION = pa.struct([("number", pa.string()), ("title", pa.string())])
-_AUTHOR = pa.struct([("given", pa.string()), ("family", pa.string())])
+_AUTHOR = pa.struct(
+    [("given", pa.string()), ("family", pa.string()), ("affiliations", pa.list_(pa.string()))]
+)
 _REFERENCE = pa.struct(
     [
         ("text", pa.string()),
@@ -34,10 +47,23 @@ _REFERENCE = pa.struct(
         ("authors", pa.list_(pa.string())),
         ("year", pa.int32()),
         ("doi", pa.string()),
+        ("arxiv_id", pa.string()),
     ]
 )
+_ASPECT = pa.struct(
+    [
+        ("name", pa.string()),
+        ("text", pa.string()),
+        ("passage", pa.int32()),
+        ("sentence", pa.int32()),
+        ("writer", pa.string()),
+        ("overlap", pa.float32()),
+    ]
+)
+_TOPIC = pa.struct([("kind", pa.string()), ("name", pa.string()), ("score", pa.float32())])
 _FAILURE = pa.struct([("item", pa.string()), ("reason", pa.string())])
 _REMARK = pa.struct([("item", pa.string()), ("text", pa.string())])
+_PARSER = pa.struct([("parser", pa.string()), ("papers", pa.int32())])
 
 COLLECTIONS = pa.schema(
     [
@@ -62,6 +88,7 @@ PAPERS = pa.schema(
         ("url", pa.string()),
         ("pdf_url", pa.string()),
         ("doi", pa.string()),
+        ("arxiv_id", pa.string()),
         ("bibtex", pa.string()),
         ("keywords", pa.list_(pa.string())),
         ("source", pa.string()),
@@ -72,9 +99,14 @@ PAPERS = pa.schema(
         ("full_text", pa.bool_()),
         ("position", pa.int32()),
         ("fingerprint", pa.string()),
+        ("aspects", pa.list_(_ASPECT)),
+        ("topics", pa.list_(_TOPIC)),
+        ("topic_keys", pa.list_(pa.string())),
         ("references", pa.list_(_REFERENCE)),
+        ("listed", pa.string()),
     ]
 )
+LINKS = pa.schema([("citing", pa.string()), ("reference", pa.int32()), ("cited", pa.string())])
 BUILDS = pa.schema(
     [
         ("id", pa.string()),
@@ -90,8 +122,12 @@ BUILDS = pa.schema(
         ("passages", pa.int32()),
         ("failures", pa.list_(_FAILURE)),
         ("remarks", pa.list_(_REMARK)),
+        ("run", pa.string()),
+        ("parsers", pa.list_(_PARSER)),
+        ("peak_memory_mib", pa.int32()),
     ]
 )
+SCHEMAS = {"collections": COLLECTIONS, "papers": PAPERS, "links": LINKS, "builds": BUILDS}
 PAPER_COLUMNS = [field.name for field in fields(Paper)]
 PASSAGE_COLUMNS = [field.name for field in fields(Passage)]
 
@@ -100,7 +136,7 @@ def passages_schema(dimension: int) -> pa.Schema:
     """Return the schema of the passages table for vectors of `dimension`.
 
     `indexed` is what is searched and encoded: the paper's title and section path before the text.
-    `year` repeats the paper's, so that a filter needs one table.
+    `year` and `topic_keys` repeat the paper's, so that a filter needs one table.
     """
     return pa.schema(
         [
@@ -114,6 +150,7 @@ def passages_schema(dimension: int) -> pa.Schema:
             ("sentences", pa.list_(_SENTENCE)),
             ("page", pa.int32()),
             ("year", pa.int32()),
+            ("topic_keys", pa.list_(pa.string())),
             ("indexed", pa.string()),
             ("vector", pa.list_(pa.float32(), dimension)),
         ]
@@ -124,21 +161,42 @@ def collection_rows(collections: Sequence[Collection]) -> pa.Table:
     return pa.Table.from_pylist([asdict(collection) for collection in collections], schema=COLLECTIONS)
 
 
-def paper_rows(papers: Sequence[tuple[Paper, Sequence[Reference]]]) -> pa.Table:
+@dataclass(frozen=True, slots=True)
+class PaperEntry:
+    """A paper with what its row holds beside it.
+
+    `listed` is the source's own description as JSON, from which the paper can be parsed again.
+    """
+
+    paper: Paper
+    references: tuple[Reference, ...]
+    listed: str = ""
+
+
+def paper_rows(entries: Sequence[PaperEntry]) -> pa.Table:
     rows = [
-        asdict(paper) | {"references": [asdict(entry) for entry in references]}
-        for paper, references in papers
+        asdict(entry.paper)
+        | {
+            "topic_keys": [topic.key for topic in entry.paper.topics],
+            "references": [asdict(reference) for reference in entry.references],
+            "listed": entry.listed,
+        }
+        for entry in entries
     ]
     return pa.Table.from_pylist(rows, schema=PAPERS)
 
 
 def passage_rows(
-    passages: Sequence[Passage], years: Mapping[str, int | None], indexed: Sequence[str], vectors: Vectors
+    passages: Sequence[Passage], papers: Mapping[str, Paper], indexed: Sequence[str], vectors: Vectors
 ) -> pa.Table:
     """Return rows of the passages table; `indexed` and `vectors` run parallel to `passages`."""
     schema = passages_schema(vectors.shape[1])
+    repeated = {
+        identifier: {"year": paper.year, "topic_keys": [topic.key for topic in paper.topics]}
+        for identifier, paper in papers.items()
+    }
     rows = [
-        asdict(passage) | {"year": years[passage.paper_id], "indexed": text}
+        asdict(passage) | repeated[passage.paper_id] | {"indexed": text}
         for passage, text in zip(passages, indexed, strict=True)
     ]
     table = pa.Table.from_pylist(rows, schema=schema.remove(schema.get_field_index("vector")))
@@ -146,8 +204,12 @@ def passage_rows(
     return table.append_column("vector", pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]))
 
 
-def build_rows(build: Build) -> pa.Table:
-    return pa.Table.from_pylist([asdict(build)], schema=BUILDS)
+def link_rows(links: Iterable[Link]) -> pa.Table:
+    return pa.Table.from_pylist([asdict(link) for link in links], schema=LINKS)
+
+
+def build_rows(builds: Sequence[Build]) -> pa.Table:
+    return pa.Table.from_pylist([asdict(build) for build in builds], schema=BUILDS)
 
 
 def to_collection(row: Row) -> Collection:
@@ -156,9 +218,15 @@ def to_collection(row: Row) -> Collection:
 
 def to_paper(row: Row) -> Paper:
     values = {name: row[name] for name in PAPER_COLUMNS}
-    values["authors"] = tuple(Author(**author) for author in row["authors"])
+    values["authors"] = tuple(to_author(author) for author in row["authors"])
     values["keywords"] = tuple(row["keywords"])
+    values["aspects"] = tuple(Aspect(**aspect) for aspect in row["aspects"])
+    values["topics"] = tuple(Topic(**topic) for topic in row["topics"])
     return Paper(**values)
+
+
+def to_author(row: Row) -> Author:
+    return Author(row["given"], row["family"], tuple(row["affiliations"]))
 
 
 def to_reference(row: Row) -> Reference:
@@ -169,7 +237,12 @@ def to_passage(row: Row) -> Passage:
     values = {name: row[name] for name in PASSAGE_COLUMNS}
     values["section"] = tuple(Section(**section) for section in row["section"])
     values["sentences"] = tuple(
-        Sentence(sentence["start"], sentence["end"], tuple(Box(**box) for box in sentence["boxes"]))
+        Sentence(
+            sentence["start"],
+            sentence["end"],
+            tuple(Box(**box) for box in sentence["boxes"]),
+            tuple(sentence["references"]),
+        )
         for sentence in row["sentences"]
     )
     return Passage(**values)
@@ -179,4 +252,5 @@ def to_build(row: Row) -> Build:
     values = {field.name: row[field.name] for field in fields(Build)}
     values["failures"] = tuple(Failure(**failure) for failure in row["failures"])
     values["remarks"] = tuple(Remark(**remark) for remark in row["remarks"])
+    values["parsers"] = tuple(ParserCount(**count) for count in row["parsers"])
     return Build(**values)

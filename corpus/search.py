@@ -6,6 +6,7 @@ weighted sum of normalised scores was better than rank fusion on SciFact (.734 a
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from corpus.encoder import Encoder
 from corpus.errors import CorpusError
@@ -13,6 +14,7 @@ from corpus.records import Hit, PaperHits, Passage, Scope
 from corpus.store import Corpus, Match
 from corpus.text import storable
 
+SearchMode = Literal["hybrid", "dense", "lexical"]
 MIN_PAPERS, MAX_PAPERS, DEFAULT_PAPERS = 1, 15, 10
 
 
@@ -46,13 +48,17 @@ def search(
     papers: int = DEFAULT_PAPERS,
     passages_per_paper: int = 3,
     weights: SearchWeights = WEIGHTS,
+    mode: SearchMode = "hybrid",
 ) -> tuple[PaperHits, ...]:
-    """Return the best papers for `query` in `scope`, each with its best passages, best first."""
+    """Return the best papers for `query` in `scope`, each with its best passages, best first.
+
+    `mode` leaves one side of the search out, to measure the other.
+    """
     query = storable(query).strip()
     if not query:
         return ()
-    dense = corpus.nearest(encoder.encode_query(query), scope, weights.depth)
-    lexical = corpus.matching(query, scope, weights.depth)
+    dense = [] if mode == "lexical" else corpus.nearest(encoder.encode_query(query), scope, weights.depth)
+    lexical = [] if mode == "dense" else corpus.matching(query, scope, weights.depth)
     return group_by_paper(corpus, fuse(dense, lexical, weights), papers, passages_per_paper)
 
 

@@ -34,6 +34,7 @@ _LETTERED = re.compile(
     r"\b(?:app|appendix|fig|figure|table|tab|section|sec|part|class|type|group|case|model|step|panel)[.s]? $",
     re.IGNORECASE,
 )
+_LONGEST_LETTERED = 12
 _CLOSERS = "\"'”’»)]}*_"
 _CITATION = r"\[\d{1,3}(?:[,;–-] ?\d{1,3})*\]"
 _STOP = re.compile(
@@ -107,7 +108,7 @@ def _stop_after(token: str, text: str, start: int, match: re.Match[str], after: 
     if word in _MAYBE_OPEN:
         return opener or (closed and word == "etc")
     if len(token) == 1 and token.isalpha() and token.isupper():
-        return opener or closed or _LETTERED.search(text, start, match.start() - 1) is not None
+        return opener or closed or _lettered_before(text, start, match.start() - 1)
     # "1. Introduction" and "a. first" at the very beginning are marks of a list, not sentences.
     is_mark = (token.isdecimal() and len(token) <= 3) or (len(token) == 1 and token.isalpha())
     line = max(start, text.rfind("\n", start, match.start()) + 1) if is_mark else start
@@ -164,3 +165,8 @@ def _is_hard_break(text: str, line: int, match: re.Match[str]) -> bool:
     if _LIST_MARK.match(text, after):
         return True
     return len(before) < _SHORT_LINE and after < len(text) and text[after].isupper()
+
+
+def _lettered_before(text: str, start: int, end: int) -> bool:
+    """Tell whether a word stands before `end` that a letter may belong to."""
+    return _LETTERED.search(text, max(start, end - _LONGEST_LETTERED), end) is not None

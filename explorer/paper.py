@@ -1,23 +1,28 @@
 """The Paper screen: one paper, its text by section, its pages, and what to do with it."""
 
+import re
+
 import streamlit as st
 
 from corpus.errors import CorpusError
 from corpus.records import Paper, Passage, Scope
 from corpus.search import similar_papers
 from explorer.ask import ask_about
+from explorer.at_a_glance import draw_at_a_glance
+from explorer.bibliography import draw_bibliography
 from explorer.navigation import ASK, COLLECTION, PAPER
 from explorer.parts.citations import cut_passage, passage_boxes, passage_page
 from explorer.parts.listener import listen
 from explorer.parts.page_image import file_name, pages_in, save_button, show_page
 from explorer.parts.safe_text import escaped, one_line, shortened, web_address
 from explorer.parts.sections import PaperSection, paper_sections
-from explorer.parts.wording import all_authors, short_reference
+from explorer.parts.wording import affiliations, all_authors, short_reference
 from explorer.reader import Reader
 from explorer.resources import Library
 
 SIMILAR = 8
-REFERENCES_SHOWN = 300
+# Both ways of naming an arXiv paper, with or without its version.
+_ARXIV_ID = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,3})?")
 
 
 def render_paper(library: Library, reader: Reader) -> None:
@@ -28,10 +33,9 @@ def render_paper(library: Library, reader: Reader) -> None:
         _draw_unknown()
         return
     passages = library.corpus.passages(paper.id)
-    meant, sentence = meant_passage(
-        passages, st.query_params.get("passage", ""), st.query_params.get("sentence", "")
-    )
-    reader.narrow = listen("paper_listener", narrow=reader.narrow).narrow
+    address = {name: st.query_params.get(name, "") for name in ("id", "passage", "sentence")}
+    meant, sentence = meant_passage(passages, address["passage"], address["sentence"])
+    reader.narrow = listen("paper_listener", narrow=reader.narrow, address=address).narrow
     above = meant if meant and meant.kind != "abstract" else None
     _draw_head(library, reader, paper, above if reader.narrow else None, sentence)
     has_pdf = library.pdf_path(paper.pdf_sha256) is not None
@@ -39,13 +43,18 @@ def render_paper(library: Library, reader: Reader) -> None:
     with text:
         if above and not reader.narrow:
             _draw_meant(above, sentence)
+        draw_at_a_glance(paper)
         _draw_text(paper, passages, meant, sentence)
-        _draw_references(library, paper)
+        draw_bibliography(library, paper)
     with side:
         if has_pdf:
             _draw_pages(library, paper, meant, sentence)
         _draw_bibtex(paper)
         _draw_similar(library, passages)
+    if meant:
+        # Whoever comes from a link on this very page is looking at another place of it.
+        place = _place_of("meant" if above else "abstract", meant, sentence)
+        listen("place_listener", narrow=reader.narrow, show=f"marked_sentence_{place}", to_top=False)
 
 
 def meant_passage(
@@ -65,6 +74,7 @@ def external_links(paper: Paper) -> tuple[tuple[str, str], ...]:
     wanted = (
         ("Anthology" if "aclanthology.org" in paper.url else "Web page", paper.url),
         ("DOI", f"https://doi.org/{doi}" if doi else ""),
+        ("arXiv", f"https://arxiv.org/abs/{paper.arxiv_id}" if _ARXIV_ID.fullmatch(paper.arxiv_id) else ""),
         ("PDF at the publisher", paper.pdf_url),
     )
     return tuple((label, address) for label, url in wanted if (address := web_address(url)))
@@ -92,7 +102,10 @@ def _draw_head(
     st.title(escaped(paper.title), anchor=False)
     if meant:
         _draw_meant(meant, sentence)
-    st.markdown(escaped(all_authors(paper.authors, 30)))
+    with st.container(key="authors", gap="xxsmall"):
+        st.markdown(escaped(all_authors(paper.authors, 30)))
+        if places := affiliations(paper.authors):
+            st.caption(escaped(places))
     pages = f"pp. {paper.pages}" if paper.pages else ""
     facts = [part for part in (paper.venue, str(paper.year or ""), pages) if part]
     with st.container(horizontal=True, vertical_alignment="center", key="paper_links"):
@@ -116,7 +129,7 @@ def _draw_text(
     with st.container(key="reading_abstract"):
         st.subheader("Abstract", anchor=False)
         if meant and meant.kind == "abstract":
-            _draw_marked(meant, sentence, "abstract")
+            _draw_marked(meant, sentence, _place_of("abstract", meant, sentence))
         elif paper.abstract:
             st.text(one_line(paper.abstract))
         else:
@@ -140,7 +153,7 @@ def _draw_meant(meant: Passage, sentence: int | None) -> None:
     """Draw the passage that the address names above the text, where it is seen at once."""
     with st.container(border=True, key="meant"):
         st.markdown(f"**The passage you came for** · {escaped(meant.section_path or 'text')}")
-        _draw_marked(meant, sentence, "meant")
+        _draw_marked(meant, sentence, _place_of("meant", meant, sentence))
 
 
 def _draw_section(section: PaperSection, meant: Passage | None, sentence: int | None) -> None:
@@ -152,6 +165,11 @@ def _draw_section(section: PaperSection, meant: Passage | None, sentence: int | 
                 _draw_marked(passage, sentence, f"text_{passage.number}")
             else:
                 st.text(passage.text.strip())
+
+
+def _place_of(name: str, passage: Passage, sentence: int | None) -> str:
+    """Return what a marked place is called in the page: each sentence has a name of its own."""
+    return f"{name}_{passage.number}_{'all' if sentence is None else sentence}"
 
 
 def _draw_marked(passage: Passage, sentence: int | None, place: str) -> None:
@@ -227,12 +245,3 @@ def _draw_similar(library: Library, passages: tuple[Passage, ...]) -> None:
         for one in found:
             label = escaped(shortened(short_reference(one.paper), 140))
             st.page_link(PAPER, label=label, query_params={"id": one.paper.id})
-
-
-def _draw_references(library: Library, paper: Paper) -> None:
-    references = library.corpus.references(paper.id)
-    if not references:
-        return
-    with st.expander(f"References ({len(references)})", key="references"):
-        for number, reference in enumerate(references[:REFERENCES_SHOWN], start=1):
-            st.markdown(f"{number}. {escaped(reference.text or reference.title)}")

@@ -7,6 +7,7 @@ from typing import cast
 import streamlit as st
 
 from assistant.records import Conversation, Turn
+from corpus.records import Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Reader:
     narrow: bool = False
     picked: tuple[str, ...] = ()
     asked_about: tuple[str, ...] = ()
+    asked_within: Scope = field(default_factory=Scope)
 
     def conversation(self) -> Conversation:
         title = self.turns[0].question if self.turns else "Conversation"

@@ -7,8 +7,10 @@ import streamlit as st
 
 from assistant.chat import Assistant
 from assistant.generators.choice import GeneratorChoice, generator_choices, open_generator
-from corpus.encoder import SentenceEncoder
+from corpus.encoder import Encoder
+from corpus.encoder_choice import open_encoder
 from corpus.errors import CorpusError
+from corpus.manifest import read_manifest
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
 from explorer.parts.jobs import JobStore
@@ -19,7 +21,7 @@ class Library:
     """The corpus as it was last published, and what reads and answers from it."""
 
     settings: Settings
-    encoder: SentenceEncoder
+    encoder: Encoder
     corpus: Corpus
 
     def writers(self) -> tuple[GeneratorChoice, ...]:
@@ -38,10 +40,10 @@ class Library:
 def open_library() -> Library:
     """Return the library as of the last build; raises CorpusError when there is no usable corpus."""
     settings = read_settings()
-    encoder = _encoder(settings.encoder)
-    return Library(
-        settings, encoder, _corpus(settings.corpus_path, _published(settings.corpus_path), encoder)
-    )
+    published = _published(settings.corpus_path)
+    built_with = _built_with(settings.corpus_path) if published else ""
+    encoder = _encoder(f"{settings.encoder} {settings.encoder_runtime} {built_with}", settings)
+    return Library(settings, encoder, _corpus(settings.corpus_path, published, encoder))
 
 
 def has_corpus() -> bool:
@@ -54,14 +56,20 @@ def jobs() -> JobStore:
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)
-def _encoder(name: str) -> SentenceEncoder:
-    return SentenceEncoder(name)
+def _encoder(wanted: str, _settings: Settings) -> Encoder:  # noqa: ARG001
+    """Open the encoder anew whenever another is wanted or was built with: `wanted` is only a key."""
+    return open_encoder(_settings)
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
-def _corpus(path: Path, published: str, _encoder_in_use: SentenceEncoder) -> Corpus:  # noqa: ARG001
+def _corpus(path: Path, published: str, _encoder_in_use: Encoder) -> Corpus:  # noqa: ARG001
     """Open the corpus anew whenever a build has replaced its manifest: `published` is only a key."""
     return Corpus.open(path, _encoder_in_use)
+
+
+def _built_with(path: Path) -> str:
+    manifest = read_manifest(path)
+    return f"{manifest.encoder} {manifest.encoder_sha256} {manifest.runtime}"
 
 
 def _published(path: Path) -> str:

@@ -1,277 +1,338 @@
-"""The build: what a source lists becomes papers and passages of the corpus, and a report."""
+"""The build: what sources list becomes papers and passages of the corpus, and a report.
+
+Papers are prepared ahead, embedded in blocks and staged in files; when all are there the tables are changed
+and published in one step. A build that dies leaves what it staged, and the next one goes on from there.
+"""
 
 import hashlib
 import json
-import shutil
+import resource
+import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
-from filelock import FileLock, Timeout
-
-from corpus import rows
-from corpus.bibtex import bibtex
-from corpus.encoder import Encoder, Vectors
+from corpus.encoder import Encoder
 from corpus.errors import CorpusError
-from corpus.records import Author, Build, Collection, Failure, Paper, Passage, Reference, Remark
+from corpus.manifest import SCHEMA_VERSION
+from corpus.records import Build, Collection, Failure, ParserCount, Remark
 from corpus.settings import Settings
-from corpus.store import Corpus, CorpusWriter, KnownPaper
+from corpus.store import KnownPaper
 from corpus.text import storable
-from indexer.document import Document, ParseError
-from indexer.passages import indexed_text, make_passages
-from indexer.reading import file_sha256, is_pdf, read_document
+from corpus.writer import CorpusWriter
+from indexer.blocks import BlockEncoder, blocks, stage
+from indexer.document import ParseError
+from indexer.locking import build_lock
+from indexer.parsers import open_tei_parser
+from indexer.preparing import ParserChoice, PreparedPaper, Preparer, Task
+from indexer.reading import file_sha256, is_pdf
 from indexer.sources.protocol import Source, SourcePaper
+from indexer.staging import StagedPaper, Staging
 
 # Part of every fingerprint: raise it when the same file would give other passages.
-INDEXER_VERSION = 1
-PASSAGES_PER_BLOCK = 512
+INDEXER_VERSION = 2
+# Blocks that wait for the disk; more would only fill the memory.
+_BLOCKS_WAITING = 4
 
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedPaper:
-    """A paper ready for the corpus."""
-
-    paper: Paper
-    references: tuple[Reference, ...]
-    passages: tuple[Passage, ...]
-    pdf: Path | None
-    notes: tuple[str, ...] = ()
-
-
 @dataclass(slots=True)
 class _Tally:
-    """What a build has seen so far."""
+    """What a build has seen of one collection so far; `fresh` are new or changed papers' fingerprints."""
 
+    collection: Collection
     known: Mapping[str, KnownPaper]
     seen: set[str] = field(default_factory=set)
     moved: dict[str, int] = field(default_factory=dict)
-    added: int = 0
-    changed: int = 0
+    fresh: dict[str, str] = field(default_factory=dict)
     unchanged: int = 0
     passages: int = 0
+    parsers: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
+    seconds: float = 0.0
 
     @property
-    def gone(self) -> list[str]:
-        return [identifier for identifier in self.known if identifier not in self.seen]
+    def changed(self) -> int:
+        return sum(identifier in self.known for identifier in self.fresh)
 
-    @property
-    def changes_papers(self) -> bool:
-        return bool(self.added or self.changed or self.moved or self.gone)
+    def take(self, paper_id: str, staged: StagedPaper, name: str) -> None:
+        """Count a paper that is staged, under the name that its source gives it."""
+        self.fresh[paper_id] = staged.fingerprint
+        self.parsers[staged.parser] += 1
+        self.passages += staged.passages
+        self.remarks += [Remark(storable(name), storable(note)) for note in staged.notes]
 
-
-def build_collection(settings: Settings, encoder: Encoder, source: Source, progress: Progress) -> Build:
-    """Bring one collection of the corpus up to date with its source.
-
-    A paper whose fingerprint is unchanged is left alone; one that cannot be read is named in the report,
-    and what the corpus held of it stays. `progress` is called with the name of each paper that is done
-    with. Raises CorpusError and SourceError.
-    """
-    with build_lock(settings):
-        started, clock = datetime.now(UTC), time.perf_counter()
-        writer = CorpusWriter(settings.corpus_path, encoder)
-        published = writer.published()
-        _check_source(published, source.collection)
-        tally = _Tally(published.known_papers(source.collection.id) if published else {})
-        with ThreadPoolExecutor(max_workers=1) as pool:
-            pending: list[Future[None]] = []
-            for block in _blocks(_changed_papers(source, tally, progress)):
-                pending.append(pool.submit(_write, writer, block, _encode(encoder, block), settings))
-                for item in block:
-                    progress(item.paper.title)
-            for future in pending:
-                future.result()
-        writer.remove_papers(tally.gone)
-        writer.move_papers(tally.moved)
-        build = _report(source, encoder, tally, started, time.perf_counter() - clock)
-        if tally.changes_papers or not _built(published, source.collection, build):
-            writer.put_collection(source.collection)
-            writer.add_build(build)
-            writer.publish()
-        return replace(build, seconds=time.perf_counter() - clock)
-
-
-def _check_source(published: Corpus | None, collection: Collection) -> None:
-    """Raise CorpusError when the collection's id is taken by one of another kind, whose papers would go."""
-    for held in (summary.collection for summary in (published.collections() if published else ())):
-        if held.id == collection.id and held.source != collection.source:
-            raise CorpusError(
-                f"The corpus already holds a collection {held.id!r} of another kind ({held.source}). Choose "
-                f"another id, or remove that one first: python -m indexer remove {held.id}"
-            )
-
-
-def build_lock(settings: Settings) -> FileLock:
-    """Return the lock that lets one build run at a time; entering it raises CorpusError when one does."""
-    try:
-        settings.home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise CorpusError(f"The folder {settings.home} cannot be written: {error.strerror}.") from error
-    return _BuildLock(settings.home / "build.lock", timeout=0)
-
-
-class _BuildLock(FileLock):
-    def __enter__(self) -> "_BuildLock":
-        try:
-            super().__enter__()
-        except Timeout as error:
-            raise CorpusError(
-                "Another build is writing to this corpus. Wait for it to end, then run this again."
-            ) from error
-        except OSError as error:
-            raise CorpusError(f"The corpus folder cannot be written: {error.strerror}.") from error
-        return self
-
-
-def _changed_papers(source: Source, tally: _Tally, progress: Progress) -> Iterator[IndexedPaper]:
-    """Yield the papers that are new or changed, counting the others."""
-    for entry in source.papers():
-        try:
-            indexed = _index(entry, tally)
-        except ParseError as error:
-            tally.failures.append(Failure(storable(entry.name), storable(str(error))))
-            progress(entry.name)
-            continue
-        if indexed is None:
-            tally.unchanged += 1
-            progress(entry.name)
-            continue
-        tally.changed += entry.paper.id in tally.known
-        tally.added += entry.paper.id not in tally.known
-        tally.passages += len(indexed.passages)
-        tally.remarks += [Remark(storable(entry.name), storable(note)) for note in indexed.notes]
-        yield indexed
-
-
-def _index(entry: SourcePaper, tally: _Tally) -> IndexedPaper | None:
-    """Return the paper ready for the corpus, None when it is unchanged; raises ParseError."""
-    if entry.paper.id in tally.seen:
-        raise ParseError("the source lists this paper twice; the first was taken")
-    tally.seen.add(entry.paper.id)
-    sha256 = file_sha256(entry.file) if entry.file else ""
-    fingerprint = _fingerprint(entry, sha256)
-    known = tally.known.get(entry.paper.id)
-    if known and known.fingerprint == fingerprint:
-        if known.position != entry.paper.position:
-            tally.moved[entry.paper.id] = entry.paper.position
-        return None
-    document = read_document(entry.file) if entry.file else None
-    pdf = entry.file if entry.file and is_pdf(entry.file) else None
-    paper = _completed(entry, document, sha256 if pdf else "", fingerprint)
-    references = entry.references or (document.references if document else ())
-    notes = document.notes if document else ()
-    return IndexedPaper(paper, references, make_passages(paper, document), pdf, notes)
-
-
-def _fingerprint(entry: SourcePaper, sha256: str) -> str:
-    """Return a hash of all that a paper is made from; its place in the collection is not part of it."""
-    paper = replace(entry.paper, position=0)
-    facts = [INDEXER_VERSION, sha256, asdict(paper), [asdict(item) for item in entry.references]]
-    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
-
-
-def _completed(entry: SourcePaper, document: Document | None, pdf_sha256: str, fingerprint: str) -> Paper:
-    """Return the source's metadata completed by what the parser found."""
-    paper = replace(entry.paper, fingerprint=fingerprint, pdf_sha256=pdf_sha256)
-    if document is not None:
-        authors: tuple[Author, ...] = paper.authors or document.authors
-        paper = replace(
-            paper,
-            title=paper.title or document.title or entry.name,
-            authors=authors,
-            year=paper.year or document.year,
-            doi=paper.doi or document.doi,
-            abstract=paper.abstract or "\n\n".join(paragraph.text for paragraph in document.abstract),
-            keywords=paper.keywords or document.keywords,
-            parser=document.parser,
-            parser_version=document.parser_version,
-            page_count=document.page_count,
-            full_text=any(section.paragraphs for section in document.sections),
-        )
-    return replace(paper, bibtex=paper.bibtex or bibtex(paper))
-
-
-def _blocks(papers: Iterator[IndexedPaper]) -> Iterator[list[IndexedPaper]]:
-    block: list[IndexedPaper] = []
-    size = 0
-    for paper in papers:
-        block.append(paper)
-        size += len(paper.passages)
-        if size >= PASSAGES_PER_BLOCK:
-            yield block
-            block, size = [], 0
-    if block:
-        yield block
+    def fail(self, name: str, reason: str) -> None:
+        self.failures.append(Failure(storable(name), storable(reason)))
 
 
 @dataclass(frozen=True, slots=True)
-class _EncodedBlock:
-    passages: list[Passage]
-    indexed: list[str]
-    vectors: Vectors
+class BuildOptions:
+    """How a build reads: by which parser, and whether `again`.
+
+    Again means that a source lists what is to be parsed anew though it is unchanged, and that papers it
+    does not list stay.
+    """
+
+    parser: ParserChoice = "auto"
+    again: bool = False
 
 
-def _encode(encoder: Encoder, block: Sequence[IndexedPaper]) -> _EncodedBlock:
-    passages = [passage for item in block for passage in item.passages]
-    indexed = [indexed_text(item.paper, passage) for item in block for passage in item.passages]
-    return _EncodedBlock(passages, indexed, encoder.encode_passages(indexed))
+AS_USUAL = BuildOptions()
 
 
-def _write(
-    writer: CorpusWriter, block: Sequence[IndexedPaper], encoded: _EncodedBlock, settings: Settings
-) -> None:
-    for item in block:
-        _keep_pdf(item, settings.pdf_path)
-    writer.remove_papers([item.paper.id for item in block])
-    years = {item.paper.id: item.paper.year for item in block}
-    writer.add_papers(
-        rows.paper_rows([(item.paper, item.references) for item in block]),
-        rows.passage_rows(encoded.passages, years, encoded.indexed, encoded.vectors),
-    )
+def build_collection(
+    settings: Settings,
+    encoder: Encoder,
+    source: Source,
+    progress: Progress,
+    options: BuildOptions = AS_USUAL,
+) -> Build:
+    """Bring one collection of the corpus up to date with its source; see `build_collections`."""
+    return build_collections(settings, encoder, [source], progress, options)[0]
 
 
-def _keep_pdf(item: IndexedPaper, folder: Path) -> None:
-    """Copy a paper's PDF beside the corpus under its hash, so that page images outlive the original."""
-    target = folder / f"{item.paper.pdf_sha256}.pdf"
-    if item.pdf is None or target.exists():
-        return
-    temporary = target.with_suffix(".new")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(item.pdf, temporary)
-        temporary.replace(target)
-    except OSError as error:
-        raise CorpusError(f"{item.pdf.name} cannot be copied to {folder}: {error.strerror}.") from error
+def build_collections(
+    settings: Settings,
+    encoder: Encoder,
+    sources: Iterable[Source],
+    progress: Progress,
+    options: BuildOptions = AS_USUAL,
+) -> tuple[Build, ...]:
+    """Bring collections of the corpus up to date with their sources and publish them in one step.
+
+    A paper whose fingerprint is unchanged is left alone; one that cannot be read is named in the report,
+    and what the corpus held of it stays. `progress` is called with the name of each paper that is done
+    with. Sources are asked one after the other, so that an iterator need not hold them all. Raises
+    CorpusError and SourceError; what was embedded until then is staged, and the next build of
+    the same collections takes it from there.
+    """
+    with build_lock(settings):
+        return _Run(settings, encoder, options).build(sources, progress)
 
 
-def _report(source: Source, encoder: Encoder, tally: _Tally, started: datetime, seconds: float) -> Build:
-    stamp = started.isoformat(timespec="milliseconds")
-    return Build(
-        id=f"{source.collection.id}@{stamp}",
-        collection_id=source.collection.id,
-        started=stamp,
-        seconds=seconds,
-        encoder=encoder.name,
-        encoder_sha256=encoder.sha256,
-        added=tally.added,
-        changed=tally.changed,
-        unchanged=tally.unchanged,
-        removed=len(tally.gone),
-        passages=tally.passages,
-        failures=tuple(tally.failures),
-        remarks=tuple(tally.remarks),
-    )
+class _Run:
+    """One run of the indexer over some collections."""
+
+    def __init__(self, settings: Settings, encoder: Encoder, options: BuildOptions) -> None:
+        self._settings, self._encoder, self._options = settings, encoder, options
+        self._started, self._clock = datetime.now(UTC), time.perf_counter()
+        self._writer = CorpusWriter(settings.corpus_path, encoder)
+        self._published = self._writer.published()
+        self._staging = Staging(settings.staging_path, _staging_key(encoder, options))
+        self._tallies: dict[str, _Tally] = {}
+        self._homes: dict[str, str] = {}
+        self._remark: Remark | None = None
+
+    def build(self, sources: Iterable[Source], progress: Progress) -> tuple[Build, ...]:
+        self._embed(sources, progress)
+        builds = self._commit(list(self._tallies.values()))
+        self._staging.discard(list(self._tallies))
+        return builds
+
+    def _embed(self, sources: Iterable[Source], progress: Progress) -> None:
+        """Prepare, embed and stage what is new; three steps that overlap."""
+        block_encoder = BlockEncoder(self._encoder)
+        grobid, self._remark = open_tei_parser(self._settings, self._options.parser)
+        fall_back = self._options.parser != "grobid"
+        waiting: list[Future[None]] = []
+        with Preparer(grobid, fall_back=fall_back) as preparer, ThreadPoolExecutor(1) as disk:
+            for block in blocks(self._prepared(preparer, sources, progress)):
+                encoded = block_encoder.encode(block)
+                waiting.append(disk.submit(stage, self._staging, self._settings.pdf_path, encoded))
+                if len(waiting) > _BLOCKS_WAITING:
+                    waiting.pop(0).result()
+                self._take(block)
+                for item in block:
+                    progress(item.paper.title)
+            for future in waiting:
+                future.result()
+
+    def _take(self, block: Sequence[PreparedPaper]) -> None:
+        """Count the papers of a block; the time since the last one is shared by their passages."""
+        seconds = time.perf_counter() - self._clock
+        self._clock += seconds
+        passages = sum(len(item.passages) for item in block)
+        for item in block:
+            tally = self._tallies[item.paper.collection_id]
+            tally.take(item.paper.id, item.staged, item.name)
+            tally.seconds += seconds * len(item.passages) / passages
+
+    def _prepared(
+        self, preparer: Preparer, sources: Iterable[Source], progress: Progress
+    ) -> Iterator[PreparedPaper]:
+        """Yield the papers that are new or changed and can be read."""
+        for task, outcome in preparer.prepared(self._tasks(sources, progress)):
+            if isinstance(outcome, ParseError):
+                tally = self._tallies[task.entry.paper.collection_id]
+                tally.fail(task.entry.name, str(outcome))
+                progress(task.entry.name)
+            else:
+                yield outcome
+
+    def _tasks(self, sources: Iterable[Source], progress: Progress) -> Iterator[Task]:
+        """Yield what has to be prepared, counting the rest."""
+        held = self._published.collections() if self._published else ()
+        known = self._published.known_papers() if self._published else {}
+        self._homes = {paper: home for home, papers in known.items() for paper in papers}
+        for source in sources:
+            collection = source.collection
+            _check_source([one.collection for one in held], collection)
+            tally = _Tally(collection, known.get(collection.id, {}))
+            self._tallies[collection.id] = tally
+            for entry in source.papers():
+                try:
+                    task = self._task(entry, tally)
+                except ParseError as error:
+                    # Told when its turn comes, so that the report keeps the order of the source.
+                    task = Task(replace(entry, problem=str(error)), "")
+                if task:
+                    yield task
+                else:
+                    progress(entry.name)
+
+    def _task(self, entry: SourcePaper, tally: _Tally) -> Task | None:
+        """Return what is to be done for a paper, None when nothing is; raises ParseError."""
+        identifier = entry.paper.id
+        if entry.problem:
+            raise ParseError(entry.problem)
+        if identifier in tally.seen:
+            raise ParseError("the source lists this paper twice; the first was taken")
+        home = self._homes.setdefault(identifier, tally.collection.id)
+        if home != tally.collection.id:
+            raise ParseError(f"it is in the collection {home!r} already")
+        tally.seen.add(identifier)
+        task = _task_of(entry, known=identifier in tally.known)
+        known = tally.known.get(identifier)
+        if known and known.fingerprint == task.fingerprint and not self._options.again:
+            tally.unchanged += 1
+            if known.position != entry.paper.position:
+                tally.moved[identifier] = entry.paper.position
+            return None
+        if staged := self._staging.get(identifier, task.fingerprint):
+            tally.take(identifier, staged, entry.name)
+            return None
+        return task
+
+    def _commit(self, tallies: Sequence[_Tally]) -> tuple[Build, ...]:
+        """Change the tables and publish, unless there is nothing to tell."""
+        earlier = (
+            {build.collection_id: build for build in self._published.builds()} if self._published else {}
+        )
+        held = {one.collection for one in (self._published.collections() if self._published else ())}
+        told = [
+            tally
+            for tally in tallies
+            if self._changes(tally)
+            or tally.collection not in held
+            or tally.collection.id not in earlier
+            or earlier[tally.collection.id].failures != tuple(tally.failures)
+        ]
+        self._share_rest(tallies)
+        if self._remark and tallies:
+            tallies[0].remarks.insert(0, self._remark)
+        if told:
+            self._write(told)
+            self._writer.put_collections([tally.collection for tally in told])
+            self._writer.add_builds([self._report(tally) for tally in told])
+            self._writer.publish()
+        self._share_rest(tallies)
+        return tuple(self._report(tally) for tally in tallies)
+
+    def _share_rest(self, tallies: Sequence[_Tally]) -> None:
+        """Share the time since the last block among all collections."""
+        seconds = time.perf_counter() - self._clock
+        self._clock += seconds
+        for tally in tallies:
+            tally.seconds += seconds / len(tallies)
+
+    def _changes(self, tally: _Tally) -> bool:
+        return bool(tally.fresh or tally.moved or self._gone(tally))
+
+    def _gone(self, tally: _Tally) -> list[str]:
+        if self._options.again:
+            return []
+        return [identifier for identifier in tally.known if identifier not in tally.seen]
+
+    def _write(self, tallies: Sequence[_Tally]) -> None:
+        """Replace what changed; the rows come from the staged files, a few at a time."""
+        outdated = [
+            identifier
+            for tally in tallies
+            for identifier in (*(paper for paper in tally.fresh if paper in tally.known), *self._gone(tally))
+        ]
+        fresh = {paper: fingerprint for tally in tallies for paper, fingerprint in tally.fresh.items()}
+        self._writer.remove_papers(outdated)
+        if fresh:
+            papers, passages = self._staging.paper_batches(fresh), self._staging.passage_batches(fresh)
+            self._writer.add_papers(papers, passages)
+        self._writer.move_papers({paper: to for tally in tallies for paper, to in tally.moved.items()})
+
+    def _report(self, tally: _Tally) -> Build:
+        stamp = self._started.isoformat(timespec="milliseconds")
+        return Build(
+            id=f"{tally.collection.id}@{stamp}",
+            collection_id=tally.collection.id,
+            started=stamp,
+            seconds=tally.seconds,
+            encoder=self._encoder.name,
+            encoder_sha256=self._encoder.sha256,
+            added=len(tally.fresh) - tally.changed,
+            changed=tally.changed,
+            unchanged=tally.unchanged,
+            removed=len(self._gone(tally)),
+            passages=tally.passages,
+            failures=tuple(tally.failures),
+            remarks=tuple(tally.remarks),
+            run=stamp,
+            parsers=tuple(ParserCount(*entry) for entry in sorted(tally.parsers.items())),
+            peak_memory_mib=_peak_memory_mib(),
+        )
 
 
-def _built(published: Corpus | None, collection: Collection, build: Build) -> bool:
-    """Tell whether the last build of the collection already describes it so and reports the same failures."""
-    if published is None or collection not in (summary.collection for summary in published.collections()):
-        return False
-    earlier = [old for old in published.builds() if old.collection_id == collection.id]
-    return bool(earlier) and earlier[-1].failures == build.failures
+def _task_of(entry: SourcePaper, *, known: bool) -> Task:
+    """Return the task for a paper with the hashes of its files; raises ParseError for one unreadable."""
+    sha256 = file_sha256(entry.file) if entry.file else ""
+    shown = file_sha256(entry.pdf) if entry.pdf else sha256 if entry.file and is_pdf(entry.file) else ""
+    return Task(entry, _fingerprint(entry, sha256, shown), sha256, shown, known=known)
+
+
+def _fingerprint(entry: SourcePaper, sha256: str, pdf_sha256: str) -> str:
+    """Return a hash of all that a paper is made from; its place in the collection is not part of it."""
+    paper = replace(entry.paper, position=0)
+    references = [asdict(item) for item in entry.references]
+    facts = [INDEXER_VERSION, sha256, pdf_sha256, asdict(paper), references]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def _staging_key(encoder: Encoder, options: BuildOptions) -> str:
+    """Return what staged papers must agree in to be of use."""
+    parser = options.parser if options.again else ""
+    encoded_by = f"{encoder.name} {encoder.sha256} {encoder.runtime}"
+    return f"{SCHEMA_VERSION} {INDEXER_VERSION} {encoded_by} {parser}"
+
+
+def _check_source(held: Sequence[Collection], collection: Collection) -> None:
+    """Raise CorpusError when the collection's id is taken by one of another kind, whose papers would go."""
+    for one in held:
+        if one.id == collection.id and one.source != collection.source:
+            raise CorpusError(
+                f"The corpus already holds a collection {collection.id!r} of another kind ({one.source}). "
+                f"Choose another id, or remove that one first: python -m indexer remove {collection.id}"
+            )
+
+
+def _peak_memory_mib() -> int:
+    """Return the most resident memory of this process so far; Linux counts it in KiB, macOS in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak // (1024**2 if sys.platform == "darwin" else 1024))
+
+
+def unfinished(settings: Settings, encoder: Encoder) -> dict[str, int]:
+    """Return how many papers of each collection a build that died has ready."""
+    return Staging(settings.staging_path, _staging_key(encoder, AS_USUAL)).waiting()

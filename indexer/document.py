@@ -11,10 +11,14 @@ class ParseError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A sentence's text, without white space at its ends, and its boxes on the page."""
+    """A sentence's text, without white space at its ends, and its boxes on the page.
+
+    `references` are the entries of the bibliography that it cites, counted from 0.
+    """
 
     text: str
     boxes: tuple[Box, ...] = ()
+    references: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
 """Sections to passages: about 200 words of one section each, cut at sentences, never across a section."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from math import ceil
 
-from corpus.records import Box, Paper, Passage, PassageKind, Section, Sentence, passage_id
+from corpus.records import Paper, Passage, PassageKind, Section, Sentence, passage_id
 from corpus.sentences import sentence_spans
 from corpus.text import storable, words
 from indexer.document import Document, Paragraph, Piece
@@ -44,9 +45,11 @@ def indexed_text(paper: Paper, passage: Passage) -> str:
 def _first_passage(paper: Paper, document: Document | None) -> Passage:
     text = storable(paper.abstract or paper.title).strip()
     pieces = [piece for paragraph in (document.abstract if document else ()) for piece in paragraph.sentences]
-    boxes = {_key(piece.text): piece.boxes for piece in pieces}
+    printed = {_key(piece.text): piece for piece in pieces}
+    found = ((start, end, printed.get(_key(text[start:end]))) for start, end in sentence_spans(text))
     sentences = tuple(
-        Sentence(start, end, boxes.get(_key(text[start:end]), ())) for start, end in sentence_spans(text)
+        Sentence(start, end, piece.boxes, piece.references) if piece else Sentence(start, end)
+        for start, end, piece in found
     )
     return _passage(paper, 0, kind="abstract", section=(), text=text, sentences=sentences)
 
@@ -90,29 +93,27 @@ def _blocks(kind: PassageKind, paragraphs: Sequence[Paragraph]) -> Iterator[tupl
             yield _joined(block)
 
 
-def _flat(paragraphs: Sequence[Paragraph]) -> list[tuple[str, tuple[Box, ...]]]:
+def _flat(paragraphs: Sequence[Paragraph]) -> list[Piece]:
     """Return all sentences with the white space that follows them: a blank line after a paragraph's last."""
     flat = []
     for paragraph in paragraphs:
         pieces = [piece for piece in _stored(paragraph) if piece.text]
         for index, piece in enumerate(pieces):
             gap = "\n\n" if index == len(pieces) - 1 else " "
-            flat.append((piece.text + gap, piece.boxes))
+            flat.append(replace(piece, text=piece.text + gap))
     return flat
 
 
 def _stored(paragraph: Paragraph) -> Iterator[Piece]:
     for piece in paragraph.sentences:
-        yield Piece(" ".join(storable(piece.text).split()), piece.boxes)
+        yield replace(piece, text=" ".join(storable(piece.text).split()))
 
 
-def _even_blocks(
-    sentences: Sequence[tuple[str, tuple[Box, ...]]],
-) -> Iterator[list[tuple[str, tuple[Box, ...]]]]:
+def _even_blocks(sentences: Sequence[Piece]) -> Iterator[list[Piece]]:
     """Cut sentences into runs of nearly the same number of words, at most about `WORDS_PER_PASSAGE`."""
-    counts = [len(words(text)) for text, _ in sentences]
+    counts = [len(words(sentence.text)) for sentence in sentences]
     share = sum(counts) / max(1, ceil(sum(counts) / (WORDS_PER_PASSAGE * SLACK)))
-    block: list[tuple[str, tuple[Box, ...]]] = []
+    block: list[Piece] = []
     size = 0
     for sentence, count in zip(sentences, counts, strict=True):
         if block and size + count > share * SLACK:
@@ -124,11 +125,11 @@ def _even_blocks(
         yield block
 
 
-def _joined(block: Sequence[tuple[str, tuple[Box, ...]]]) -> tuple[str, tuple[Sentence, ...]]:
-    text = "".join(piece for piece, _ in block).rstrip()
+def _joined(block: Sequence[Piece]) -> tuple[str, tuple[Sentence, ...]]:
+    text = "".join(piece.text for piece in block).rstrip()
     sentences, start = [], 0
-    for piece, boxes in block:
-        end = min(start + len(piece), len(text))
-        sentences.append(Sentence(start, end, boxes))
+    for piece in block:
+        end = min(start + len(piece.text), len(text))
+        sentences.append(Sentence(start, end, piece.boxes, piece.references))
         start = end
     return text, tuple(sentences)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from corpus.records import Reference
+from indexer.identifiers import find_arxiv_id, find_doi
 from indexer.pdf_layout import Line
 from indexer.pdf_paragraphs import Vocabulary, paragraph
 
@@ -13,7 +14,6 @@ _LABEL = re.compile(r"(?:\[[^\]]{1,30}\]|\(?\d{1,3}[.)])(?:\s|$)")
 _YEAR = re.compile(r"(?<![\d.:/-])((?:19|20)\d\d)[a-z]?(?![\d/-])")
 _QUOTED = re.compile(r"[“\"](?P<title>[^”\"]{10,300}?)[,.?!]?[”\"]")
 _AFTER_YEAR = re.compile(r"(?:19|20)\d\d[a-z]?\)?[.,:]\s+(?P<title>[^.?!]{12,300}[?!]?)(?:[.?!](?:\s|$))")
-_DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>]+[^\s\"<>.,;)\]]")
 
 
 def split_references(lines: Sequence[Line], vocabulary: Vocabulary) -> tuple[Reference, ...]:
@@ -33,12 +33,12 @@ def read_reference(text: str) -> Reference:
     """Recognise title, year and DOI of an entry where they are certain; authors are left in the text."""
     years = sorted({int(year) for year in _YEAR.findall(text)})
     title = _QUOTED.search(text) or _AFTER_YEAR.search(text)
-    doi = _DOI.search(text)
     return Reference(
         text=text,
         title=title["title"].strip(" ,.") if title else "",
         year=years[0] if len(years) == 1 else None,
-        doi=doi[0] if doi else "",
+        doi=find_doi(text),
+        arxiv_id=find_arxiv_id(text),
     )
 
 

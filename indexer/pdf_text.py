@@ -3,9 +3,10 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
-from corpus.pdf import PDFIUM_VERSION, PdfError, PdfPage, read_pages, title_in_properties
+from corpus.pdf import PDFIUM_VERSION, PdfError, PdfPage, page_count, read_pages, title_in_properties
 from corpus.records import PassageKind, Section
 from indexer.document import Document, DocumentSection, Paragraph, ParseError, Piece
 from indexer.pdf_front import (
@@ -26,6 +27,9 @@ from indexer.pdf_roles import BIBLIOGRAPHY, begins_aside, roles
 
 PARSER = "pypdfium2"
 
+MOST_PAGES = 1_000
+"""The pages that are read of one file: the words of so many take about 600 MiB while they are sorted out."""
+
 _FEWEST_LETTERS_A_PAGE = 40
 _KEYWORDS = re.compile(
     r"(?:key ?-?words(?: and phrases)?|index terms|general terms)\b\s*[:.—–-]*\s*", re.IGNORECASE
@@ -38,15 +42,20 @@ def read_pdf(path: Path) -> Document:
     Raises ParseError for files that are broken, encrypted or empty, and for scans without text.
     """
     try:
-        pages = list(read_pages(path))
+        count = page_count(path)
+        pages = list(islice(read_pages(path), MOST_PAGES))
     except PdfError as error:
         raise ParseError(str(error)) from error
     _check_text(path, pages)
     lines = lines_in_order(pages)
     if not lines:
         raise ParseError(f"{path.name} has no running text on its {len(pages)} pages")
-    document = _Reader(lines, title_in_properties(path)).document(len(pages))
-    return replace(document, notes=_damage(pages))
+    document = _Reader(lines, title_in_properties(path)).document(count)
+    return replace(document, notes=(*_left_out(count), *_damage(pages)))
+
+
+def _left_out(count: int) -> tuple[str, ...]:
+    return (f"only the first {MOST_PAGES:,} of its {count:,} pages were read",) if count > MOST_PAGES else ()
 
 
 def _damage(pages: Sequence[PdfPage]) -> tuple[str, ...]:

@@ -10,8 +10,11 @@ from pathlib import Path
 
 from lxml import etree
 
+from corpus.records import Reference
 from indexer.document import Document, Paragraph, ParseError, Piece
 from indexer.tei_body import Body, read_body
+from indexer.tei_boxes import Element, count_pages, drop_bad_boxes
+from indexer.tei_citations import bibliography, link_citations
 from indexer.tei_header import (
     read_arxiv_id,
     read_arxiv_stamp,
@@ -19,11 +22,11 @@ from indexer.tei_header import (
     read_doi,
     read_keywords,
     read_parser_version,
-    read_references,
+    read_reference,
     read_title,
     read_year,
 )
-from indexer.tei_text import Element, pieces_of, strip_invisible, text_of
+from indexer.tei_text import pieces_of, strip_invisible, text_of
 
 LARGEST_TEI = 32 * 1024 * 1024
 """The most bytes of one file that are read; a book of a thousand pages has about 10 MiB."""
@@ -39,6 +42,8 @@ _DOCTYPE = re.compile(r"(?>\s+|<\?.*?\?>|<!--.*?-->)*<!DOCTYPE(\s+html\b)?", re.
 def read_tei(source: Path | bytes) -> Document:
     """Read a TEI file of GROBID, or what its server sent; raises ParseError for all that is wrong with it."""
     root = _parse(_read_source(source))
+    bad_boxes = drop_bad_boxes(root)
+    references = _read_references(root)
     header = root.find("teiHeader")
     header = etree.Element("teiHeader") if header is None else header
     text = root.find("text")
@@ -52,12 +57,22 @@ def read_tei(source: Path | bytes) -> Document:
         abstract=_read_abstract(header),
         keywords=read_keywords(header),
         sections=body.sections,
-        references=read_references(root),
-        page_count=len({surface.get("n") for surface in root.iterfind("facsimile/surface")}),
+        references=references,
+        page_count=count_pages(root),
         parser="grobid",
         parser_version=read_parser_version(header),
     )
-    return _complete(document, body)
+    remarks = (f"{bad_boxes} box{'es' * (bad_boxes != 1)} could not be read",) if bad_boxes else ()
+    document = _complete(document, body)
+    return replace(document, notes=(*document.notes, *remarks))
+
+
+def _read_references(root: Element) -> tuple[Reference, ...]:
+    """Read the entries of the bibliography that have any text, and link what cites them to their places."""
+    read = [read_reference(entry) for entry in bibliography(root)]
+    kept = [place for place, reference in enumerate(read) if reference.text]
+    link_citations(root, {place: number for number, place in enumerate(kept)})
+    return tuple(read[place] for place in kept)
 
 
 def _read_source(source: Path | bytes) -> str:

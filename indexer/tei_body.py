@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from corpus.records import PassageKind, Section
 from indexer.document import DocumentSection, Paragraph, Piece
+from indexer.tei_boxes import Element, boxes_of
 from indexer.tei_headings import (
     Heading,
     Path,
@@ -15,8 +16,6 @@ from indexer.tei_headings import (
     labels_in_figures,
 )
 from indexer.tei_text import (
-    Element,
-    boxes_of,
     ends_with_stop,
     has_words,
     is_glyph_soup,
@@ -237,7 +236,7 @@ def _caption_pieces(figure: Element) -> tuple[Piece, ...]:
     begins_with_label = _letters_of(pieces[0].text).startswith(_letters_of(label))
     if not label or begins_with_label or _CAPTION_LABEL.match(pieces[0].text):
         return pieces
-    return (Piece(f"{label} {pieces[0].text}", pieces[0].boxes), *pieces[1:])
+    return (replace(pieces[0], text=f"{label} {pieces[0].text}"), *pieces[1:])
 
 
 def _label(figure: Element) -> str:

@@ -1,14 +1,15 @@
 """Title, authors, identifiers, keywords and bibliography of a TEI file."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from corpus.records import Author, Reference
-from indexer.tei_text import Element, text_of
+from indexer.identifiers import find_arxiv_id, find_doi
+from indexer.tei_boxes import Element
+from indexer.tei_text import text_of
 
 _YEAR = re.compile(r"(?<!\d)(1[5-9]\d\d|20\d\d)(?!\d)")
-_DOI = re.compile(r"10\.\d{4,9}/\S+")
-_ARXIV = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")
 _ARXIV_STAMP = re.compile(
     r"arXiv:(?P<id>\d{4}\.\d{4,5}(?:v\d+)?)\s*\[[\w.-]+\]\s*\d{1,2} \w{3} (?P<year>\d{4})"
 )
@@ -33,19 +34,45 @@ def read_authors(header: Element) -> tuple[Author, ...]:
     """Return the persons and the collaborations; an `author` without either is a left-over affiliation."""
     organisations = {text_of(name).casefold() for name in header.iter("orgName")}
     authors = (_read_author(author) for author in header.iterfind("*//sourceDesc//analytic/author"))
-    people = (author for author in authors if author and _is_name(author, organisations))
-    return tuple(dict.fromkeys(people))
+    found: dict[str, Author] = {}
+    for author in authors:
+        if author and _is_name(author, organisations):
+            before = found.get(author.name, author)
+            both = _distinct((*before.affiliations, *author.affiliations))
+            found[author.name] = replace(before, affiliations=both)
+    return tuple(found.values())
 
 
 def _read_author(author: Element) -> Author | None:
+    found = None
     person = author.find("persName")
     if person is not None:
-        return _read_person(person)
-    for name in author.findall("orgName"):
-        text = text_of(name)
-        if name.get("type") == "collaboration" or _COLLABORATION.search(text):
-            return Author("", text)
-    return None
+        found = _read_person(person)
+    else:
+        names = {text_of(name): name.get("type") for name in author.findall("orgName")}
+        groups = (text for text, kind in names.items() if kind == "collaboration" or _is_collaboration(text))
+        found = next((Author("", text) for text in groups if text), None)
+    affiliations = (_read_affiliation(affiliation) for affiliation in author.findall("affiliation"))
+    return replace(found, affiliations=_distinct(affiliations)) if found else None
+
+
+def _is_collaboration(name: str) -> bool:
+    return _COLLABORATION.search(name) is not None
+
+
+def _read_affiliation(affiliation: Element) -> str:
+    """Return an affiliation on one line: the parts that GROBID told apart, else as printed."""
+    tags = ("orgName", "settlement", "country")
+    parts = _distinct(text_of(part).strip(" .,;:") for tag in tags for part in affiliation.iter(tag))
+    return ", ".join(parts) or next(map(text_of, affiliation.findall("note")), "")
+
+
+def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the texts without those that are said again, whatever the case."""
+    found: dict[str, str] = {}
+    for text in filter(None, texts):
+        found.setdefault(text.casefold(), text)
+    return tuple(found.values())
 
 
 def _read_person(person: Element) -> Author | None:
@@ -60,7 +87,7 @@ def _read_person(person: Element) -> Author | None:
 
 def _is_name(author: Author, organisations: set[str]) -> bool:
     name = author.name.casefold()
-    if not author.given and _COLLABORATION.search(name):
+    if not author.given and _is_collaboration(name):
         return True
     known = name in organisations or name in _SECTION_WORDS
     return not known and not _ORGANISATION.search(name) and any(letter.isalpha() for letter in name)
@@ -84,19 +111,20 @@ def read_doi(header: Element) -> str:
 
 def _doi_among(identifiers: Iterator[Element]) -> str:
     for identifier in identifiers:
-        found = _DOI.search(text_of(identifier)) if identifier.get("type", "").upper() == "DOI" else None
-        if found:
-            return found[0].rstrip(".,;")
+        doi = find_doi(text_of(identifier)) if identifier.get("type", "").upper() == "DOI" else ""
+        if doi:
+            return doi
     return ""
 
 
 def read_arxiv_id(header: Element) -> str:
     """Return the arXiv id with its version; GROBID writes "arXiv:2312.07559v2[cs.CL]"."""
-    for identifier in header.iterfind("*//sourceDesc/biblStruct/idno"):
-        found = _ARXIV.search(text_of(identifier)) if identifier.get("type", "").lower() == "arxiv" else None
-        if found:
-            return found[0]
-    return ""
+    return _arxiv_id_among(header.iterfind("*//sourceDesc/biblStruct/idno"))
+
+
+def _arxiv_id_among(identifiers: Iterator[Element]) -> str:
+    texts = (text_of(idno) for idno in identifiers if idno.get("type", "").lower() == "arxiv")
+    return next((found for text in texts if (found := find_arxiv_id(text, named=False))), "")
 
 
 def read_arxiv_stamp(text: str) -> tuple[str, int] | None:
@@ -123,20 +151,18 @@ def read_parser_version(header: Element) -> str:
     return "" if version == "unknown" else version
 
 
-def read_references(root: Element) -> tuple[Reference, ...]:
-    """Return the entries of the bibliography that have any text."""
-    entries = (_read_reference(entry) for entry in root.iterfind(".//listBibl/biblStruct"))
-    return tuple(entry for entry in entries if entry.text)
-
-
-def _read_reference(entry: Element) -> Reference:
+def read_reference(entry: Element) -> Reference:
+    """Read an entry of the bibliography; its text may be empty."""
     title = _first_text(entry, "analytic/title", "monogr/title[@level='m']", "monogr/title[@level='u']")
     people = entry.findall("analytic/author/persName") or entry.findall("monogr/author/persName")
     authors = tuple(person.name for name in people if (person := _read_person(name)))
     year = next((found for date in entry.iterfind(".//imprint/date") if (found := _year_of(date))), None)
     doi = _doi_among(entry.iter("idno"))
     raw = _first_text(entry, "note[@type='raw_reference']")
-    return Reference(raw or _compose(entry, title, authors, year, doi), title, authors, year, doi)
+    text = raw or _compose(entry, title, authors, year, doi)
+    printed = " ".join((text, *(link.get("target", "") for link in entry.iter("ptr"))))
+    arxiv_id = _arxiv_id_among(entry.iter("idno")) or find_arxiv_id(printed)
+    return Reference(text, title, authors, year, doi or find_doi(printed), arxiv_id)
 
 
 def _first_text(entry: Element, *paths: str) -> str:

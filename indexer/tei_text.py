@@ -3,17 +3,16 @@
 Expects tags without namespaces and a tree without comments (see `indexer.tei`).
 """
 
-import math
 import re
-from collections.abc import Iterable, Iterator
-
-from lxml import etree
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from corpus.records import Box
 from corpus.sentences import sentence_spans
-from indexer.document import ParseError, Piece
-
-Element = etree._Element
+from indexer.document import Piece
+from indexer.tei_boxes import Element, boxes_of
+from indexer.tei_citations import entries_of
 
 # Control characters, non-characters and marks that no reader sees but that break words for every search.
 _INVISIBLE = re.compile(
@@ -21,18 +20,25 @@ _INVISIBLE = re.compile(
 )
 _REFERENCE = re.compile(r"&#(?:x([0-9a-fA-F]{1,8})|([0-9]{1,8}));")
 
-# `strip_invisible` has removed these two from the source, so they can mark where references begin and end.
+# `strip_invisible` has removed these from the source, so they can mark where references begin and end, and
+# which entries of the bibliography they are: eleven characters for the digits and the end of a number.
 _OPEN, _CLOSE = "\x02", "\x03"
+_DIGITS = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6\ufdd7\ufdd8\ufdd9\ufdda"
+_TO_DIGITS = str.maketrans("0123456789 ", _DIGITS)
+_FROM_DIGITS = str.maketrans(_DIGITS, "0123456789 ")
+_MARK = re.compile(f"({_OPEN}[{_DIGITS}]*|{_CLOSE})")
+# Where a space is missing after a reference or before one; | is the place.
 _REFERENCE_SPACING = re.compile(
-    "(?<=[,;])\x03(?=\x02?\\w)"  # "[1,|2]"
-    "|(?<=[\\])])\x03(?=\\w)"  # "[22]|and"
-    "|(?<=\\w)\x03(?![a-z]\\b)(?=\\w)"  # "Table 7|shows", but not the panel in "Figure 2|a"
-    "|(?<=\\w\\w)\x02(?=[\\[(\\w])"  # "machine|[16]", but not "Fig. S|1"
+    f"(?<=[,;]\x03)(?=(?:\x02[{_DIGITS}]*)?\\w)"  # "[1,|2]"
+    "|(?<=[\\])]\x03)(?=\\w)"  # "[22]|and"
+    "|(?<=\\w\x03)(?![a-z]\\b)(?=\\w)"  # "Table 7|shows", but not the panel in "Figure 2|a"
+    f"|(?<=\\w\\w)(?=\x02[{_DIGITS}]*[\\[(\\w])"  # "machine|[16]", but not "Fig. S|1"
 )
 # The head of every page of some publishers, in the middle of a sentence: "Article https://doi.org/10.1038/..."
 _RUNNING_HEAD = re.compile(
     "(?:^|(?<=\\s))Article\\s+\x02?https://doi\\.org/10\\.\\d{4,9}/[^\\s\x02\x03]+\x03?(?=\\s|$)"
 )
+_LABEL_SPACING = " ,;–-"
 _APART = frozenset({"note", "figure", "table", "graphic"})
 _BLOCKS = frozenset("s p div head label formula list item lb row cell quote".split())
 
@@ -55,7 +61,55 @@ def _keep_visible(match: re.Match[str]) -> str:
 
 def text_of(element: Element) -> str:
     """Return the text of `element` on one line, without the notes and figures in it."""
-    return _tidy("".join(_flow(element)))
+    return _read_line("".join(_flow(element))).text
+
+
+@dataclass(frozen=True, slots=True)
+class _Citation:
+    """Entry `entry` of the bibliography is cited by the characters from `start` to `end`."""
+
+    start: int
+    end: int
+    entry: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """Text on one line and what it cites."""
+
+    text: str
+    citations: tuple[_Citation, ...] = ()
+
+    @property
+    def references(self) -> tuple[int, ...]:
+        return _unique(citation.entry for citation in self.citations)
+
+    def sentences(self) -> tuple[Piece, ...]:
+        if not self.text:
+            return ()
+        labels = {citation.start: citation.end for citation in self.citations if self._is_number(citation)}
+        edges = [self._behind_labels(start, labels) if start else 0 for start, _ in sentence_spans(self.text)]
+        cited: list[list[int]] = [[] for _ in edges]
+        for citation in self.citations:
+            cited[bisect_right(edges, citation.start) - 1].append(citation.entry)
+        spans = zip(edges, [*edges[1:], len(self.text)], cited, strict=True)
+        return tuple(
+            Piece(part, references=_unique(entries))
+            for start, end, entries in spans
+            if (part := self.text[start:end].strip())
+        )
+
+    def _is_number(self, citation: _Citation) -> bool:
+        return self.text[citation.start : citation.end].strip(_LABEL_SPACING).isdecimal()
+
+    def _behind_labels(self, start: int, labels: Mapping[int, int]) -> int:
+        """Return where a sentence begins behind raised numbers of the one before: "it. 7, 8 We"."""
+        place = start
+        while place in labels:
+            place = labels[place]
+            while self.text[place : place + 1] in _LABEL_SPACING and place < len(self.text):
+                place += 1
+        return place if self.text[place : place + 1].isupper() else start
 
 
 def _flow(element: Element) -> Iterator[str]:
@@ -69,33 +123,46 @@ def _flow_child(child: Element) -> Iterator[str]:
     if child.tag in _APART:
         yield " "
     elif child.tag == "ref":
-        yield from (_OPEN, *_flow(child), _CLOSE)
+        entries = "".join(f"{entry} " for entry in entries_of(child))
+        yield from (_OPEN, entries.translate(_TO_DIGITS), *_flow(child), _CLOSE)
     elif child.tag in _BLOCKS:
         yield from (" ", *_flow(child), " ")
     else:
         yield from _flow(child)
 
 
-def _tidy(text: str) -> str:
-    spaced = _REFERENCE_SPACING.sub(" ", _RUNNING_HEAD.sub(" ", text))
-    return " ".join(spaced.replace(_OPEN, "").replace(_CLOSE, "").split())
+def _read_line(flow: str) -> _Line:
+    """Take the marks of references out of a text and white space together."""
+    parts: list[str] = []
+    citations: list[_Citation] = []
+    started: list[tuple[int, int]] = []
+    length, opened = 0, ""
+    for part in _MARK.split(_REFERENCE_SPACING.sub(" ", _RUNNING_HEAD.sub(" ", flow))):
+        if part.startswith(_OPEN):
+            opened += part[1:].translate(_FROM_DIGITS)
+        elif part == _CLOSE:
+            # A reference without text of its own belongs to what stands before it.
+            started.extend((max(0, length - 1), int(entry)) for entry in opened.split())
+            citations.extend(_Citation(start, length, entry) for start, entry in started)
+            started, opened = [], ""
+        elif text := _collapse(part, after_space=not parts or parts[-1].endswith(" ")):
+            if text != " ":
+                start = length + text.startswith(" ")
+                started.extend((start, int(entry)) for entry in opened.split())
+                opened = ""
+            parts.append(text)
+            length += len(text)
+    return _Line("".join(parts).rstrip(), tuple(citations))
 
 
-def boxes_of(element: Element) -> tuple[Box, ...]:
-    """Return the boxes of `element` itself; none for an empty @coords; raises ParseError for a broken one."""
-    return tuple(_read_box(part) for part in element.get("coords", "").split(";") if part.strip())
+def _collapse(text: str, *, after_space: bool) -> str:
+    """Make every run of white space one space, none where one stands before."""
+    collapsed = re.sub(r"\s+", " ", text)
+    return collapsed.removeprefix(" ") if after_space else collapsed
 
 
-def _read_box(text: str) -> Box:
-    try:
-        page, *numbers = text.split(",")
-        x, y, width, height = map(float, numbers)
-        box = Box(int(page), x, y, width, height)
-    except ValueError:
-        raise ParseError(f'the coordinates "{text[:60]}" are not page, x, y, width and height') from None
-    if box.page < 1 or not all(math.isfinite(number) for number in (x, y, width, height)):
-        raise ParseError(f'the coordinates "{text[:60]}" are not on a page')
-    return box
+def _unique(entries: Iterable[int]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(entries))
 
 
 def pieces_of(element: Element) -> tuple[Piece, ...]:
@@ -104,9 +171,10 @@ def pieces_of(element: Element) -> tuple[Piece, ...]:
     Only a sentence with coordinates of its own has boxes: those of its paragraph would point at lines that
     do not carry it. A paragraph of one sentence is that sentence.
     """
-    pieces = _marked_sentences(element) if element.find(".//s") is not None else split(text_of(element))
+    marked = element.find(".//s") is not None
+    pieces = _marked_sentences(element) if marked else _read_line("".join(_flow(element))).sentences()
     if len(pieces) == 1 and not pieces[0].boxes:
-        return (Piece(pieces[0].text, _block_boxes(element)),)
+        return (replace(pieces[0], boxes=_block_boxes(element)),)
     return pieces
 
 
@@ -123,17 +191,18 @@ def _block_boxes(element: Element) -> tuple[Box, ...]:
 
 def split(text: str) -> tuple[Piece, ...]:
     """Return the sentences of `text` without boxes."""
-    return tuple(Piece(part) for start, end in sentence_spans(text) if (part := text[start:end].strip()))
+    return _Line(text).sentences()
 
 
 def _marked_sentences(element: Element) -> tuple[Piece, ...]:
     pieces: list[Piece] = []
     for run in _runs(element):
         if isinstance(run, str):
-            _add_loose(pieces, _tidy(run))
-        elif text := text_of(run):
+            _add_loose(pieces, _read_line(run))
+        elif (line := _read_line("".join(_flow(run)))).text:
             # GROBID loses spaces between sentences inside <s>, too; the split finds where.
-            pieces.append(Piece(" ".join(piece.text for piece in split(text)), boxes_of(run)))
+            text = " ".join(piece.text for piece in line.sentences())
+            pieces.append(Piece(text, boxes_of(run), line.references))
     return _mend(pieces)
 
 
@@ -162,15 +231,16 @@ def _parts(element: Element) -> Iterator[str | Element]:
         yield child.tail or ""
 
 
-def _add_loose(pieces: list[Piece], text: str) -> None:
+def _add_loose(pieces: list[Piece], line: _Line) -> None:
     """Add text outside <s>: a mere citation or stop to the sentence before, words as sentences."""
-    if not text:
-        return
+    text = line.text
     if pieces and not _WORDS.search(text):
-        space = " " if text[0].isalnum() or text[0] in "[(" else ""
-        pieces[-1] = Piece(f"{pieces[-1].text}{space}{text}", pieces[-1].boxes)
+        before = pieces[-1]
+        space = " " if text[:1].isalnum() or text.startswith(("[", "(")) else ""
+        references = _unique((*before.references, *line.references))
+        pieces[-1] = Piece(f"{before.text}{space}{text}", before.boxes, references)
     else:
-        pieces.extend(split(text))
+        pieces.extend(line.sentences())
 
 
 def _mend(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
@@ -203,7 +273,11 @@ def _is_cut(before: str, after: str) -> bool:
 def join(before: Piece, after: Piece) -> Piece:
     """Return both pieces as one sentence; a hyphen at the break stays and takes no space."""
     broken_word = before.text[-2:-1].isalpha() and before.text.endswith("-") and after.text[:1].islower()
-    return Piece(f"{before.text}{'' if broken_word else ' '}{after.text}", before.boxes + after.boxes)
+    return Piece(
+        f"{before.text}{'' if broken_word else ' '}{after.text}",
+        before.boxes + after.boxes,
+        _unique((*before.references, *after.references)),
+    )
 
 
 def has_words(text: str) -> bool:

@@ -39,6 +39,8 @@ def clean_environment(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
         return
     for name in _settings_in_environment():
         monkeypatch.delenv(name)
+    # A fresh home exports the encoder, which takes ten seconds; most tests have a home of their own.
+    monkeypatch.setenv("PAPER_TRAIL_ENCODER_RUNTIME", "torch")
 
 
 @pytest.fixture(scope="session")
@@ -68,7 +70,7 @@ def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         subprocess.run(
             [sys.executable, "-m", "indexer", "demo"],
             cwd=ROOT,
-            env=environment | {"PAPER_TRAIL_HOME": str(home)},
+            env=environment | {"PAPER_TRAIL_HOME": str(home), "PAPER_TRAIL_ENCODER_RUNTIME": "torch"},
             check=True,
             capture_output=True,
             timeout=300,

@@ -8,7 +8,7 @@ import numpy as np
 from corpus import rows
 from corpus.encoder import Encoder
 from corpus.records import Collection, Paper, Passage, Sentence, paper_id, passage_id
-from corpus.store import CorpusWriter
+from corpus.writer import CorpusWriter
 
 
 def make_paper(
@@ -44,19 +44,18 @@ def make_passages(paper: Paper, texts: Sequence[str]) -> list[Passage]:
 
 def add(writer: CorpusWriter, encoder: Encoder, papers: Mapping[Paper, Sequence[str]]) -> None:
     """Write papers with the texts of their passages, their collections with them, without publishing."""
-    for collection in sorted({paper.collection_id for paper in papers}):
-        writer.put_collection(Collection(collection, f"Title of {collection}"))
+    collections = sorted({paper.collection_id for paper in papers})
+    writer.put_collections([Collection(identifier, f"Title of {identifier}") for identifier in collections])
     passages = [passage for paper, texts in papers.items() for passage in make_passages(paper, texts)]
     texts = [passage.text for passage in passages]
     # The same text is encoded once, so that a long paper costs little.
     different = list(dict.fromkeys(texts))
     vectors = dict(zip(different, encoder.encode_passages(different), strict=True))
-    writer.add_papers(
-        rows.paper_rows([(paper, ()) for paper in papers]),
-        rows.passage_rows(
-            passages, {paper.id: paper.year for paper in papers}, texts, np.stack([vectors[t] for t in texts])
-        ),
+    paper_rows = rows.paper_rows([rows.PaperEntry(paper, ()) for paper in papers])
+    passage_rows = rows.passage_rows(
+        passages, {paper.id: paper for paper in papers}, texts, np.stack([vectors[t] for t in texts])
     )
+    writer.add_papers(paper_rows.to_batches(), passage_rows.to_batches())
 
 
 def write_corpus(path: Path, encoder: Encoder, papers: Mapping[Paper, Sequence[str]]) -> None:

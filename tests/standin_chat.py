@@ -2,13 +2,14 @@
 
 import json
 import socket
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Literal, Self
+from http.server import BaseHTTPRequestHandler
+from typing import Any, Literal
+
+from tests.standin_server import StandinServer
 
 KEY_CANARY = "tgp_canary_8f2c61d0b7"
 
@@ -71,7 +72,7 @@ class Received:
 
 
 @dataclass
-class StandinChat:
+class StandinChat(StandinServer):
     """The server, for a `with` block; behaviours are used up in order, then `default` answers.
 
     `default` may be made from the request. Without one, a request too many is answered with HTTP 418.
@@ -89,16 +90,12 @@ class StandinChat:
         self.default = default or refusal(418, "the stand-in has no behaviour left")
         self.requests = []
         self.hang_ups = 0
-        self.closing = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_for(self))
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
-        )
+        self.open(_Handler)
 
     @property
     def url(self) -> str:
         """The address as users give it, with the version at its end."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        return f"{self.address}/v1"
 
     def take(self, request: Received) -> Behaviour:
         self.requests.append(request)
@@ -112,20 +109,6 @@ class StandinChat:
         while not self.hang_ups and time.monotonic() < deadline:
             time.sleep(0.01)
         return self.hang_ups > 0
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.closing.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
-
-def _handler_for(server: StandinChat) -> type[BaseHTTPRequestHandler]:
-    return type("Handler", (_Handler,), {"standin": server})
 
 
 class _Handler(BaseHTTPRequestHandler):

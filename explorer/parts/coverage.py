@@ -14,9 +14,14 @@ def collections_in(summaries: Sequence[CollectionSummary], scope: Scope) -> tupl
     return tuple(one for one in summaries if not scope.collections or one.collection.id in scope.collections)
 
 
+def names_papers(scope: Scope) -> bool:
+    """Return whether a scope says which papers are meant, and not only in which collections."""
+    return bool(scope.papers or scope.topics or scope.years)
+
+
 def covered(corpus: Corpus, scope: Scope) -> tuple[str, ...]:
-    """Return in a line each what a scope covers: its papers where it names some, else its collections."""
-    if scope.papers:
+    """Return in a line each what a scope covers: its papers where it says which, else its collections."""
+    if names_papers(scope):
         titles = [one_line(paper.title) for paper in corpus.papers(scope, limit=PAPERS_NAMED)]
         more = corpus.count_papers(scope) - len(titles)
         return (*titles, f"and {more:,} more") if more > 0 else tuple(titles)
@@ -29,6 +34,6 @@ def covered(corpus: Corpus, scope: Scope) -> tuple[str, ...]:
 def asked_about(corpus: Corpus, scope: Scope) -> str:
     """Return what a question in a scope is asked about, as a title or a placeholder says it."""
     count = corpus.count_papers(scope)
-    if scope.papers and count == 1:
+    if names_papers(scope) and count == 1:
         return f"Ask about: {one_line(corpus.papers(scope, limit=1)[0].title)}"
     return "Ask about this paper" if count == 1 else f"Ask about these {count:,} papers"

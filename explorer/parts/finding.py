@@ -1,6 +1,7 @@
 """Which papers a collection screen lists, and in what order. No Streamlit."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -37,12 +38,13 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One page of a list; `total` counts all pages' papers."""
+    """One page of a list; `total` counts all pages' papers, `topics` those of them that have each topic."""
 
     papers: tuple[Listed, ...]
     total: int
     page: int
     pages: int
+    topics: Mapping[str, int]
 
 
 def list_papers(
@@ -51,12 +53,19 @@ def list_papers(
     """Return one page of the papers in `scope`, those that match `query` when there is one."""
     if words(query):
         found = [Listed(one.paper, one.hits[0]) for one in search_papers(corpus, encoder, query, scope)]
-        return _page_of(_ordered(found, order), page)
+        return _page_of(_ordered(found, order), page, _counted_topics(one.paper for one in found))
     total = corpus.count_papers(scope)
     page, pages = _fitting(page, total)
     by: PaperOrder = "position" if order == "relevance" else order
     papers = corpus.papers(scope, by, (page - 1) * PAGE_SIZE, PAGE_SIZE)
-    return Listing(tuple(Listed(paper) for paper in papers), total, page, pages)
+    return Listing(tuple(Listed(paper) for paper in papers), total, page, pages, corpus.topic_counts(scope))
+
+
+def count_topics(corpus: Corpus, encoder: Encoder, query: str, scope: Scope) -> Mapping[str, int]:
+    """Return how many of the papers that a list would have are about each topic, the most frequent first."""
+    if words(query):
+        return _counted_topics(one.paper for one in search_papers(corpus, encoder, query, scope))
+    return corpus.topic_counts(scope)
 
 
 def search_papers(corpus: Corpus, encoder: Encoder, query: str, scope: Scope) -> list[PaperHits]:
@@ -109,10 +118,15 @@ def _ordered(found: list[Listed], order: Order) -> list[Listed]:
             return found
 
 
-def _page_of(found: Sequence[Listed], page: int) -> Listing:
+def _page_of(found: Sequence[Listed], page: int, topics: Mapping[str, int]) -> Listing:
     page, pages = _fitting(page, len(found))
     start = (page - 1) * PAGE_SIZE
-    return Listing(tuple(found[start : start + PAGE_SIZE]), len(found), page, pages)
+    return Listing(tuple(found[start : start + PAGE_SIZE]), len(found), page, pages, topics)
+
+
+def _counted_topics(papers: Iterable[Paper]) -> Mapping[str, int]:
+    counts = Counter(topic.key for paper in papers for topic in paper.topics)
+    return dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
 
 
 def _fitting(page: int, total: int) -> tuple[int, int]:

@@ -1,6 +1,8 @@
-"""The one piece of script of ours: it hears clicks on citations and tells narrow screens from wide ones."""
+"""The one piece of script of ours: it hears clicks, measures the screen and reveals what is meant."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import streamlit as st
 
@@ -21,9 +23,21 @@ export default function ({ setTriggerValue, setStateValue, data }) {
   document.addEventListener('click', hear, true);
   addEventListener('resize', measure);
   measure();
+  // Streamlit leaves the address as it is where a link leads from a page to itself.
+  const before = new URLSearchParams(location.search);
+  const now = new URLSearchParams(location.search);
+  for (const [name, value] of Object.entries(data.address)) {
+    if (value) now.set(name, value); else now.delete(name);
+  }
+  if (now.toString() !== before.toString()) history.pushState({}, '', `?${now}`);
   if (data.show && data.show !== shown) {
     shown = data.show;
-    setTimeout(() => document.querySelector('.st-key-' + data.show)?.scrollIntoView({ block: 'start' }), 60);
+    const reveal = (tries) => setTimeout(() => {
+      const place = document.querySelector('.st-key-' + data.show);
+      if (place) place.scrollIntoView({ block: data.block });
+      else if (tries) reveal(tries - 1);
+    }, 60);
+    reveal(20);
   }
   return () => { document.removeEventListener('click', hear, true); removeEventListener('resize', measure); };
 }
@@ -40,14 +54,28 @@ class Heard:
     narrow: bool
 
 
-def listen(key: str, *, narrow: bool, show: str = "") -> Heard:
+def listen(
+    key: str,
+    *,
+    narrow: bool,
+    show: str = "",
+    to_top: bool = True,
+    address: Mapping[str, str] = MappingProxyType({}),
+) -> Heard:
     """Mount the listener; `narrow` is what is believed so far, so that only a change is reported.
 
-    `show` is the key of a container that is scrolled into view, once.
+    `show` is the key of a container that is scrolled into view, once: to the top, or else only as far as it
+    takes to see it. `address` holds what the parameters of the page's address have to be, "" for not there.
     """
     result = _component(
         key=key,
-        data={"narrowPixels": NARROW_PIXELS, "narrow": narrow, "show": show},
+        data={
+            "narrowPixels": NARROW_PIXELS,
+            "narrow": narrow,
+            "show": show,
+            "block": "start" if to_top else "nearest",
+            "address": dict(address),
+        },
         on_cite_change=_nothing,
         on_narrow_change=_nothing,
     )

@@ -19,6 +19,11 @@ def overlap_bar(overlap: float) -> str:
     return _bar("Overlap", overlap, "Overlap with the passage")
 
 
+def sentence_bar(overlap: float) -> str:
+    """Return the HTML of the overlap bar of a text that a model wrote from one sentence."""
+    return _bar("Overlap", overlap, "Overlap with the sentence")
+
+
 def score_bars(overlap: float, support: float | None) -> str:
     """Return the HTML of a citation's bars; a score that was not measured has none, and is never a zero."""
     return overlap_bar(overlap) + ("" if support is None else _bar("Support", support, "Support"))

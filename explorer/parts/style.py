@@ -49,12 +49,53 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 [class*="st-key-examples"] button { min-height: 2rem; padding: .2rem 0; height: auto; }
 [class*="st-key-examples"] button p { white-space: normal; text-align: left; }
 [class*="st-key-similar"] a { background: none; padding: .15rem 0; }
-[class*="st-key-similar"] a p, [class*="st-key-similar"] a span { white-space: normal; line-height: 1.4; }
+[class*="st-key-similar"] a p, [class*="st-key-similar"] a span { white-space: normal; line-height: 1.4;
+  font-weight: 400; }
+[class*="st-key-similar"] a:hover { text-decoration: underline; }
+[class*="st-key-reading_aspect"] [data-testid="stHorizontalBlock"] { gap: .25rem .8rem; }
+[class*="st-key-reading_aspect"] [data-testid="stVerticalBlock"] { gap: .1rem; }
+[class*="st-key-reading_aspect"] .stMarkdown strong { font-size: 15.5px; }
+[class*="st-key-reading_aspect"] .pt-score { margin: .1rem 0 .3rem; }
+[class*="st-key-reading_aspect"] [data-testid="stCaptionContainer"] p { font-size: .85rem; }
+[class*="st-key-says_so"] a { background: none; padding: 0; min-height: 1.5rem; }
+[class*="st-key-says_so"] a p, [class*="st-key-says_so"] a span { font-size: .85rem; font-weight: 400;
+  text-decoration: underline; text-underline-offset: .2em;
+  text-decoration-color: color-mix(in srgb, currentColor 40%, transparent); }
+.st-key-topics { row-gap: 1rem; column-gap: 1.3rem; margin: .4rem 0 .2rem; }
+[class*="st-key-topics_"] { flex-wrap: wrap; gap: .9rem .35rem; }
+[class*="st-key-topics_"] a { padding: .05rem .6rem; min-height: 1.65rem; border-radius: 999px;
+  background: none; border: 1px solid #8887; }
+[class*="st-key-topics_"] a:hover, [class*="st-key-topics_"] a:focus-visible {
+  background: #8882; }
+[class*="st-key-topics_"] a p, [class*="st-key-topics_"] a span { font-size: .85rem; font-weight: 400;
+  white-space: normal; }
+.st-key-chosen_topics { gap: .4rem; }
+.st-key-chosen_topics button { min-height: 1.9rem; padding: .1rem .6rem; border-radius: 999px; }
+.st-key-chosen_topics button p { font-size: .9rem; white-space: normal; text-align: left; }
+[class*="st-key-card_foot"] { flex-wrap: nowrap; }
+.st-key-facets { row-gap: .4rem; }
+[class*="st-key-aspect_lines"] { padding-bottom: .6rem; }
+[class*="st-key-aspect_lines"] .stMarkdown p { margin: 0; max-width: none; overflow: hidden;
+  white-space: nowrap; text-overflow: ellipsis; }
+[class*="st-key-aspect_lines"] .stMarkdown p > span:first-child { display: inline-block; width: 5.3rem; }
+.st-key-entries { gap: .5rem; }
+.st-key-entries a { background: none; padding: .1rem 0; min-height: 0; }
+.st-key-entries a p, .st-key-entries a span { white-space: normal; font-weight: 400;
+  text-decoration: underline; text-underline-offset: .2em;
+  text-decoration-color: color-mix(in srgb, currentColor 40%, transparent); }
+.st-key-entries a p, .st-key-entries .stMarkdown p { font-size: 15px; line-height: 1.5; margin: 0; }
+.st-key-entries .stMarkdown p + p { margin-top: .5rem; }
+.st-key-entries [data-testid="stMarkdownContainer"] { margin-bottom: 0; }
+[class*="st-key-marked_sentence"] { scroll-margin-block: 7rem; }
 .stImage img { border: 1px solid color-mix(in srgb, currentColor 16%, transparent); border-radius: 4px; }
 @media (max-width: 640px) {
   .stMainBlockContainer { padding: 4rem 1rem 2rem; }
   .stMainBlockContainer h1 { font-size: 1.5rem; }
   .st-key-evidence_panel { display: none; }
+  [class*="st-key-aspect_lines"] .stMarkdown p { white-space: normal; display: -webkit-box;
+    -webkit-box-orient: vertical; -webkit-line-clamp: 2; margin-bottom: .3rem; }
+  [class*="st-key-aspect_lines"] .stMarkdown p > span:first-child { width: auto; margin-right: .3rem; }
+  [class*="st-key-topics_"] a { min-height: 2rem; }
 }
 @media print {
   [data-testid="stBottom"], [data-testid="stHeader"], .stButton, .stDownloadButton { display: none; }
@@ -62,11 +103,14 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 </style>
 """
 
-# The dark theme's accent is light: Streamlit's white on it, in buttons and chips, could not be read.
+# The dark theme's accent is light: Streamlit's white on it, in buttons and chips, could not be read, nor what
+# Streamlit darkens on hover.
 DARK_STYLE = """
 <style>
 :root { --pt-strong: #8fb8de; }
 [data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primary"] p { color: #171614; }
+button[kind="tertiary"]:is(:hover, :active, [aria-expanded="true"]),
+button[kind="tertiary"]:is(:hover, :active, [aria-expanded="true"]) p { color: #8fb8de; }
 [data-testid="stMultiSelectTagsContainer"] [data-tag],
 [data-testid="stMultiSelectTagsContainer"] [data-tag] * { color: #171614; }
 </style>

@@ -3,8 +3,11 @@
 from datetime import UTC, datetime
 
 from assistant.records import Turn
-from corpus.records import Author, CollectionSummary, Paper, parse_passage_id
-from explorer.parts.safe_text import one_line
+from corpus.records import Aspect, AspectName, Author, CollectionSummary, Paper, parse_passage_id
+from explorer.parts.safe_text import one_line, shortened
+
+ASPECT_NAMES: dict[AspectName, str] = {"challenge": "Challenge", "approach": "Approach", "outcome": "Outcome"}
+AFFILIATIONS_NAMED = 4
 
 
 def short_authors(authors: tuple[Author, ...]) -> str:
@@ -19,6 +22,25 @@ def all_authors(authors: tuple[Author, ...], limit: int = 12) -> str:
     names = [author.name for author in authors]
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(names[:limit]) + more
+
+
+def affiliations(authors: tuple[Author, ...]) -> str:
+    """Return where the authors work, each place once; "" where it is not known."""
+    places = dict.fromkeys(one_line(place) for author in authors for place in author.affiliations)
+    named = [shortened(place, 90) for place in places if place]
+    more = len(named) - AFFILIATIONS_NAMED
+    return " · ".join(named[:AFFILIATIONS_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def ordered_aspects(aspects: tuple[Aspect, ...]) -> tuple[Aspect, ...]:
+    """Return a paper's aspects in the order in which they are read."""
+    order = list(ASPECT_NAMES)
+    return tuple(sorted(aspects, key=lambda aspect: order.index(aspect.name)))
+
+
+def years_said(years: tuple[int, int]) -> str:
+    """Return "2021", "2019 to 2022"."""
+    return str(years[0]) if years[0] == years[1] else f"{years[0]} to {years[1]}"
 
 
 def short_reference(paper: Paper) -> str:
@@ -55,7 +77,7 @@ def collection_facts(summaries: tuple[CollectionSummary, ...]) -> str:
     last = max((one.last_year for one in summaries if one.last_year), default=None)
     facts = [counted(papers, "paper")]
     if first and last:
-        facts.append(str(first) if first == last else f"{first} to {last}")
+        facts.append(years_said((first, last)))
     facts.append("titles and abstracts" if not full else f"{counted(full, 'full text')}")
     if built := max((one.built for one in summaries), default=""):
         facts.append(f"built {day(built)}")

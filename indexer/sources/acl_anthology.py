@@ -1,9 +1,10 @@
-"""Volumes of the ACL Anthology, read through its own library; the only file that imports acl_anthology."""
+"""Papers of the ACL Anthology, read through its own library; the only file that imports acl_anthology."""
 
 import logging
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,65 +12,290 @@ from typing import Any
 os.environ.setdefault("GIT_PYTHON_REFRESH", "quiet")
 
 from acl_anthology import Anthology
+from acl_anthology.collections import Paper as Entry
+from acl_anthology.collections import Volume
+from acl_anthology.config import config
 from acl_anthology.exceptions import AnthologyException, TeXParserWarning
+from acl_anthology.utils.ids import build_id, parse_id
+from acl_anthology.utils.latex import latex_encode
 from git.exc import GitCommandNotFound, GitError
+from lxml import etree
 
 from corpus.records import Author, Collection, Paper
 from corpus.text import storable
+from indexer.downloads import DownloadError, Downloads
+from indexer.sources.pdf_folder import PdfFolder
 from indexer.sources.protocol import SourceError, SourcePaper
 
+# What the library raises on data that it does not expect; XML that is not well-formed is a SyntaxError.
+UNEXPECTED = (AnthologyException, ValueError, TypeError, LookupError, AttributeError)
 
-class AclVolume:
-    """One volume, such as "2022.acl-long" or "P19-1"; its front matter is left out."""
 
-    def __init__(self, volume: Any) -> None:
-        self._volume = volume
-        self._papers = [paper for paper in volume.papers() if not paper.is_frontmatter]
-        self._venue = " ".join([*(_acronym(venue) for venue in volume.venue_ids), str(volume.year)])
-        self.collection = Collection(
-            id=volume.full_id,
-            title=_plain(volume.title),
-            description="From the ACL Anthology: titles and abstracts.",
-            source="ACL Anthology",
-            year=int(volume.year),
-            licence="ACL Anthology material, CC BY 4.0 (from 2016 on)",
-        )
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """An entry as its file lists it; without `entry`, `problem` says why it could not be read."""
+
+    id: str
+    venue: str
+    entry: Any = None
+    problem: str = ""
+
+
+@dataclass(slots=True)
+class _VolumeRead:
+    """A volume and its entries; without `volume`, `problem` says why it could not be read."""
+
+    id: str
+    volume: Any = None
+    entries: list[_Listed] = field(default_factory=list)
+    ids: set[str] = field(default_factory=set)
+    problem: str = ""
+
+
+class AclPapers:
+    """Papers of the Anthology as one collection: a volume, or the papers of a folder of PDFs.
+
+    A paper's file is its PDF of `pdfs`, else its PDF of `downloads`, which is fetched when the paper's turn
+    comes; what the Anthology says of a paper wins over what its PDF says.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        listed: Sequence[_Listed],
+        pdfs: PdfFolder | None = None,
+        downloads: Downloads | None = None,
+    ) -> None:
+        self.collection = collection
+        self._listed = listed
+        self._files = {entry.id: pdfs.join(entry.id) for entry in listed} if pdfs else {}
+        self._downloads = downloads
 
     def __len__(self) -> int:
-        return len(self._papers)
+        return len(self._listed)
 
     def papers(self) -> Iterator[SourcePaper]:
-        for position, entry in enumerate(self._papers):
-            yield SourcePaper(entry.full_id, self._paper(entry, position))
+        for position, listed in enumerate(self._listed):
+            yield self._listed_paper(listed, position)
 
-    def _paper(self, entry: Any, position: int) -> Paper:
+    def _listed_paper(self, listed: _Listed, position: int) -> SourcePaper:
+        problem = listed.problem
+        if not problem:
+            try:
+                return self._source_paper(listed, position)
+            except UNEXPECTED as error:
+                problem = _reason(error)
+        return SourcePaper(listed.id, self._unread(listed, position), problem=problem)
+
+    def _source_paper(self, listed: _Listed, position: int) -> SourcePaper:
+        paper, notes = self._paper(listed, position), _deletion(listed.entry)
+        file = self._files.get(listed.id)
+        if file is None and self._downloads:
+            file, note = self._downloaded(listed.entry, self._downloads)
+            notes += (note,) if note else ()
+        if not paper.bibtex:
+            notes += ("The Anthology's BibTeX of this paper cannot be made.",)
+        return SourcePaper(listed.id, paper, file, notes=notes)
+
+    def _downloaded(self, entry: Any, downloads: Downloads) -> tuple[Path | None, str]:
+        if entry.pdf is None:
+            return None, "The Anthology has no PDF of this paper."
+        try:
+            return downloads.fetch(entry.pdf.url, f"{entry.full_id}.pdf", crc32=entry.pdf.checksum or ""), ""
+        except DownloadError as error:
+            return None, str(error)
+
+    def _paper(self, listed: _Listed, position: int) -> Paper:
+        entry = listed.entry
         names = (author.name for author in entry.authors)
-        return Paper(
-            id=entry.full_id,
-            collection_id=self.collection.id,
+        return replace(
+            self._unread(listed, position),
             title=_plain(entry.title),
-            authors=tuple(Author(name.first or "", name.last) for name in names),
+            authors=tuple(Author(storable(name.first or ""), storable(name.last)) for name in names),
             year=int(entry.year),
-            venue=self._venue,
             abstract=_plain(entry.abstract) if entry.abstract is not None else "",
             pages=entry.pages or "",
             url=entry.web_url,
             pdf_url=entry.pdf.url if entry.pdf else "",
             doi=entry.doi or "",
-            bibtex=entry.to_bibtex(),
+            bibtex=_bibtex(entry),
+        )
+
+    def _unread(self, listed: _Listed, position: int) -> Paper:
+        """Return what is known of an entry before it is read: its id and its place."""
+        return Paper(
+            id=listed.id,
+            collection_id=self.collection.id,
+            title="",
+            authors=(),
+            year=None,
+            venue=listed.venue,
+            abstract="",
             source="ACL Anthology",
             position=position,
         )
 
 
-def open_volumes(ids: list[str], datadir: Path | None, download_to: Path) -> list[AclVolume]:
+class WholeAnthology:
+    """Every volume of the Anthology that has papers besides its front matter, one after the other.
+
+    One file of the Anthology is held at a time: let go of a volume before asking for the next. `problems`
+    are sentences about files and volumes that could not be read, as of the last iteration.
+    """
+
+    def __init__(
+        self, anthology: Any, pdfs: PdfFolder | None = None, downloads: Downloads | None = None
+    ) -> None:
+        self.problems: list[str] = []
+        self._anthology = anthology
+        self._pdfs = pdfs
+        self._downloads = downloads
+
+    def __iter__(self) -> Iterator[AclPapers]:
+        self.problems = []
+        for collection in self._anthology.collections.values():
+            try:
+                # Read to its end first: of a file that breaks off, the last volume is only a part.
+                read = list(_volumes_in(collection))
+            except (SyntaxError, OSError) as error:
+                self.problems.append(f"The Anthology's file {collection.path.name} cannot be read: {error}.")
+                continue
+            self.problems.extend(_cannot_be_read(part) for part in read if part.problem)
+            while read:
+                part = read.pop(0)
+                if part.entries and part.volume is not None:
+                    yield _as_papers(part, self._pdfs, self._downloads)
+            latex_encode.cache_clear()  # the library keeps every title and name it has ever encoded
+
+
+def open_volumes(
+    ids: Sequence[str],
+    datadir: Path | None,
+    download_to: Path,
+    *,
+    pdfs: PdfFolder | None = None,
+    downloads: Downloads | None = None,
+) -> list[AclPapers]:
     """Return the volumes of `ids`, from a local data directory or the library's own download.
 
     Raises SourceError for a missing directory, a failed download or an unknown volume.
     """
-    logging.getLogger("acl_anthology").setLevel(logging.WARNING)
-    anthology = _local(datadir) if datadir else _downloaded(download_to)
-    return [_volume(anthology, identifier) for identifier in ids]
+    anthology = _open(datadir, download_to)
+    homes = {identifier: _home(anthology, identifier) for identifier in ids}
+    found: dict[str, _VolumeRead] = {}
+    for collection in {home.id: home for home in homes.values()}.values():
+        wanted = [identifier for identifier, home in homes.items() if home is collection]
+        found |= {part.id: part for part in _read(collection, wanted[0])}
+    for identifier in homes:
+        if identifier not in found:
+            raise _unknown(identifier)
+        if found[identifier].problem:
+            raise SourceError(_cannot_be_read(found[identifier]))
+    return [_as_papers(found[identifier], pdfs, downloads) for identifier in homes]
+
+
+def all_volumes(
+    datadir: Path | None,
+    download_to: Path,
+    *,
+    pdfs: PdfFolder | None = None,
+    downloads: Downloads | None = None,
+) -> WholeAnthology:
+    """Return the volumes of the whole Anthology; raises SourceError like `open_volumes`."""
+    return WholeAnthology(_open(datadir, download_to), pdfs, downloads)
+
+
+def papers_of(pdfs: PdfFolder, collection: Collection, datadir: Path | None, download_to: Path) -> AclPapers:
+    """Return the papers that a folder holds the PDFs of, whatever volumes they are from, as one collection.
+
+    PDFs that a volume has taken already are left to it. Raises SourceError like `open_volumes`.
+    """
+    anthology = _open(datadir, download_to)
+    wanted = dict.fromkeys(pdfs.paper_ids)
+    found: dict[str, _Listed] = {}
+    for name in dict.fromkeys(parse_id(identifier)[0] for identifier in wanted):
+        if (home := anthology.collections.get(name)) is not None:
+            parts = _read(home, name)
+            found |= {entry.id: entry for part in parts for entry in part.entries if entry.id in wanted}
+    return AclPapers(collection, [found[identifier] for identifier in wanted if identifier in found], pdfs)
+
+
+def _as_papers(part: _VolumeRead, pdfs: PdfFolder | None, downloads: Downloads | None) -> AclPapers:
+    volume = part.volume
+    full = ", and the full text of papers whose PDF is at hand" if pdfs or downloads else ""
+    collection = Collection(
+        id=part.id,
+        title=_plain(volume.title),
+        description=f"From the ACL Anthology: titles and abstracts{full}.",
+        source="ACL Anthology",
+        year=int(volume.year),
+        licence="ACL Anthology material, CC BY 4.0 (from 2016 on)",
+    )
+    return AclPapers(collection, part.entries, pdfs, downloads)
+
+
+def _read(collection: Any, identifier: str) -> list[_VolumeRead]:
+    try:
+        return list(_volumes_in(collection))
+    except (SyntaxError, OSError) as error:
+        raise SourceError(f"The volume {identifier!r} cannot be read: {error}.") from error
+
+
+def _volumes_in(collection: Any) -> Iterator[_VolumeRead]:
+    """Read a file of the Anthology; an entry or a volume that cannot be read costs nothing else.
+
+    The library's own `Collection.load` gives up a whole file for one bad entry, and keeps what it read.
+    """
+    part = _VolumeRead("")
+    for _, element in etree.iterparse(str(collection.path), tag=("meta", "paper", "volume", "event")):
+        parent = element.getparent()
+        if element.tag == "meta" and parent is not None and parent.tag == "volume":
+            part = _begin(collection, parent.get("id") or "", element)
+        elif element.tag == "paper" and part.volume is not None:
+            _add_entry(part, element)
+        elif element.tag == "volume":
+            yield part
+        element.clear()
+
+
+def _begin(collection: Any, number: str, meta: Any) -> _VolumeRead:
+    part = _VolumeRead(f"{collection.id}-{number}")
+    try:
+        part.id = build_id(collection.id, number)
+        part.volume = Volume.from_xml(collection, meta)
+        _plain(part.volume.title)
+    except UNEXPECTED as error:
+        part.volume, part.problem = None, _reason(error)
+    return part
+
+
+def _add_entry(part: _VolumeRead, element: Any) -> None:
+    venue = part.entries[0].venue if part.entries else _venue(part.volume)
+    number = str(element.get("id"))
+    listed = _Listed(f"{part.id}.{number}", venue)
+    try:
+        listed = _Listed(build_id(part.volume.parent.id, part.volume.id, number), venue)
+        entry = Entry.from_xml(part.volume, element)
+        if entry.is_frontmatter:
+            return
+        twice = listed.id in part.ids
+        part.ids.add(listed.id)
+        problem = "The Anthology lists another paper under the same id." if twice else ""
+        part.entries.append(_Listed(listed.id, venue, None if twice else entry, problem))
+    except UNEXPECTED as error:
+        part.entries.append(_Listed(listed.id, venue, problem=_reason(error)))
+
+
+def _reason(error: BaseException) -> str:
+    """Return what the library complains of; the arguments of its validators' errors are whole classes."""
+    words = str(error.args[0] if error.args else type(error).__name__)
+    named = getattr(error, "tag", None) or getattr(error, "value", None)  # what the library objects to
+    words += f": {named}" if named else ""
+    return f"The Anthology's entry cannot be read: {' '.join(storable(words).split())[:300]}"
+
+
+def _cannot_be_read(part: _VolumeRead) -> str:
+    return f"The volume {part.id!r} cannot be read. {part.problem}."
 
 
 def _plain(markup: Any) -> str:
@@ -79,21 +305,60 @@ def _plain(markup: Any) -> str:
         return storable(markup.as_text()).strip()
 
 
-def _acronym(venue_id: str) -> str:
-    """Return a venue's short name from its id; the library's own table takes six seconds to load."""
-    return venue_id.upper() if len(venue_id) <= 6 else venue_id.capitalize()
-
-
-def _volume(anthology: Any, identifier: str) -> AclVolume:
+def _bibtex(entry: Any) -> str:
+    """Return the Anthology's own BibTeX, "" where it cannot be made, as of unbalanced braces in a title."""
     try:
-        volume = anthology.get_volume(identifier)
-    except (AnthologyException, ValueError, LookupError, SyntaxError) as error:  # lxml's are SyntaxErrors
-        raise SourceError(f"The volume {identifier!r} cannot be read: {error}.") from error
-    if volume is None or volume.full_id != identifier:
-        raise SourceError(
-            f"The Anthology has no volume {identifier!r}. Volume ids look like 2022.acl-long or P19-1."
-        )
-    return AclVolume(volume)
+        return storable(entry.to_bibtex())
+    except (*UNEXPECTED, OSError):
+        return ""
+
+
+def _deletion(entry: Any) -> tuple[str, ...]:
+    if entry.deletion is None:
+        return ()
+    note = storable(entry.deletion.note or "").strip()
+    return (f"The Anthology marks this paper as {entry.deletion.type.value}{f': {note}' if note else '.'}",)
+
+
+def _venue(volume: Any) -> str:
+    """Return a volume's venues and year; "ws" only says that it is a workshop, which mostly has a name."""
+    try:
+        acronyms = {venue.id: venue.acronym for venue in volume.venues()}
+    except (*UNEXPECTED, OSError):  # the table of venues is not part of the data at hand
+        acronyms = {
+            venue: venue.upper() if len(venue) <= 6 else venue.capitalize() for venue in volume.venue_ids
+        }
+    named = [acronym for venue, acronym in acronyms.items() if venue != "ws" or len(acronyms) == 1]
+    return " ".join([*named, str(volume.year)])
+
+
+def _home(anthology: Any, identifier: str) -> Any:
+    """Return the file, as the library's collection, in which a volume would be."""
+    try:
+        name, volume, paper = parse_id(identifier)
+        home = anthology.collections.get(name)
+        if home is None or volume is None or paper is not None or build_id(name, volume) != identifier:
+            raise _unknown(identifier)
+    except UNEXPECTED as error:
+        raise _unknown(identifier) from error
+    return home
+
+
+def _unknown(identifier: str) -> SourceError:
+    return SourceError(
+        f"The Anthology has no volume {identifier!r}. Volume ids look like 2022.acl-long or P19-1."
+    )
+
+
+def _open(datadir: Path | None, download_to: Path) -> Any:
+    logging.getLogger("acl_anthology").setLevel(logging.WARNING)
+    for name in list(config):
+        # The library parses its templates of addresses anew for every address, which takes a millisecond.
+        config[name] = config[name]
+    anthology = _local(datadir) if datadir else _downloaded(download_to)
+    # Names of venues are asked for, their volumes are not: these would load the whole Anthology.
+    anthology.venues.no_item_ids = True
+    return anthology
 
 
 def _local(datadir: Path) -> Any:

@@ -1,41 +1,50 @@
-"""A folder of files, one paper each."""
+"""A folder of files, one paper each; a PDF and the TEI that GROBID made of it are one paper together."""
 
 import os
 import re
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from pathlib import Path
 
 from corpus.records import Collection, Paper, paper_id
 from corpus.text import storable
+from indexer.reading import SUFFIXES, is_pdf
 from indexer.sources.protocol import SourceError, SourcePaper
 
 PDF_SUFFIXES = (".pdf",)
 TEI_SUFFIXES = (".tei.xml", ".tei", ".xml")
+FOLDER_SUFFIXES = SUFFIXES
+
+# What Word and macOS put beside files that are open or copied.
+_SHADOWS = ("~$", "._")
 
 
 class Folder:
-    """The files below a folder whose names end in one of `suffixes`, in the order of their names."""
+    """The files below a folder whose names end in one of `suffixes`, in the order of their names.
+
+    Where a TEI file and a PDF of the same name lie beside each other, the TEI is parsed and the PDF shown.
+    """
 
     def __init__(self, directory: Path, collection: Collection, suffixes: tuple[str, ...]) -> None:
         """List the files; raises SourceError when there is no such folder or nothing to read in it."""
         if not directory.is_dir():
             raise SourceError(f"There is no folder {directory}.")
         self.collection = collection
-        self._files = sorted(_files(directory, suffixes))
-        if not self._files:
+        found = sorted(_files(directory, suffixes))
+        if not found:
             raise SourceError(f"The folder {directory} holds no file that ends in {' or '.join(suffixes)}.")
         self._directory = directory
-        self._suffixes = suffixes
+        self._files = _with_pdfs(found)
 
     def __len__(self) -> int:
         return len(self._files)
 
     def papers(self) -> Iterator[SourcePaper]:
         taken: set[str] = set()
-        for position, file in enumerate(self._files):
+        for position, (file, pdf) in enumerate(self._files):
             name = _readable(file.relative_to(self._directory))
-            key = _unused(_key(name, self._suffixes), taken)
+            key = _unused(_key(name), taken)
             taken.add(key)
             paper = Paper(
                 id=paper_id(self.collection.id, key),
@@ -48,13 +57,37 @@ class Folder:
                 source=name,
                 position=position,
             )
-            yield SourcePaper(name, paper, file)
+            yield SourcePaper(name, paper, file, pdf=pdf)
 
 
 def _files(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
     # os.walk does not follow links to folders, so that a loop of links ends.
     for root, _, names in os.walk(directory, onerror=_refuse):
-        yield from (Path(root) / name for name in names if name.lower().endswith(suffixes))
+        for name in names:
+            if name.lower().endswith(suffixes) and not name.startswith(_SHADOWS):
+                yield Path(root) / name
+
+
+def _with_pdfs(files: Sequence[Path]) -> list[tuple[Path, Path | None]]:
+    """Return the files to parse, each TEI with the PDF beside it, which is then none of its own."""
+    pairs = [
+        (file, _pdf_beside(file) if file.name.lower().endswith(TEI_SUFFIXES) else None) for file in files
+    ]
+    shown = {pdf for _, pdf in pairs}
+    return [(file, pdf) for file, pdf in pairs if file not in shown]
+
+
+def _pdf_beside(tei: Path) -> Path | None:
+    stem = _stem(tei.name)
+    candidates = (tei.with_name(stem + suffix) for suffix in (".pdf", ".PDF") if stem)
+    return next((pdf for pdf in candidates if pdf.is_file() and is_pdf(pdf)), None)
+
+
+def _stem(name: str) -> str:
+    """Return a file name without the end that tells its kind; GROBID's client writes a.grobid.tei.xml."""
+    suffix = max((suffix for suffix in SUFFIXES if name.lower().endswith(suffix)), key=len)
+    stem = name[: -len(suffix)]
+    return stem.removesuffix(".grobid") if suffix in TEI_SUFFIXES else stem
 
 
 def _refuse(error: OSError) -> None:
@@ -67,9 +100,10 @@ def _readable(path: Path) -> str:
     return storable(os.fsencode(path).decode("utf-8", "replace"))
 
 
-def _key(name: str, suffixes: tuple[str, ...]) -> str:
+def _key(name: str) -> str:
     """Return the part of a file name that a paper is called by: its letters, digits, dots and dashes."""
-    stem = next(name[: -len(suffix)] for suffix in suffixes if name.lower().endswith(suffix))
+    # Some file systems keep accents apart from their letters.
+    stem = unicodedata.normalize("NFC", _stem(name))
     return re.sub(r"[^\w.]+", "-", stem).strip("-.") or "paper"
 
 

@@ -16,13 +16,18 @@ class SourceError(Exception):
 class SourcePaper:
     """A paper as its source lists it: `name` for the report, what is known, and the file to parse, if any.
 
-    Metadata given here wins over what a parser finds; `paper.fingerprint` is left to the build.
+    Metadata given here wins over what a parser finds; `paper.fingerprint` is left to the build. `pdf` is
+    the PDF whose pages are shown, where it is not `file` itself. A `problem` is reported and the paper left
+    out; `notes` are remarks about one that comes in.
     """
 
     name: str
     paper: Paper
     file: Path | None = None
     references: tuple[Reference, ...] = ()
+    pdf: Path | None = None
+    problem: str = ""
+    notes: tuple[str, ...] = ()
 
 
 class Source(Protocol):

@@ -10,7 +10,8 @@ from assistant.refusal import is_foreign
 from corpus.demo import __file__ as demo_package
 from corpus.records import Scope
 from corpus.settings import Settings
-from corpus.store import Corpus, CorpusWriter
+from corpus.store import Corpus
+from corpus.writer import CorpusWriter
 
 QUESTIONS = json.loads(Path(demo_package).with_name("questions.json").read_text(encoding="utf-8"))
 

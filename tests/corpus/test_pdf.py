@@ -67,6 +67,14 @@ def test_boxes_lie_on_the_ink_of_turned_and_cropped_pages(tmp_path: Path, rotate
     assert word.upright == (rotate % 180 == 0)
 
 
+def test_words_beside_the_page_are_not_read_and_those_over_its_edge_are_cut(tmp_path: Path) -> None:
+    """Regression: the labels of a figure lay beside the page, and so did boxes made of them."""
+    outside = line(700, 400, "Beside") + line(72, 900, "Above") + line(560, 500, "Overlapping")
+    page = page_words(write_pdf(tmp_path / "a.pdf", [line(72, 700, "Inside") + outside]), 1)
+    assert [word.text for word in page.words] == ["Inside", "Overlapping"]
+    assert page.words[1].right == page.width == 612
+
+
 def test_a_word_cut_at_the_line_end_says_so(tmp_path: Path) -> None:
     path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "some infor-") + line(72, 686, "mation here")])
     assert [(word.text, word.hyphenated) for word in page_words(path, 1).words] == [

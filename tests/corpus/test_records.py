@@ -9,18 +9,23 @@ from hypothesis import strategies as st
 
 from corpus import rows
 from corpus.records import (
+    Aspect,
     Author,
     Box,
     Build,
     Collection,
     Failure,
     Paper,
+    ParserCount,
     Passage,
     Reference,
+    Remark,
     Section,
     Sentence,
+    Topic,
     paper_id,
     parse_passage_id,
+    parse_topic_key,
     passage_id,
 )
 
@@ -28,7 +33,7 @@ PAPER = Paper(
     id="notes/a",
     collection_id="notes",
     title="On “quotes”, ünïcode & 日本語",
-    authors=(Author("Ada", "Lovelace"), Author("", "The Group")),
+    authors=(Author("Ada", "Lovelace", ("Analytical Society", "London")), Author("", "The Group")),
     year=None,
     venue="Notes",
     abstract="One.\n\nTwo.",
@@ -36,6 +41,7 @@ PAPER = Paper(
     url="https://example.org/a",
     pdf_url="https://example.org/a.pdf",
     doi="10.1/a",
+    arxiv_id="2104.08663v2",
     bibtex="@misc{a}",
     keywords=("x", "y"),
     source="a.pdf",
@@ -46,9 +52,11 @@ PAPER = Paper(
     full_text=True,
     position=7,
     fingerprint="ff",
+    aspects=(Aspect("challenge", "It is hard.", 0, 1), Aspect("outcome", "It works.", 4, 2, "a-model", 0.5)),
+    topics=(Topic("task", "question answering", 1.0), Topic("field", "Retrieval: the works", 0.25)),
 )
 REFERENCES = (
-    Reference("Doe. A paper. 2019.", "A paper", ("Doe", "Roe"), 2019, "10.1/b"),
+    Reference("Doe. A paper. 2019.", "A paper", ("Doe", "Roe"), 2019, "10.1/b", "1901.00001"),
     Reference("Unreadable"),
 )
 TEXT = "One sentence. Another one."
@@ -62,7 +70,7 @@ PASSAGE = Passage(
     text=TEXT,
     sentences=(
         Sentence(0, 14, (Box(1, 72.5, 80.25, 200.0, 11.0), Box(2, 72.5, 90.0, 10.75, 11.0))),
-        Sentence(14, len(TEXT)),
+        Sentence(14, len(TEXT), (), (0, 3)),
     ),
     page=1,
 )
@@ -92,21 +100,24 @@ def test_papers_of_two_collections_never_share_an_id() -> None:
 
 
 def test_a_paper_and_its_references_come_back_from_their_row() -> None:
-    row = rows.paper_rows([(PAPER, REFERENCES)]).to_pylist()[0]
+    row = rows.paper_rows([rows.PaperEntry(PAPER, REFERENCES, "{}")]).to_pylist()[0]
     assert rows.to_paper(row) == PAPER
+    assert (row["topic_keys"], row["listed"]) == ([topic.key for topic in PAPER.topics], "{}")
     assert tuple(rows.to_reference(entry) for entry in row["references"]) == REFERENCES
 
 
 def test_a_passage_comes_back_with_its_sections_sentences_and_boxes() -> None:
     vectors = np.array([[0.6, 0.8]], dtype=np.float32)
-    row = rows.passage_rows([PASSAGE], {"notes/a": 2021}, ["indexed"], vectors).to_pylist()[0]
+    row = rows.passage_rows([PASSAGE], {"notes/a": replace(PAPER, year=2021)}, ["indexed"], vectors)
+    row = row.to_pylist()[0]
     assert rows.to_passage(row) == PASSAGE
     assert (row["year"], row["indexed"], row["vector"]) == (2021, "indexed", pytest.approx([0.6, 0.8]))
+    assert row["topic_keys"] == ["task:question answering", "field:Retrieval: the works"]
 
 
 def test_a_passage_without_a_page_comes_back() -> None:
     bare = replace(PASSAGE, page=None, section=(), sentences=())
-    row = rows.passage_rows([bare], {"notes/a": None}, [""], np.zeros((1, 2), np.float32)).to_pylist()[0]
+    row = rows.passage_rows([bare], {"notes/a": PAPER}, [""], np.zeros((1, 2), np.float32)).to_pylist()[0]
     assert rows.to_passage(row) == bare
     assert row["year"] is None
 
@@ -115,7 +126,21 @@ def test_collections_and_builds_come_back() -> None:
     collection = Collection("notes", "Notes", "Some", "Folder", 2020, "CC0")
     assert rows.to_collection(rows.collection_rows([collection]).to_pylist()[0]) == collection
     build = Build("b", "notes", "2026-01-01", 1.5, "e", "ff", 1, 2, 3, 4, 5, (Failure("x.pdf", "broken"),))
-    assert rows.to_build(rows.build_rows(build).to_pylist()[0]) == build
+    build = replace(
+        build, remarks=(Remark("y", "odd"),), run="2026", parsers=(ParserCount("", 3),), peak_memory_mib=9
+    )
+    assert rows.to_build(rows.build_rows([build]).to_pylist()[0]) == build
+
+
+@pytest.mark.parametrize("topic", PAPER.topics)
+def test_the_key_of_a_topic_gives_back_what_it_was_made_of(topic: Topic) -> None:
+    assert parse_topic_key(topic.key) == (topic.kind, topic.name)
+
+
+@pytest.mark.parametrize("nonsense", ["", ":", "task:", "task", "colour:red", ":x"])
+def test_what_is_no_key_of_a_topic_is_refused(nonsense: str) -> None:
+    with pytest.raises(ValueError, match="not a topic's key"):
+        parse_topic_key(nonsense)
 
 
 def test_a_sentence_is_shown_without_the_space_behind_it() -> None:

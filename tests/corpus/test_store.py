@@ -13,7 +13,8 @@ import pytest
 from corpus.encoder import SentenceEncoder
 from corpus.errors import CorpusError
 from corpus.records import Build, Collection, Failure, Scope
-from corpus.store import Corpus, CorpusWriter, PaperOrder
+from corpus.store import Corpus, PaperOrder
+from corpus.writer import CorpusWriter
 from tests.counting_encoder import CountingEncoder
 from tests.small_corpus import add, make_paper, write_corpus
 
@@ -106,7 +107,7 @@ def test_a_broken_manifest_is_named_with_what_to_do(
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda manifest: manifest.update(schema=2, colour="blue"), "has schema 2; .* reads schema 1"),
+        (lambda manifest: manifest.update(schema=3, colour="blue"), "has schema 3; .* reads schema 2"),
         (lambda manifest: manifest.pop("versions"), "not one of ours"),
         (lambda manifest: manifest.update(versions=[]), "not one of ours"),
         (lambda manifest: manifest["versions"].pop("papers"), "not one of ours"),
@@ -306,9 +307,9 @@ def test_collections_say_what_they_hold(notes: Corpus) -> None:
 
 def test_the_last_build_of_a_collection_says_what_failed(tmp_path: Path, encoder: SentenceEncoder) -> None:
     writer = CorpusWriter(tmp_path, encoder)
-    writer.put_collection(Collection("notes", "Notes"))
-    writer.add_build(_build("notes", "2026-01-02T00:00:00+00:00", (Failure("b.pdf", "broken"),)))
-    writer.add_build(_build("notes", "2026-01-01T00:00:00+00:00"))
+    writer.put_collections([Collection("notes", "Notes")])
+    late = _build("notes", "2026-01-02T00:00:00+00:00", (Failure("b.pdf", "broken"),))
+    writer.add_builds([late, _build("notes", "2026-01-01T00:00:00+00:00")])
     writer.publish()
     corpus = Corpus.open(tmp_path, encoder)
     assert [build.started[:10] for build in corpus.builds()] == ["2026-01-01", "2026-01-02"]

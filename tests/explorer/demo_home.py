@@ -12,7 +12,12 @@ def build_demo_home(base: Path) -> Path:
     """Return a PAPER_TRAIL_HOME under `base` with the demonstration corpus, built when it is not there."""
     home = base / "demo-home"
     if not (home / "corpus" / "manifest.json").exists():
-        environment = {**os.environ, "PAPER_TRAIL_HOME": str(home)}
+        environment = {
+            **os.environ,
+            "PAPER_TRAIL_HOME": str(home),
+            # A fresh home exports the encoder, which takes ten seconds.
+            "PAPER_TRAIL_ENCODER_RUNTIME": "torch",
+        }
         subprocess.run(
             [sys.executable, "-m", "indexer", "demo"],
             cwd=PROJECT,

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from corpus.records import Collection
-from indexer.sources.folder import PDF_SUFFIXES, TEI_SUFFIXES, Folder
+from indexer.document import ParseError
+from indexer.reading import file_sha256
+from indexer.sources.folder import FOLDER_SUFFIXES, PDF_SUFFIXES, TEI_SUFFIXES, Folder
 from indexer.sources.protocol import SourceError
 
 NOTES = Collection("notes", "Notes")
@@ -33,6 +35,10 @@ def _folder(directory: Path, *names: str, suffixes: tuple[str, ...] = PDF_SUFFIX
         (".pdf", "paper"),
         ("..pdf", "paper"),
         ("🙂.pdf", "paper"),
+        ("..%2F..%2Fetc%2Fpasswd.pdf", "2F..-2Fetc-2Fpasswd"),
+        ("..\\..\\up.pdf", "up"),
+        ("cafe\u0301.pdf", "café"),
+        ("a.tei.pdf", "a.tei"),
     ],
 )
 def test_a_file_name_becomes_a_plain_id(tmp_path: Path, name: str, key: str) -> None:
@@ -115,3 +121,73 @@ def test_a_part_of_the_folder_that_cannot_be_listed_is_not_taken_for_empty(tmp_p
     os.close(here)
     with pytest.raises(SourceError, match=r"cannot be read: File name too long"):
         Folder(tmp_path, NOTES, PDF_SUFFIXES)
+
+
+def _entries(folder: Folder, directory: Path) -> list[tuple[str, str, str]]:
+    """Return the key, the file to parse and the PDF to show of every paper."""
+    return [
+        (
+            entry.paper.id.removeprefix("notes/"),
+            entry.name,
+            entry.pdf.relative_to(directory).as_posix() if entry.pdf else "",
+        )
+        for entry in folder.papers()
+    ]
+
+
+def test_all_kinds_of_files_are_papers_of_one_folder(tmp_path: Path) -> None:
+    names = ("a.pdf", "b.tei.xml", "c.md", "d.markdown", "e.txt", "f.docx", "g.odt", "h")
+    folder = _folder(tmp_path, *names, suffixes=FOLDER_SUFFIXES)
+    assert [entry.name for entry in folder.papers()] == list(names[:6])
+    assert [entry.paper.id for entry in folder.papers()] == [f"notes/{key}" for key in "abcdef"]
+
+
+@pytest.mark.parametrize("tei", ["x.tei.xml", "x.grobid.tei.xml", "x.tei", "x.xml", "x.TEI.XML"])
+@pytest.mark.parametrize("pdf", ["x.pdf", "x.PDF"])
+def test_a_pdf_and_its_tei_are_one_paper(tmp_path: Path, tei: str, pdf: str) -> None:
+    folder = _folder(tmp_path, tei, pdf, "y.pdf", suffixes=FOLDER_SUFFIXES)
+    assert len(folder) == 2
+    assert _entries(folder, tmp_path) == [("x", tei, pdf), ("y", "y.pdf", "")]
+
+
+def test_a_pdf_beside_its_tei_is_shown_also_where_only_tei_is_read(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, "x.tei.xml", "x.pdf", "y.pdf", suffixes=TEI_SUFFIXES)
+    assert _entries(folder, tmp_path) == [("x", "x.tei.xml", "x.pdf")]
+
+
+def test_a_pdf_is_read_itself_where_only_pdfs_are(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, "x.tei.xml", "x.pdf", suffixes=PDF_SUFFIXES)
+    assert _entries(folder, tmp_path) == [("x", "x.pdf", "")]
+
+
+def test_only_files_beside_each_other_are_one_paper(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, "sub/x.tei.xml", "x.pdf", "x.md", suffixes=FOLDER_SUFFIXES)
+    assert _entries(folder, tmp_path) == [
+        ("sub-x", "sub/x.tei.xml", ""),
+        ("x", "x.md", ""),
+        ("x-2", "x.pdf", ""),
+    ]
+
+
+def test_two_teis_of_one_pdf_both_show_it(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, "x.tei.xml", "x.grobid.tei.xml", "x.pdf", suffixes=FOLDER_SUFFIXES)
+    assert _entries(folder, tmp_path) == [("x", "x.grobid.tei.xml", "x.pdf"), ("x-2", "x.tei.xml", "x.pdf")]
+
+
+def test_what_programs_leave_beside_open_and_copied_files_is_no_paper(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, "x.docx", "~$x.docx", "._x.docx", suffixes=FOLDER_SUFFIXES)
+    assert _entries(folder, tmp_path) == [("x", "x.docx", "")]
+
+
+def test_a_folder_reached_through_its_parent_names_its_files_from_itself(tmp_path: Path) -> None:
+    _folder(tmp_path / "papers", "a.pdf")
+    folder = Folder(tmp_path / "papers" / ".." / "papers", NOTES, PDF_SUFFIXES)
+    assert [entry.name for entry in folder.papers()] == ["a.pdf"]
+
+
+def test_a_link_to_itself_is_listed_and_refused_when_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "loop.pdf").symlink_to(tmp_path / "loop.pdf")
+    (entry,) = Folder(tmp_path, NOTES, FOLDER_SUFFIXES).papers()
+    assert entry.file
+    with pytest.raises(ParseError, match="Too many levels of symbolic links"):
+        file_sha256(entry.file)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpus.records import Box, Paper, Passage, Section
-from corpus.text import words
+from corpus.text import storable, words
 from indexer.document import Document, DocumentSection, Paragraph, Piece
 from indexer.passages import indexed_text, make_passages
 
@@ -32,7 +32,8 @@ boxes = st.lists(
     ),
     max_size=2,
 ).map(tuple)
-pieces = st.builds(Piece, text=sentence_texts, boxes=boxes)
+references = st.lists(st.integers(0, 9), unique=True, max_size=3).map(tuple)
+pieces = st.builds(Piece, text=sentence_texts, boxes=boxes, references=references)
 paragraphs = st.builds(
     Paragraph,
     sentences=st.lists(pieces, max_size=12).map(tuple),
@@ -73,6 +74,24 @@ def test_the_sentences_of_a_passage_joined_are_its_text(document: Document) -> N
         assert "".join(passage.text[start:end] for start, end in spans) == passage.text
         assert all(end == start for (_, end), (start, _) in pairwise(spans))
         assert all(passage.text[start:end].strip() for start, end in spans)
+
+
+@given(documents)
+def test_sentences_keep_their_boxes_and_references(document: Document) -> None:
+    """Every sentence that can be stored comes back once, in order, with what belongs to it."""
+    _, *body = make_passages(PAPER, document)
+    found = [
+        (passage.sentence_text(place), sentence.boxes, sentence.references)
+        for passage in body
+        for place, sentence in enumerate(passage.sentences)
+    ]
+    written = [
+        (" ".join(storable(piece.text).split()), piece.boxes, piece.references)
+        for section in document.sections
+        for paragraph in section.paragraphs
+        for piece in paragraph.sentences
+    ]
+    assert found == [piece for piece in written if piece[0]]
 
 
 @given(documents)

@@ -1,0 +1,25 @@
+"""Which texts are encoded together: batches of about as many tokens, whatever the texts' lengths."""
+
+import os
+from collections.abc import Iterator, Sequence
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def token_batches(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
+    """Yield the indices of all texts, longest first, in batches of at most `budget` tokens once padded.
+
+    A text longer than the budget is a batch of its own.
+    """
+    order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
+    start = 0
+    while start < len(order):
+        # Every text of a batch is padded to its longest, which is its first.
+        size = max(1, budget // max(1, lengths[order[start]]))
+        yield order[start : start + size]
+        start += size

@@ -1,0 +1,106 @@
+"""Which encoder a corpus has: the one its settings name, in the runtime that built it."""
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from corpus.encoder import BUNDLED_SHA256, Encoder, Runtime, SentenceEncoder, Vectors
+from corpus.encoder_onnx import OnnxEncoder
+from corpus.errors import CorpusError
+from corpus.manifest import Manifest, read_manifest
+from corpus.settings import BUNDLED_ENCODER, Settings
+
+logger = logging.getLogger(__name__)
+
+
+def open_encoder(settings: Settings, runtime: Runtime | None = None) -> Encoder:
+    """Return the encoder that the settings name; nothing is loaded or prepared before it is first used.
+
+    What a published corpus was built with is what reads it. A new corpus gets the accelerated runtime where
+    the model can be exported, else torch. `runtime` is preferred to the setting; one that is asked for by
+    name and cannot be had raises CorpusError, when first used.
+    """
+    wanted = runtime or settings.encoder_runtime
+    manifest = _manifest(settings.corpus_path)
+    if wanted == "auto" and manifest:
+        # Where the name differs, opening the corpus says so: nothing need be prepared for that.
+        own = manifest.encoder == settings.encoder
+        wanted = "onnx-int8" if own and manifest.runtime == "onnx-int8" else "torch"
+    if wanted == "torch":
+        return SentenceEncoder(settings.encoder)
+    known = _known_hash(settings.encoder, manifest)
+    path = _exported_path(settings, known) if known else None
+    if path and path.is_file():
+        return OnnxEncoder(settings.encoder, known, path)
+    return _UnpreparedEncoder(settings.encoder, lambda: _prepared(settings, fall_back=wanted == "auto"))
+
+
+class _UnpreparedEncoder:
+    """An encoder that is exported when first used, not by whoever only looks whether there is a corpus."""
+
+    def __init__(self, name: str, prepare: Callable[[], Encoder]) -> None:
+        self.name = name
+        self._prepare = prepare
+        self._lock = threading.Lock()
+
+    @property
+    def runtime(self) -> Runtime:
+        return self._encoder.runtime
+
+    @property
+    def sha256(self) -> str:
+        return self._encoder.sha256
+
+    def load(self) -> None:
+        self._encoder.load()
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        return self._encoder.encode_passages(texts)
+
+    def encode_query(self, text: str) -> Vectors:
+        return self._encoder.encode_query(text)
+
+    @property
+    def _encoder(self) -> Encoder:
+        with self._lock:
+            return self._prepared
+
+    @cached_property
+    def _prepared(self) -> Encoder:
+        return self._prepare()
+
+
+def _prepared(settings: Settings, *, fall_back: bool) -> Encoder:
+    """Export the encoder and return it; where that fails, return it in torch or raise CorpusError."""
+    from corpus.encoder_export import ExportError, export  # noqa: PLC0415 - needed once per home
+
+    encoder = SentenceEncoder(settings.encoder)
+    path = _exported_path(settings, encoder.sha256)
+    try:
+        export(encoder, path)
+    except ExportError as error:
+        if fall_back:
+            logger.warning("the encoder %r stays in torch: %s", settings.encoder, error)
+            return encoder
+        raise CorpusError(
+            f"{error} Set PAPER_TRAIL_ENCODER_RUNTIME=torch, and build the corpus anew in a fresh "
+            "PAPER_TRAIL_HOME if it was built otherwise."
+        ) from error
+    return OnnxEncoder(encoder.name, encoder.sha256, path)
+
+
+def _manifest(corpus: Path) -> Manifest | None:
+    return read_manifest(corpus) if (corpus / "manifest.json").exists() else None
+
+
+def _known_hash(name: str, manifest: Manifest | None) -> str:
+    """Return the hash of an encoder's weights where it is known without loading them, else nothing."""
+    if name == BUNDLED_ENCODER:
+        return BUNDLED_SHA256
+    return manifest.encoder_sha256 if manifest and manifest.encoder == name else ""
+
+
+def _exported_path(settings: Settings, sha256: str) -> Path:
+    return settings.encoder_path / f"{sha256}.int8.onnx"

@@ -1,0 +1,144 @@
+"""LanceDB as the corpus uses it: tables, conditions and indices; the only file that imports lancedb."""
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal
+
+import lancedb
+import pyarrow as pa
+from lancedb.index import FTS, Bitmap, BTree, LabelList
+from lancedb.query import MatchQuery
+
+from corpus.encoder import Vectors
+from corpus.errors import CorpusError
+from corpus.manifest import rebuild_advice
+from corpus.records import Scope, parse_topic_key
+
+KEEP_VERSIONS = timedelta(days=3650)  # old versions are what a replay checks out
+_ROWS_PER_BATCH = 2048
+_INDICES: dict[str, dict[str, Any]] = {
+    "papers": {"id": BTree(), "collection_id": Bitmap(), "topic_keys": LabelList()},
+    "passages": {
+        "indexed": FTS(),
+        "id": BTree(),
+        "paper_id": BTree(),
+        "collection_id": Bitmap(),
+        "topic_keys": LabelList(),
+    },
+    "links": {"citing": BTree(), "cited": BTree()},
+}
+
+logger = logging.getLogger(__name__)
+
+
+def connect(path: Path) -> Any:
+    return lancedb.connect(path)
+
+
+@contextmanager
+def opening(path: Path) -> Iterator[None]:
+    """Say in words that tables are missing or damaged; LanceDB raises ValueError or RuntimeError for it."""
+    try:
+        yield
+    except (OSError, RuntimeError, ValueError) as error:
+        logger.warning("opening the corpus at %s: %s", path, error)
+        raise CorpusError(
+            f"The corpus at {path} is damaged: its tables cannot be opened. {rebuild_advice(path)}"
+        ) from error
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say in words that the folder cannot be written; LanceDB raises OSError or RuntimeError for it."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        logger.warning("writing the corpus at %s: %s", path, error)
+        raise CorpusError(
+            f"The corpus folder {path} cannot be written. Check its permissions and the space on its disk; "
+            "what was published before is still there."
+        ) from error
+
+
+def scan(table: Any, columns: list[str], where: str | None = None) -> pa.Table:
+    """Return all rows of a table that meet a condition, as Arrow."""
+    return _rows(table, columns, where).to_arrow()
+
+
+def scan_batches(table: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    """Yield all rows of a table a few at a time."""
+    yield from _rows(table, columns, None).to_batches(batch_size=_ROWS_PER_BATCH)
+
+
+def _rows(table: Any, columns: list[str], where: str | None) -> Any:
+    query = table.search().select(columns)
+    return query.where(where) if where is not None else query
+
+
+def nearest(table: Any, vector: Vectors | Sequence[float], scope: Scope, limit: int) -> list[dict[str, Any]]:
+    """Return id, paper_id and _distance of the rows with the nearest vectors by cosine."""
+    query = table.search(vector, vector_column_name="vector").distance_type("cosine")
+    found = _filtered(query, scope).select(["id", "paper_id", "_distance"]).limit(limit).to_list()
+    return list(found)
+
+
+def matching(table: Any, words: str, scope: Scope, limit: int) -> list[dict[str, Any]]:
+    """Return id, paper_id and _score of the rows that share words with a text, by BM25."""
+    # A MatchQuery takes the words as words: nothing in them is read as query syntax.
+    query = table.search(MatchQuery(words, "indexed"), query_type="fts")
+    found = _filtered(query, scope).select(["id", "paper_id", "_score"]).limit(limit).to_list()
+    return list(found)
+
+
+def _filtered(query: Any, scope: Scope) -> Any:
+    where = condition(scope, "paper_id")
+    return query.where(where, prefilter=True) if where else query
+
+
+def quoted(value: str) -> str:
+    """Return `value` as an SQL string literal; half a surrogate pair becomes a mark that no id has."""
+    return "'" + value.replace("'", "''").encode("utf-8", "replace").decode() + "'"
+
+
+def one_of(column: str, values: Iterable[str]) -> str:
+    return f"{column} IN ({', '.join(map(quoted, values))})"
+
+
+def condition(scope: Scope | None, paper_column: Literal["id", "paper_id"]) -> str | None:
+    """Return `scope` as an SQL condition: columns from here, every value quoted."""
+    if scope is None:
+        return None
+    conditions = []
+    if scope.collections:
+        conditions.append(one_of("collection_id", scope.collections))
+    if scope.papers:
+        conditions.append(one_of(paper_column, scope.papers))
+    if scope.years:
+        # The column holds 32 bits: a year beyond them would be an error where it should find nothing.
+        first, last = (min(max(int(year), 0), 9999) for year in scope.years)
+        conditions.append(f"year >= {first} AND year <= {last}")
+    for _, keys in groupby(sorted(scope.topics), key=lambda key: parse_topic_key(key)[0]):
+        conditions.append(f"array_has_any(topic_keys, make_array({', '.join(map(quoted, keys))}))")
+    return " AND ".join(conditions) or None
+
+
+def bring_indices_up_to_date(name: str, table: Any, keep_versions: timedelta = KEEP_VERSIONS) -> None:
+    """Compact a table, add new rows to its indices and make those it lacks; older versions are dropped."""
+    table.optimize(cleanup_older_than=keep_versions)
+    if not table.count_rows():
+        return
+    indexed = {column for index in table.list_indices() for column in index.columns}
+    for column, config in _INDICES.get(name, {}).items():
+        if column not in indexed:
+            table.create_index(column, config=config, replace=True)
+
+
+def rows_without_index(table: Any, column: str) -> int:
+    """Return how many rows the index of a column does not hold."""
+    names = [index.name for index in table.list_indices() if column in index.columns]
+    statistics = table.index_stats(names[0]) if names else None
+    return int(statistics.num_unindexed_rows) if statistics else int(table.count_rows())

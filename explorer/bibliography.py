@@ -1,0 +1,72 @@
+"""A paper's references and the papers that cite it; those of this corpus are one click away."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+import streamlit as st
+
+from corpus.links import links_by_reference
+from corpus.records import Paper, Reference
+from explorer.navigation import PAPER
+from explorer.parts.safe_text import escaped, shortened
+from explorer.parts.wording import counted, short_reference
+from explorer.resources import Library
+
+REFERENCES_SHOWN = 300
+CITING_SHOWN = 100
+LONGEST_ENTRY = 600
+
+
+def draw_bibliography(library: Library, paper: Paper) -> None:
+    """Draw what a paper cites, and which papers of this corpus cite it."""
+    _draw_references(library, paper)
+    _draw_cited_by(library, paper)
+
+
+def references_title(references: int, held: int) -> str:
+    """Return "References (42, 7 in this corpus)"."""
+    return f"References ({references:,}, {held:,} in this corpus)" if held else f"References ({references:,})"
+
+
+def _draw_references(library: Library, paper: Paper) -> None:
+    references = library.corpus.references(paper.id)
+    if not references:
+        return
+    cited = links_by_reference(library.corpus.links_from(paper.id))
+    with st.expander(references_title(len(references), len(cited)), key="references"):
+        with st.container(key="entries", gap="xsmall"):
+            for is_held, entries in groupby(
+                enumerate(references[:REFERENCES_SHOWN]), key=lambda entry: entry[0] in cited
+            ):
+                _draw_entries(list(entries), cited, is_held=is_held)
+        if (more := len(references) - REFERENCES_SHOWN) > 0:
+            st.caption(f"and {more:,} more")
+
+
+def _draw_entries(
+    entries: Sequence[tuple[int, Reference]], cited: Mapping[int, str], *, is_held: bool
+) -> None:
+    """Draw entries that follow each other: text together, and the way to a paper by itself."""
+    if not is_held:
+        st.markdown("\n\n".join(_entry(number, reference) for number, reference in entries))
+        return
+    for number, reference in entries:
+        st.page_link(PAPER, label=_entry(number, reference), query_params={"id": cited[number]})
+
+
+def _entry(number: int, reference: Reference) -> str:
+    # The dot is escaped: paragraphs, because the numbers of a list would begin anew behind each link.
+    return f"{number + 1}\\. {escaped(shortened(reference.text or reference.title, LONGEST_ENTRY))}"
+
+
+def _draw_cited_by(library: Library, paper: Paper) -> None:
+    citing = list(dict.fromkeys(link.citing for link in library.corpus.links_to(paper.id)))
+    if not citing:
+        return
+    with st.expander(f"Cited here by {counted(len(citing), 'paper')}", key="cited_by"):
+        with st.container(key="similar_cited_by", gap="xxsmall"):
+            for one in library.corpus.papers_by_id(citing[:CITING_SHOWN]):
+                label = escaped(shortened(short_reference(one), 140))
+                st.page_link(PAPER, label=label, query_params={"id": one.id})
+        if (more := len(citing) - CITING_SHOWN) > 0:
+            st.caption(f"and {more:,} more")

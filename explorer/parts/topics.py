@@ -1,0 +1,111 @@
+"""What papers are about, as facets: kinds in plain words, and values with counts. No Streamlit."""
+
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import get_args
+
+from corpus.records import Scope, Topic, TopicKind, parse_topic_key
+from explorer.parts.safe_text import shortened
+
+KINDS: tuple[TopicKind, ...] = get_args(TopicKind)
+KIND_NAMES: dict[TopicKind, str] = {
+    "field": "Field",
+    "task": "Task",
+    "method": "Method",
+    "dataset": "Data set",
+    "metric": "Metric",
+}
+MOST_CHOSEN = 20
+# What a menu is sent at most; a name that is rarer is found by searching.
+MOST_OFFERED = 500
+LONGEST_NAME = 60
+
+TopicCounts = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """A topic that can be chosen, and how many papers would be listed with it."""
+
+    key: str
+    name: str
+    papers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """One kind of topics: those that can be chosen, the most frequent first, and the keys chosen."""
+
+    kind: TopicKind
+    values: tuple[FacetValue, ...]
+    chosen: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return KIND_NAMES[self.kind]
+
+    def first_keys(self, count: int) -> tuple[str, ...]:
+        """Return the keys of `count` values: those chosen, even if they are more, and the most frequent."""
+        others = [value.key for value in self.values if value.key not in self.chosen]
+        shown = {*self.chosen, *others[: max(0, count - len(self.chosen))]}
+        return tuple(value.key for value in self.values if value.key in shown)
+
+
+def known_topics(keys: Iterable[str], vocabulary: Container[str]) -> tuple[str, ...]:
+    """Return those of some keys from an address that a corpus has, each once."""
+    known = dict.fromkeys(key for key in keys if key in vocabulary and _is_key(key))
+    return tuple(known)[:MOST_CHOSEN]
+
+
+def facets_of(
+    scope: Scope, counts: TopicCounts, widened: Callable[[Scope], TopicCounts]
+) -> tuple[Facet, ...]:
+    """Return the facets that occur in `scope`, where `counts` says how many papers have each topic.
+
+    Topics of one kind are alternatives, so a kind that has a chosen one is counted by `widened`, in the scope
+    without that kind's topics.
+    """
+    found = []
+    for kind in KINDS:
+        chosen = of_kind(scope.topics, kind)
+        others = replace(scope, topics=tuple(key for key in scope.topics if key not in chosen))
+        values = _values(kind, widened(others) if chosen else counts, chosen)
+        if values:
+            found.append(Facet(kind, values, chosen))
+    return tuple(found)
+
+
+def of_kind(topics: Iterable[str], kind: TopicKind) -> tuple[str, ...]:
+    """Return those of some topics' keys that are of one kind."""
+    return tuple(key for key in topics if parse_topic_key(key)[0] == kind)
+
+
+def topic_name(key: str) -> str:
+    """Return a topic's own name; not yet safe for Markdown."""
+    return shortened(parse_topic_key(key)[1], LONGEST_NAME)
+
+
+def topic_label(key: str) -> str:
+    """Return a topic with its kind: "Task: question answering"; not yet safe for Markdown."""
+    return f"{KIND_NAMES[parse_topic_key(key)[0]]}: {topic_name(key)}"
+
+
+def by_kind(topics: Iterable[Topic]) -> dict[TopicKind, list[Topic]]:
+    """Return a paper's topics by their kinds, in the order in which kinds are named."""
+    listed = tuple(topics)
+    grouped = {kind: [topic for topic in listed if topic.kind == kind] for kind in KINDS}
+    return {kind: found for kind, found in grouped.items() if found}
+
+
+def _values(kind: TopicKind, counts: TopicCounts, chosen: Sequence[str]) -> tuple[FacetValue, ...]:
+    mine = [key for key in counts if key.startswith(f"{kind}:") and _is_key(key)][:MOST_OFFERED]
+    mine += [key for key in chosen if key not in mine]
+    return tuple(FacetValue(key, topic_name(key), counts.get(key, 0)) for key in mine)
+
+
+def _is_key(key: str) -> bool:
+    """Return whether a key is a topic's, with a name that can be seen."""
+    try:
+        return bool(topic_name(key))
+    except ValueError:
+        return False

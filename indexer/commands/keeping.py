@@ -1,0 +1,61 @@
+"""Commands that tidy the corpus: remove and compact."""
+
+from datetime import timedelta
+from typing import Annotated
+
+import typer
+
+from corpus.encoder_choice import open_encoder
+from corpus.errors import CorpusError
+from corpus.settings import read_settings
+from corpus.store import Corpus
+from corpus.writer import CorpusWriter
+from indexer.commands.printing import JsonOption, fail, out, print_json
+from indexer.compacting import compact_home
+from indexer.locking import build_lock
+
+
+def remove(collection: str, as_json: JsonOption = False) -> None:
+    """Remove a collection from the corpus."""
+    try:
+        settings = read_settings()
+        encoder = open_encoder(settings)
+        papers = _papers_of(Corpus.open(settings.corpus_path, encoder), collection)
+        with build_lock(settings):
+            writer = CorpusWriter(settings.corpus_path, encoder)
+            writer.remove_collection(collection)
+            writer.publish()
+    except CorpusError as error:
+        fail(error, as_json)
+    if as_json:
+        print_json({"removed": collection, "papers": papers})
+    else:
+        out.print(f"Removed {collection}: {papers:,} papers.", markup=False)
+
+
+def compact(
+    keep_days: Annotated[
+        int, typer.Option(min=1, help="Keep the versions of so many days, which may still be read.")
+    ] = 30,
+    as_json: JsonOption = False,
+) -> None:
+    """Free disk space: old versions, PDFs and TEI of papers that are gone, unfinished builds."""
+    try:
+        settings = read_settings()
+        with build_lock(settings):
+            freed = compact_home(settings, open_encoder(settings), timedelta(days=keep_days))
+    except CorpusError as error:
+        fail(error, as_json)
+    if as_json:
+        print_json({"bytes_before": freed.before, "bytes_after": freed.after, "files_removed": freed.files})
+    else:
+        saved = max(0, freed.before - freed.after) / 1024**2
+        out.print(f"Freed {saved:,.1f} MiB; {freed.after / 1024**2:,.1f} MiB remain in {settings.home}.")
+
+
+def _papers_of(corpus: Corpus, collection: str) -> int:
+    counts = {summary.collection.id: summary.papers for summary in corpus.collections()}
+    if collection not in counts:
+        held = ", ".join(counts) or "none"
+        raise CorpusError(f"The corpus has no collection {collection!r}. It holds: {held}.")
+    return counts[collection]

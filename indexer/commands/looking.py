@@ -1,0 +1,159 @@
+"""Commands that say what is there: status, report, verify, doctor."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Column, Table
+
+from corpus.encoder_choice import open_encoder
+from corpus.errors import CorpusError
+from corpus.records import Build, CollectionSummary
+from corpus.settings import Settings, read_settings
+from corpus.store import Corpus
+from indexer.build import unfinished
+from indexer.commands.printing import (
+    JsonOption,
+    fail,
+    out,
+    print_figures,
+    print_json,
+    print_listed,
+    print_report,
+    right,
+    run_figures,
+)
+from indexer.verify import verify as find_problems
+
+_MARKS = {
+    "ok": "[green]ok[/green]",
+    "warning": "[yellow]mind[/yellow]",
+    "problem": "[red]problem[/red]",
+    "off": "off",
+}
+
+
+def status(as_json: JsonOption = False) -> None:
+    """Say what the corpus holds."""
+    try:
+        settings = read_settings()
+        encoder = open_encoder(settings)
+        corpus = Corpus.open(settings.corpus_path, encoder)
+        waiting = unfinished(settings, encoder)
+    except CorpusError as error:
+        fail(error, as_json)
+    summaries = corpus.collections()
+    if as_json:
+        print_json(_status_as_json(settings, corpus, summaries, waiting))
+        return
+    table = Table(
+        Column("Collection", overflow="fold", min_width=10),
+        *right("Papers", "Passages", "Full texts", "Failed"),
+        box=SIMPLE_HEAD,
+    )
+    for summary in summaries:
+        counts = (summary.papers, summary.passages, summary.full_texts, summary.failed)
+        name = f"[bold]{escape(summary.collection.id)}[/bold]\n{escape(summary.collection.title)}"
+        table.add_row(name, *(f"{n:,}" for n in counts))
+    out.print(table)
+    out.print(
+        f"Corpus: {settings.corpus_path}   Encoder: {corpus.manifest.encoder}", soft_wrap=True, markup=False
+    )
+    for collection, papers in waiting.items():
+        out.print(
+            f"An unfinished build of {collection} has {papers:,} papers ready. "
+            "Run its command again to go on from there.",
+            soft_wrap=True,
+            markup=False,
+        )
+
+
+def report(as_json: JsonOption = False) -> None:
+    """Say what the last build did: counts, speed, memory, what failed and what is odd."""
+    try:
+        settings = read_settings()
+        corpus = Corpus.open(settings.corpus_path, open_encoder(settings))
+    except CorpusError as error:
+        fail(error, as_json)
+    builds = _last_run(corpus.builds())
+    if as_json:
+        print_json({"run": run_figures(builds), "builds": [asdict(build) for build in builds]})
+        return
+    if not builds:
+        out.print("No build is recorded in this corpus.")
+        return
+    out.print(f"Build of {builds[0].run} (UTC), encoder {builds[0].encoder}", markup=False, highlight=False)
+    print_report(builds)
+    print_figures(builds)
+
+
+def verify(as_json: JsonOption = False) -> None:
+    """Check that the corpus is whole; ends with exit code 1 when it is not."""
+    try:
+        settings = read_settings()
+        corpus = Corpus.open(settings.corpus_path, open_encoder(settings))
+    except CorpusError as error:
+        fail(error, as_json)
+    problems = list(find_problems(corpus, settings.pdf_path))
+    summaries = corpus.collections()
+    papers, passages = sum(one.papers for one in summaries), sum(one.passages for one in summaries)
+    if as_json:
+        print_json(
+            {"papers": papers, "passages": passages, "problems": [asdict(problem) for problem in problems]}
+        )
+    else:
+        print_listed("Item", "Problem", [(problem.item, problem.text) for problem in problems])
+        found = f"{len(problems):,} problems" if problems else "all whole"
+        out.print(f"{papers:,} papers, {passages:,} passages: {found}.", highlight=False)
+    if problems:
+        raise typer.Exit(1)
+
+
+def doctor(as_json: JsonOption = False) -> None:
+    """Say what can be reached: GROBID server, encoder, corpus, disk; exit code 1 with any problem."""
+    from indexer.doctor import examine  # noqa: PLC0415 - asks servers, which no other command does
+
+    try:
+        findings = examine(read_settings())
+    except CorpusError as error:
+        fail(error, as_json)
+    if as_json:
+        print_json({one.name: {"state": one.state, "text": one.text, **one.facts} for one in findings})
+    else:
+        table = Table("What", "State", Column("Finding", overflow="fold"), box=SIMPLE_HEAD)
+        for one in findings:
+            table.add_row(escape(one.name), _MARKS[one.state], escape(one.text))
+        out.print(table)
+    if any(one.state == "problem" for one in findings):
+        raise typer.Exit(1)
+
+
+def _status_as_json(
+    settings: Settings, corpus: Corpus, summaries: Sequence[CollectionSummary], waiting: dict[str, int]
+) -> dict[str, object]:
+    return {
+        "home": str(settings.home),
+        "encoder": corpus.manifest.encoder,
+        "papers": sum(summary.papers for summary in summaries),
+        "passages": sum(summary.passages for summary in summaries),
+        "collections": [
+            {
+                "id": summary.collection.id,
+                "title": summary.collection.title,
+                "papers": summary.papers,
+                "passages": summary.passages,
+                "full_texts": summary.full_texts,
+                "failed": summary.failed,
+                "built": summary.built,
+            }
+            for summary in summaries
+        ],
+        "unfinished": waiting,
+    }
+
+
+def _last_run(builds: Sequence[Build]) -> list[Build]:
+    last = max((build.run for build in builds), default="")
+    return [build for build in builds if build.run == last]

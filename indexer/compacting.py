@@ -1,0 +1,54 @@
+"""Freeing disk space in the folder that holds everything."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+
+from corpus.encoder import Encoder
+from corpus.errors import CorpusError
+from corpus.settings import Settings
+from corpus.writer import CorpusWriter
+from indexer.staging import Staging
+
+
+@dataclass(frozen=True, slots=True)
+class Freed:
+    """Bytes in the folder before and after, and how many kept files were removed."""
+
+    before: int
+    after: int
+    files: int
+
+
+def compact_home(settings: Settings, encoder: Encoder, keep_versions: timedelta) -> Freed:
+    """Drop old versions of the tables, what unfinished builds left, and files of papers that are gone.
+
+    Raises CorpusError; the corpus that readers see stays whole at every moment.
+    """
+    before = _size(settings.home)
+    writer = CorpusWriter(settings.corpus_path, encoder)
+    published = writer.published()
+    if published is None:
+        raise CorpusError(f"There is no corpus at {settings.corpus_path} to compact.")
+    writer.compact(keep_versions)
+    Staging(settings.staging_path, "").discard()
+    held = {
+        row for batch in published.scan("papers", ["pdf_sha256"]) for row in batch["pdf_sha256"].to_pylist()
+    }
+    files = _remove_others(settings.pdf_path, held) + _remove_others(settings.tei_path, held)
+    return Freed(before, _size(settings.home), files)
+
+
+def _remove_others(folder: Path, hashes: set[str]) -> int:
+    """Remove the files whose names do not begin with one of the hashes; return how many."""
+    others = [file for file in folder.rglob("*") if file.is_file() and file.name[:64] not in hashes]
+    try:
+        for file in others:
+            file.unlink()
+    except OSError as error:
+        raise CorpusError(f"The folder {folder} cannot be tidied: {error.strerror}.") from error
+    return len(others)
+
+
+def _size(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())

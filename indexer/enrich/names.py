@@ -1,0 +1,138 @@
+"""Names that no list has, told by the words beside them: data sets, and what a paper itself creates."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from corpus.records import TopicKind
+from indexer.enrich.phrases import Phrases, is_acronym, tokens
+
+Named = tuple[TopicKind, str]
+
+_NAME = r"[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+){0,3}"
+_TITLE = re.compile(rf"(?P<name>{_NAME})\s*:\s+(?P<after>\S.*)")
+_CREATES = (
+    r"(?:propose|present|introduce|develop|release|build|create|construct|describe|design|contribute|offer)s?"
+)
+_OWN = re.compile(
+    r"\b(?:[Ww]e|[Tt]his (?:paper|work|article|study))(?:\s+(?:\w+ly|then|also|here|further))?"
+    rf"\s+{_CREATES}\s+"
+    rf"(?P<phrase>[^.;:,()]{{0,90}})(?P<after>[^.;]{{0,80}})"
+)
+_CALLED = re.compile(
+    rf"\b(?:called|named|dubbed|termed|namely|coined),?\s+(?:the\s+)?(?P<name>{_NAME})(?![\w-]| [A-Z])"
+)
+_BRACKET = re.compile(rf"\(\s*(?P<name>{_NAME})\s*\)")
+_LAST = re.compile(rf"(?:^|\s)(?P<name>{_NAME})$")
+_APPOSITION = re.compile(r"\s*[,:–—-]\s+(?:an?|the|our)\s+")
+_CREATION = re.compile(rf"\b{_CREATES}\b")
+# What follows one of these no longer says what a thing is, only what it is for or made of.
+_MODIFIER = re.compile(
+    r"(?<![\w-])(?:for|of|on|with|over|in|via|using|by|from|to|that|which|based|and|as|towards?|through|under|without)(?![\w-])"
+)
+_SHORTEST, _LONGEST = 3, 24
+# Of an unknown name so short, only the paper that made it knows what it is.
+_ABBREVIATION = 4
+_NEAR = 80
+
+
+@dataclass(frozen=True, slots=True)
+class NameRules:
+    """The nouns that say what a name is, and the capitals that are no names."""
+
+    dataset_nouns: frozenset[str]
+    own: Mapping[TopicKind, Sequence[str]]
+    not_names: frozenset[str]
+
+
+class Names:
+    def __init__(self, rules: NameRules, known: Phrases[Named]) -> None:
+        self._nouns = rules.dataset_nouns
+        self._not_names = frozenset(name.lower() for name in rules.not_names)
+        self._known = known
+        self._kinds = Phrases((noun, kind) for kind, nouns in rules.own.items() for noun in nouns)
+
+    def datasets(self, text: str) -> Iterator[Named]:
+        """Yield names that stand before a noun such as "corpus"."""
+        for word, noun in pairwise(text.split()):
+            if noun.strip(".,;:()").lower() not in self._nouns:
+                continue
+            name = word.lstrip("(“\"'‘")
+            short = name.isupper() and len(name) <= _ABBREVIATION
+            # What stands in brackets abbreviates the words before it, mostly a task.
+            if not short and f"({name})" not in text and self._is_new(name):
+                yield "dataset", name
+
+    def own(self, title: str, abstract: str) -> Iterator[Named]:
+        """Yield the names that a paper gives to what it brings, where words beside them say what that is."""
+        if found := _TITLE.match(title):
+            kind = self._head(found["after"]) or self._said_of(found["name"], abstract)
+            yield from self._named(kind, found["name"])
+        for found in _OWN.finditer(abstract):
+            yield from self._created(found["phrase"].rstrip(), found["after"])
+        for found in _CALLED.finditer(abstract):
+            before = abstract[max(0, found.start() - _NEAR) : found.start()]
+            if _CREATION.search(before):
+                yield from self._named(self._last(before), found["name"])
+
+    def _created(self, phrase: str, after: str) -> Iterator[Named]:
+        """Yield the name in what a paper says it proposes: "the X model", "a model (X)", "X, a model"."""
+        head = _MODIFIER.split(phrase, maxsplit=1)[0].rstrip()
+        if head != phrase.rstrip():
+            after = ""
+        if (found := _BRACKET.match(after)) and (kind := self._ends_as(head)):
+            yield from self._named(kind, found["name"])
+        elif found := _LAST.search(head):
+            kind = self._ends_as(head[: found.start()]) or self._apposition(after)
+            yield from self._named(kind, found["name"])
+        words = head.split()
+        if len(words) > 1 and (kind := self._ends_as(words[-1])):
+            yield from self._named(kind, words[-2])
+
+    def _named(self, kind: TopicKind | None, name: str) -> Iterator[Named]:
+        if kind and self._is_new(name):
+            yield kind, name
+
+    def _said_of(self, name: str, abstract: str) -> TopicKind | None:
+        """Return what the words round a name's first mentions say it is."""
+        for found in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", abstract):
+            before = abstract[max(0, found.start() - _NEAR) : found.start()].rstrip(" (,")
+            after = abstract[found.end() : found.end() + _NEAR]
+            if kind := self._ends_as(before) or self._apposition(after):
+                return kind
+        return None
+
+    def _apposition(self, after: str) -> TopicKind | None:
+        found = _APPOSITION.match(after)
+        return self._head(after[found.end() :]) if found else None
+
+    def _head(self, phrase: str) -> TopicKind | None:
+        """Return what a noun phrase says a thing is, read up to its first modifier."""
+        return self._ends_as(re.split(r"[,.;:()]", _MODIFIER.split(phrase, maxsplit=1)[0])[0])
+
+    def _last(self, text: str) -> TopicKind | None:
+        return next(reversed(list(self._kinds.found(tokens(text)))), None)
+
+    def _ends_as(self, text: str) -> TopicKind | None:
+        words = tokens(text)[-2:]
+        kinds = self._kinds.stands_for(" ".join(words)) or self._kinds.stands_for(" ".join(words[-1:]))
+        return kinds[0] if kinds else None
+
+    def _is_new(self, name: str) -> bool:
+        """Tell whether a word looks like a name, and is on no list."""
+        if not _SHORTEST <= len(name) <= _LONGEST or name.lower() in self._not_names:
+            return False
+        parts = name.split("-")
+        looks = re.fullmatch(_NAME, name) and all(map(_may_be_part, parts)) and any(map(is_acronym, parts))
+        return bool(looks) and not self._known.stands_for(name) and not self._are_known(parts)
+
+    def _are_known(self, parts: Sequence[str]) -> bool:
+        return all(part.lower() in self._not_names or self._known.stands_for(part) for part in parts)
+
+
+def _may_be_part(part: str) -> bool:
+    """Tell whether a part of a name is not an ordinary word, nor one with letters raised for an acronym."""
+    if re.fullmatch(r"[A-Z]{2,3}[a-z]{4,}|[A-Z]{10,}", part):
+        return False
+    return is_acronym(part) or len(part) <= 4 or not part.isalpha()

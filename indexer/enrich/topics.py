@@ -1,0 +1,184 @@
+"""The tasks, methods, data sets and metrics that a paper names: those on a list, and names beside a noun."""
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from math import log2
+from pathlib import Path
+from typing import get_args
+
+from pydantic import BaseModel, ConfigDict
+
+from corpus.records import Paper, Passage, Topic, TopicKind
+from indexer.enrich.names import Named, NameRules, Names
+from indexer.enrich.phrases import Phrases, tokens
+
+_ELSEWHERE = re.compile(r"\b(?:related|previous|prior) (?:work|research|studies)|acknowledg", re.IGNORECASE)
+_SHORT_ACRONYM = re.compile(r"[A-Z]{2,3}s?")
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _Score(_Table):
+    """How a topic's score, 0..1, adds up, and how many topics a paper has."""
+
+    title: float
+    abstract: float
+    abstract_again: float
+    body: float
+    body_fewest: int
+    own: float
+    most: int
+    most_per_kind: int
+
+
+class _Rules(_Table):
+    dataset_nouns: str
+    own_dataset: str
+    own_metric: str
+    own_method: str
+    not_names: str
+
+
+class _File(_Table):
+    task: dict[str, str]
+    method: dict[str, str]
+    dataset: dict[str, str]
+    metric: dict[str, str]
+    rules: _Rules
+    score: _Score
+
+
+@dataclass(frozen=True, slots=True)
+class _Vocabulary:
+    """The forms of listed topics; `long_phrases` are those without the short acronyms."""
+
+    phrases: Phrases[Named]
+    long_phrases: Phrases[Named]
+    names: Names
+    score: _Score
+
+
+@dataclass(slots=True)
+class _Mentions:
+    """How often each topic is named in each part of a paper; `own` are those that the paper brings."""
+
+    title: Counter[Named] = field(default_factory=Counter)
+    abstract: Counter[Named] = field(default_factory=Counter)
+    body: Counter[Named] = field(default_factory=Counter)
+    own: set[Named] = field(default_factory=set)
+    unlisted: set[Named] = field(default_factory=set)
+
+
+def find_topics(paper: Paper, passages: Sequence[Passage]) -> tuple[Topic, ...]:
+    """Return the tasks, methods, data sets and metrics that a paper names, the strongest first.
+
+    Title and abstract count for more than the body, where one mention is not enough; sections about the
+    work of others do not count. Names on no list are taken only where words beside them say what they are.
+    """
+    vocabulary = _vocabulary()
+    mentions = _count(paper, passages, vocabulary)
+    named = _one_kind_each(mentions)
+    topics = (Topic(*topic, round(_score(topic, mentions, vocabulary.score), 3)) for topic in named)
+    ranked = sorted((topic for topic in topics if topic.score > 0), key=_rank)
+    return tuple(_capped(ranked, vocabulary.score))
+
+
+def _one_kind_each(mentions: _Mentions) -> list[Named]:
+    """Return the topics that are named; of a name told to be of two kinds, the kind its paper gives it."""
+    counts = mentions.title + mentions.abstract + mentions.body
+    ranked = sorted(counts, key=lambda topic: (topic not in mentions.own, -counts[topic], topic))
+    kept: dict[str, Named] = {}
+    for topic in ranked:
+        kept.setdefault(topic[1].lower() if topic in mentions.unlisted else "/".join(topic), topic)
+    return list(kept.values())
+
+
+def _rank(topic: Topic) -> tuple[float, str, str]:
+    return -topic.score, topic.kind, topic.name
+
+
+def _count(paper: Paper, passages: Sequence[Passage], vocabulary: _Vocabulary) -> _Mentions:
+    mentions = _Mentions()
+    abstract = "" if paper.abstract == paper.title else paper.abstract
+    _add(mentions.title, mentions, paper.title, vocabulary.phrases, vocabulary.names)
+    _add(mentions.abstract, mentions, abstract, vocabulary.phrases, vocabulary.names)
+    for passage in passages:
+        if passage.number > 0 and not _ELSEWHERE.search(passage.section_path):
+            # Far from title and abstract a short acronym may mean anything: OCR is oxygen consumption too.
+            _add(mentions.body, mentions, passage.text, vocabulary.long_phrases, vocabulary.names)
+    mentions.own.update(vocabulary.names.own(paper.title, abstract))
+    mentions.unlisted.update(mentions.own)
+    mentions.abstract.update(mentions.own)
+    mentions.title.update(topic for topic in mentions.own if topic[1] in paper.title)
+    return mentions
+
+
+def _add(
+    counts: Counter[Named], mentions: _Mentions, text: str, phrases: Phrases[Named], names: Names
+) -> None:
+    counts.update(phrases.found(tokens(text)))
+    unlisted = list(names.datasets(text))
+    mentions.unlisted.update(unlisted)
+    counts.update(unlisted)
+
+
+def _score(topic: Named, mentions: _Mentions, score: _Score) -> float:
+    """Return how strongly a paper is about a topic, 0..1; 0 where a passing mention is all there is."""
+    title, abstract, body = mentions.title[topic], mentions.abstract[topic], mentions.body[topic]
+    if not title and not abstract and body < score.body_fewest:
+        return 0.0
+    total = score.title * bool(title) + score.abstract * bool(abstract) + score.own * (topic in mentions.own)
+    total += score.abstract_again * min(1.0, max(0, abstract - 1) / 2)
+    return min(1.0, total + score.body * min(1.0, log2(1 + body) / 5))
+
+
+def _capped(ranked: Sequence[Topic], score: _Score) -> Iterator[Topic]:
+    kinds: Counter[TopicKind] = Counter()
+    for topic in ranked:
+        if kinds[topic.kind] < score.most_per_kind and kinds.total() < score.most:
+            kinds[topic.kind] += 1
+            yield topic
+
+
+def _listed(text: str) -> list[str]:
+    return [" ".join(form.split()) for form in text.split(";") if form.strip()]
+
+
+def _forms(file: _File) -> Iterator[tuple[str, Named]]:
+    """Yield every form of every topic; one in brackets stands in place of the name itself."""
+    tables: Mapping[str, Mapping[str, str]] = {
+        "task": file.task, "method": file.method, "dataset": file.dataset, "metric": file.metric
+    }  # fmt: skip
+    for kind in (kind for kind in get_args(TopicKind) if kind in tables):
+        for name, listed in tables[kind].items():
+            forms = _listed(listed)
+            if not any(form.startswith("[") for form in forms):
+                yield name, (kind, name)
+            for form in forms:
+                yield form.strip("[]"), (kind, name)
+
+
+@cache
+def _vocabulary() -> _Vocabulary:
+    text = Path(__file__).with_name("topics.toml").read_text(encoding="utf-8")
+    file = _File.model_validate(tomllib.loads(text))
+    forms = list(_forms(file))
+    phrases = Phrases(forms)
+    long_phrases = Phrases((form, topic) for form, topic in forms if not _SHORT_ACRONYM.fullmatch(form))
+    rules = file.rules
+    names = NameRules(
+        frozenset(_listed(rules.dataset_nouns)),
+        {
+            "dataset": _listed(rules.own_dataset),
+            "metric": _listed(rules.own_metric),
+            "method": _listed(rules.own_method),
+        },
+        frozenset(rules.not_names.split()),
+    )
+    return _Vocabulary(phrases, long_phrases, Names(names, phrases), file.score)

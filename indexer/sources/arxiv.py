@@ -1,0 +1,293 @@
+"""Papers of arXiv: the results of a query, or papers by their ids; the only file that imports arxiv."""
+
+import math
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import arxiv  # type: ignore[import-untyped]
+import requests
+from requests.adapters import HTTPAdapter
+
+from corpus.bibtex import bibtex
+from corpus.records import Author, Collection, Paper, paper_id
+from corpus.text import storable
+from indexer.downloads import USER_AGENT, DownloadError, Downloads
+from indexer.sources.protocol import SourceError, SourcePaper
+
+ARXIV = "https://export.arxiv.org"
+DEFAULT_LIMIT = 100
+LARGEST_LIMIT = 2_000
+LONGEST_WAIT = 60.0
+RETRIES = 3
+_PAGE = 100
+_BUSY = {429, 503}
+
+_NUMBER = r"(?P<base>\d{4}\.\d{4,5}|(?P<archive>[a-z]+(?:-[a-z]+)*)(?:\.[A-Za-z-]{2,})?/(?P<number>\d{7}))"
+_ID = re.compile(
+    r"(?:https?://(?:[a-z]+\.)?arxiv\.org/(?:abs|pdf|html)/|(?:https?://doi\.org/)?10\.48550/)?"
+    rf"(?:(?i:arxiv)[:.]\s*)?{_NUMBER}(?:v(?P<version>[1-9]\d*))?(?:\.pdf)?/?",
+    re.ASCII,
+)
+_ATOM = b"http://www.w3.org/2005/Atom"
+_REFUSED = re.compile(rb"<id>\s*https?://arxiv\.org/api/errors#([\w.,:;+/-]{1,200})")
+
+
+@dataclass(frozen=True, slots=True)
+class ArxivId:
+    """An arXiv id: "2104.08663" or "cs/0112017", and the version, 0 where none is named."""
+
+    base: str
+    version: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.base}v{self.version}" if self.version else self.base
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """A paper as arXiv lists it."""
+
+    id: ArxivId
+    result: Any
+
+
+def parse_arxiv_id(text: str) -> ArxivId:
+    """Return the id in any form it is written in, links included; raises ValueError for anything else."""
+    found = _ID.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"not an arXiv id: {text!r}")
+    # The subject class of an old id, as in math.GT/0309136, is not part of it.
+    base = f"{found['archive']}/{found['number']}" if found["archive"] else found["base"]
+    return ArxivId(base, int(found["version"] or 0))
+
+
+@dataclass(frozen=True, slots=True)
+class ArxivSite:
+    """Where arXiv's API and PDFs are; seconds between two requests, and of silence that are put up with.
+
+    arXiv asks programs to use this address, and for one request every three seconds at most.
+    """
+
+    url: str = ARXIV
+    pause: float = 3.0
+    timeout: float = 30.0
+
+
+ARXIV_SITE = ArxivSite()
+
+
+class ArxivPapers:
+    """Papers of arXiv as one collection, in arXiv's order for a query, else in the order of the ids.
+
+    The papers are listed when this is made, their PDFs fetched when their turn comes. An id that arXiv does
+    not know is a problem of its own; of two versions of a paper the newer one is taken.
+    """
+
+    def __init__(
+        self,
+        collection: Collection,
+        *,
+        query: str = "",
+        ids: Sequence[str] = (),
+        limit: int = DEFAULT_LIMIT,
+        site: ArxivSite = ARXIV_SITE,
+        downloads: Downloads | None = None,
+    ) -> None:
+        """List the papers of a query (at most `limit`) or of ids, in any form; raises SourceError."""
+        self.collection = collection
+        self._site = site
+        self._downloads = downloads
+        wanted = _wanted(query, ids, limit)
+        client = _client(site, min(limit, _PAGE) if query else _PAGE)
+        listed = _by_ids(client, wanted) if wanted else _by_query(client, query, limit)
+        self._listed = _newest(listed, wanted)
+
+    def __len__(self) -> int:
+        return len(self._listed)
+
+    def papers(self) -> Iterator[SourcePaper]:
+        for position, (base, listed) in enumerate(self._listed.items()):
+            if listed is None:
+                unknown = self._paper(ArxivId(base), position)
+                yield SourcePaper(base, unknown, problem="arXiv knows no paper of this id.")
+            else:
+                yield self._source_paper(listed, position)
+
+    def _source_paper(self, listed: _Listed, position: int) -> SourcePaper:
+        name = str(listed.id)
+        paper = _described(self._paper(listed.id, position), listed)
+        if self._downloads is None:
+            return SourcePaper(name, paper)
+        try:
+            url = f"{self._site.url.rstrip('/')}/pdf/{name}"
+            return SourcePaper(name, paper, self._downloads.fetch(url, f"{name.replace('/', '-')}.pdf"))
+        except DownloadError as error:
+            return SourcePaper(name, paper, notes=(str(error),))
+
+    def _paper(self, identifier: ArxivId, position: int) -> Paper:
+        """Return a paper that nothing is known of but its id."""
+        return Paper(
+            id=paper_id(self.collection.id, identifier.base.replace("/", "-")),
+            collection_id=self.collection.id,
+            title="",
+            authors=(),
+            year=None,
+            venue="",
+            abstract="",
+            url=f"https://arxiv.org/abs/{identifier}",
+            pdf_url=f"https://arxiv.org/pdf/{identifier}",
+            arxiv_id=str(identifier),
+            source="arXiv",
+            position=position,
+        )
+
+
+def _described(paper: Paper, listed: _Listed) -> Paper:
+    """Return `paper` with what arXiv says of it."""
+    result, category = listed.result, _line(listed.result.primary_category)
+    described = replace(
+        paper,
+        title=_line(result.title),
+        authors=tuple(_author(author) for author in result.authors if _line(author.name)),
+        year=result.published.year,
+        abstract=_line(result.summary),
+        doi=_line(result.doi),
+        keywords=tuple(dict.fromkeys(filter(None, map(_line, [category, *result.categories])))),
+    )
+    eprint = (("eprint", listed.id.base), ("archiveprefix", "arXiv"), ("primaryclass", category))
+    lines = [f"    {name} = {{{value}}},\n" for name, value in eprint if re.fullmatch(r"[\w./-]+", value)]
+    entry = bibtex(described).removesuffix("}")  # without a venue yet, so that it is a @misc
+    venue = _line(result.journal_ref) or f"arXiv {category}".strip()
+    return replace(described, venue=venue, bibtex="".join([entry, *lines, "}"]))
+
+
+def _author(author: Any) -> Author:
+    """Return an author; arXiv gives names in one piece, so the last word counts as the family name."""
+    name = _line(author.name)
+    given, _, family = ("", "", name) if name.lower().endswith("collaboration") else name.rpartition(" ")
+    return Author(given, family, tuple(filter(None, map(_line, author.affiliation))))
+
+
+def _line(text: str | None) -> str:
+    return " ".join(storable(text or "").split())
+
+
+def _wanted(query: str, ids: Sequence[str], limit: int) -> list[ArxivId]:
+    """Return the ids asked for; raises SourceError for an order that cannot be carried out."""
+    if bool(query.strip()) == bool(ids):
+        raise SourceError("Say which papers of arXiv to index: either a query or ids, not both.")
+    if not 1 <= limit <= LARGEST_LIMIT or len(ids) > LARGEST_LIMIT:
+        raise SourceError(f"A collection of arXiv papers holds 1 to {LARGEST_LIMIT:,} papers.")
+    wanted, wrong = [], []
+    for text in ids:
+        try:
+            wanted.append(parse_arxiv_id(text))
+        except ValueError:
+            wrong.append(text)
+    if wrong:
+        raise SourceError(
+            f"Not the id of an arXiv paper: {', '.join(wrong[:5])}. Ids look like 2104.08663, 2104.08663v2, "
+            "cs/0112017 or https://arxiv.org/abs/2104.08663."
+        )
+    return wanted
+
+
+def _newest(listed: Sequence[_Listed], wanted: Sequence[ArxivId]) -> dict[str, _Listed | None]:
+    """Return the newest version of each paper by its id, None for those that are wanted but not listed."""
+    papers: dict[str, _Listed | None] = dict.fromkeys(identifier.base for identifier in wanted)
+    for paper in listed:
+        known = papers.get(paper.id.base)
+        asked_for = not wanted or paper.id.base in papers
+        if asked_for and (known is None or known.id.version < paper.id.version):
+            papers[paper.id.base] = paper
+    return papers
+
+
+def _by_query(client: Any, query: str, limit: int) -> list[_Listed]:
+    search = arxiv.Search(query=query, max_results=limit)
+    # arXiv is known to send an empty page now and then, which the library takes for an empty list.
+    found = _results(client, search) or _results(client, search)
+    if not found:
+        raise SourceError(f"arXiv has no paper for the query {query!r}. Change the query.")
+    return found
+
+
+def _by_ids(client: Any, wanted: Sequence[ArxivId]) -> list[_Listed]:
+    found: list[_Listed] = []
+    missing = list(dict.fromkeys(wanted))
+    for _ in range(2):  # what the first answer leaves out is asked for once more, because of empty pages
+        for start in range(0, len(missing), _PAGE):
+            ids = [str(identifier) for identifier in missing[start : start + _PAGE]]
+            found.extend(_results(client, arxiv.Search(id_list=ids, max_results=len(ids))))
+        there = {paper.id for paper in found} | {ArxivId(paper.id.base) for paper in found}
+        missing = [identifier for identifier in missing if identifier not in there]
+    if not found:
+        raise SourceError("arXiv knows none of these papers. Check the ids.")
+    return found
+
+
+def _results(client: Any, search: Any) -> list[_Listed]:
+    """Return all results of a search, or none at all: a part of them would look like a smaller collection."""
+    try:
+        return [_Listed(parse_arxiv_id(result.entry_id), result) for result in client.results(search)]
+    except _AnswerError as error:
+        raise SourceError(str(error)) from error
+    except arxiv.HTTPError as error:
+        raise SourceError(f"arXiv answers with an error (HTTP {error.status}). Try again later.") from error
+    except arxiv.UnexpectedEmptyPageError as error:
+        raise SourceError("arXiv broke off in the middle of its list. Try again later.") from error
+    except requests.RequestException as error:
+        raise SourceError(
+            f"arXiv could not be reached ({type(error).__name__}). Check the connection and try again."
+        ) from error
+    except ValueError as error:
+        raise SourceError(f"arXiv's answer cannot be read: {storable(str(error))[:200]}.") from error
+
+
+class _AnswerError(Exception):
+    """An answer that is no list of papers; asking again would bring the same."""
+
+
+class _PoliteAdapter(HTTPAdapter):
+    """What the library leaves out: a name, a time-out, waiting as told, and reading why it is refused."""
+
+    def __init__(self, timeout: float) -> None:
+        super().__init__()
+        self._timeout = timeout
+
+    def send(self, request: Any, **options: Any) -> requests.Response:  # type: ignore[override]
+        request.headers["User-Agent"] = USER_AGENT
+        try:
+            response = super().send(request, **{**options, "timeout": self._timeout})
+            content = response.content
+        except (requests.exceptions.ChunkedEncodingError, requests.Timeout) as error:
+            raise requests.ConnectionError(str(error)) from error  # the kind that the library tries again
+        if refused := _REFUSED.search(content):
+            reason = refused[1].decode("ascii").replace("_", " ")
+            raise _AnswerError(f"arXiv refuses the request: {reason}. Correct the query or the ids.")
+        if response.status_code == requests.codes.ok and _ATOM not in content:
+            raise _AnswerError(
+                "What answers for arXiv is not arXiv. Check the connection and the address that is set."
+            )
+        if response.status_code in _BUSY:
+            time.sleep(_seconds(response.headers.get("Retry-After", "")))
+        return response
+
+
+def _seconds(retry_after: str) -> float:
+    try:
+        asked = float(retry_after)
+    except ValueError:
+        return 0.0
+    return min(max(asked, 0.0), LONGEST_WAIT) if math.isfinite(asked) else 0.0
+
+
+def _client(site: ArxivSite, page: int) -> Any:
+    client = arxiv.Client(page_size=page, delay_seconds=site.pause, num_retries=RETRIES)
+    client.query_url_format = f"{site.url.rstrip('/')}/api/query?{{}}"
+    for scheme in ("http://", "https://"):
+        client._session.mount(scheme, _PoliteAdapter(site.timeout))  # the library takes no session
+    return client

@@ -1,0 +1,100 @@
+"""Topics, aspects and links between papers in Chromium: what an address restores and where links lead."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from corpus.encoder import SentenceEncoder
+from tests.browser.conftest import opening, serving, settled
+from tests.explorer.studied_corpus import TITLES, build_studied_home
+from tests.standin_chat import StandinChat
+
+OpenPage = Callable[..., Any]
+TOKENS = "/paper?id=studied%2Ftokens"
+
+
+@pytest.fixture(scope="session")
+def studied_app(
+    encoder: SentenceEncoder, model: StandinChat, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    home = build_studied_home(tmp_path_factory.getbasetemp() / "studied-home", encoder)
+    with serving(home, model, tmp_path_factory) as address:
+        yield address
+
+
+@pytest.fixture
+def open_studied(chromium: Any, studied_app: str) -> Iterator[OpenPage]:
+    with opening(chromium, studied_app) as open_one:
+        yield open_one
+
+
+def test_topics_are_chosen_and_their_address_restores_them(open_studied: OpenPage) -> None:
+    page = open_studied("/collection")
+    page.locator(".st-key-facet_field").get_by_role("button", name="Efficiency 2").click()
+    page.get_by_text("2 papers", exact=True).wait_for()
+    page.locator(".st-key-facet_menu_metric button").click()
+    page.locator(".st-key-facet_metric").get_by_role("button", name="F1 1").click()
+    page.get_by_text("1 paper", exact=True).wait_for()
+    page.wait_for_url("**/collection?topic=field*Efficiency&topic=metric*F1")
+    again = open_studied(page.url[page.url.index("/collection") :])
+    again.get_by_text("1 paper", exact=True).wait_for()
+    again.get_by_role("link", name=TITLES["heads"]).wait_for()
+    again.get_by_role("button", name="Field: Efficiency").click()
+    again.get_by_text("2 papers", exact=True).wait_for()
+    again.wait_for_url(lambda url: "Efficiency" not in url and "F1" in url)
+
+
+def test_topics_are_chosen_on_a_phone_behind_the_one_button(open_studied: OpenPage) -> None:
+    page = open_studied("/collection", size="phone", scheme="dark")
+    page.locator(".st-key-filters_popover button").first.click()
+    page.get_by_role("button", name="Summarization 1", exact=True).click()
+    page.get_by_role("button", name="Field: Summarization").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("size", ["wide", "phone"])
+def test_where_it_says_so_brings_the_sentence_into_view(open_studied: OpenPage, size: str) -> None:
+    page = open_studied(TOKENS, size=size)
+    page.locator(".st-key-says_so_approach a").click()
+    _marked_in_view(page, "It is dropped once its score is low.")
+    assert page.url.endswith("passage=1&sentence=1")
+    page.locator(".st-key-says_so_outcome a").click()
+    _marked_in_view(page, "It runs twice as fast.")
+
+
+def _marked_in_view(page: Any, sentence: str) -> None:
+    marked = page.locator('[class*="st-key-marked_sentence"]', has_text=sentence).first
+    marked.wait_for()
+    settled(page)
+    page.wait_for_timeout(500)
+    place = marked.bounding_box()
+    assert 0 <= place["y"] <= page.viewport_size["height"] - place["height"]
+
+
+def test_a_reference_leads_to_its_paper_and_back(open_studied: OpenPage) -> None:
+    page = open_studied("/paper?id=studied%2Fheads")
+    page.locator(".st-key-references summary").click()
+    page.get_by_role("link", name=TITLES["tokens"]).first.click()
+    page.get_by_role("heading", name=TITLES["tokens"]).wait_for()
+    # Streamlit leaves the address as it is where a link leads from a page to itself.
+    page.wait_for_url(f"**{TOKENS}")
+    page.get_by_text("Cited here by 3 papers").wait_for()
+    page.go_back()
+    page.get_by_role("heading", name=TITLES["heads"]).wait_for()
+    page.wait_for_url("**/paper?id=studied%2Fheads")
+
+
+def test_a_topic_of_a_paper_leads_to_those_that_share_it(open_studied: OpenPage) -> None:
+    page = open_studied(TOKENS)
+    page.locator(".st-key-topics").get_by_role("link", name="Efficiency").click()
+    page.wait_for_url("**/collection?topic=field%3AEfficiency")
+    page.get_by_role("link", name=TITLES["heads"]).wait_for()
+
+
+def test_nothing_hostile_is_fetched_or_too_wide(open_studied: OpenPage) -> None:
+    for path in ("/collection", "/collection?view=Cards", "/paper?id=studied%2Fhostile"):
+        page = open_studied(path, size="phone")
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page.locator('main img, [class*="badge"]').count() == 0

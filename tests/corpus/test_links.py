@@ -1,0 +1,111 @@
+"""Which entries of bibliographies are papers of the corpus."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from corpus import rows
+from corpus.encoder import SentenceEncoder
+from corpus.links import Citable, Entry, link_references, links_by_reference
+from corpus.records import Collection, Link, Reference, Scope, Topic
+from corpus.store import Corpus
+from corpus.writer import CorpusWriter
+from tests.small_corpus import add, make_paper, write_corpus
+
+TITLE = "Speeding up inference of large models by adaptive length reduction"
+PAPERS = [
+    Citable("a", TITLE, 2022, "10.18653/v1/X.1", "2203.08991v1"),
+    Citable("b", "Attention", 2017, "", ""),
+    Citable("c", "Speeding up inference of large models", 2019, "", ""),
+    Citable("d", "", None, "", ""),
+]
+
+
+def _entry(text: str = "", title: str = "", year: int | None = None, doi: str = "", arxiv: str = "") -> Entry:
+    return Entry(text, title, year, doi, arxiv)
+
+
+@pytest.mark.parametrize(
+    ("entry", "cited"),
+    [
+        (_entry(doi="https://doi.org/10.18653/V1/x.1"), "a"),
+        (_entry(arxiv="2203.08991"), "a"),
+        (_entry(title=TITLE.upper() + "."), "a"),
+        (_entry(text=f"A. Doe and B. Roe. 2022. {TITLE}. In Proceedings of ACL."), "a"),
+        (_entry(text=f"[3] Doe, A.: “{TITLE}”, arXiv preprint, 2021", year=2021), "a"),
+        (_entry(text="Doe. 2019. Speeding up inference of large models. EMNLP.", year=2019), "c"),
+        (_entry(title="Attention"), None),
+        (_entry(text="Attention is all you need"), None),
+        (_entry(title=TITLE, year=2010), None),
+        (_entry(title=TITLE + " revisited"), None),
+        (_entry(text="", title=""), None),
+        (_entry(doi="10.1/unknown", title=TITLE), "a"),
+    ],
+)
+def test_an_entry_is_recognised_by_its_ids_or_its_title(entry: Entry, cited: str | None) -> None:
+    found = [link.cited for link in link_references(PAPERS, [("z", [entry])])]
+    assert found == ([cited] if cited else [])
+
+
+def test_a_paper_is_linked_once_and_never_to_itself() -> None:
+    entries = [_entry(title=TITLE), _entry(text="nothing"), _entry(title=TITLE)]
+    assert list(link_references(PAPERS, [("a", entries)])) == []
+    links = list(link_references(PAPERS, [("z", entries)]))
+    assert links == [Link("z", 0, "a")]
+    assert links_by_reference(links) == {0: "a"}
+
+
+def test_links_follow_what_comes_and_goes(tmp_path: Path, encoder: SentenceEncoder) -> None:
+    cited = make_paper("old", "owl", title="The long hours of the barn owl")
+    write_corpus(tmp_path, encoder, {cited: ["Owls hoot."]})
+    writer = CorpusWriter(tmp_path, encoder)
+    citing = make_paper("new", "review", title="A review of owls")
+    writer.put_collections([Collection("new", "New")])
+    reference = Reference("Roe, The Long Hours of the Barn Owl, 2020.", year=2020)
+    add(writer, encoder, {make_paper("new", "other"): ["Other."]})
+    writer.add_papers(rows.paper_rows([rows.PaperEntry(citing, (reference,))]).to_batches(), ())
+    writer.publish()
+    corpus = Corpus.open(tmp_path, encoder)
+    link = Link(citing.id, 0, cited.id)
+    assert corpus.links_from(citing.id) == corpus.links_to(cited.id) == (link,)
+    assert corpus.links_to(citing.id) == ()
+    writer.remove_collection("old")
+    writer.publish()
+    assert Corpus.open(tmp_path, encoder).links_from(citing.id) == ()
+    assert corpus.links_from(citing.id) == (link,), "a reader keeps the version it opened"
+
+
+def test_topics_restrict_what_is_listed_and_found(tmp_path: Path, encoder: SentenceEncoder) -> None:
+    task, method, hostile = (
+        Topic("task", "parsing", 1.0),
+        Topic("method", "CRF", 0.5),
+        Topic("dataset", "O'Hara's ') OR 1=1 --", 0.5),
+    )
+    papers = {
+        replace(make_paper("notes", "one"), topics=(task, method)): ["Cats sleep."],
+        replace(make_paper("notes", "two"), topics=(task, hostile)): ["Cats purr."],
+        make_paper("notes", "three"): ["Cats eat."],
+    }
+    write_corpus(tmp_path, encoder, papers)
+    corpus = Corpus.open(tmp_path, encoder)
+
+    def listed(*topics: Topic) -> set[str]:
+        scope = Scope(topics=tuple(topic.key for topic in topics))
+        found = {paper.id.partition("/")[2] for paper in corpus.papers(scope)}
+        near = {
+            match.paper_id.partition("/")[2]
+            for match in corpus.nearest(encoder.encode_query("cats"), scope, 9)
+        }
+        alike = {match.paper_id.partition("/")[2] for match in corpus.matching("cats", scope, 9)}
+        assert found == near == alike
+        return found
+
+    assert listed() == {"one", "two", "three"}
+    assert listed(task) == {"one", "two"}
+    assert listed(task, method) == {"one"}
+    assert listed(hostile) == {"two"}
+    assert listed(Topic("task", "parsing", 0), Topic("task", "tagging", 0)) == {"one", "two"}
+    assert listed(Topic("metric", "BLEU", 0)) == set()
+    assert corpus.topic_counts() == {task.key: 2, hostile.key: 1, method.key: 1}
+    assert corpus.topic_counts(Scope(topics=(method.key,))) == {task.key: 1, method.key: 1}

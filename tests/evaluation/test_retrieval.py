@@ -1,0 +1,105 @@
+"""The retrieval measures against values computed by hand, and the command on a small judged collection."""
+
+import json
+from math import log2
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from evaluation.__main__ import app
+from evaluation.retrieval import average_precision, ndcg, recall
+
+DOCUMENTS = [
+    {"_id": "d/1", "title": "Cats", "text": "Cats sleep most of the day, and kittens sleep longer."},
+    {"_id": "d 2", "title": "Bonds", "text": "Government bonds fell as interest rates rose."},
+    {"_id": "d'3", "title": "", "text": "Rain is likely in the mountains in May."},
+    {"_id": "4", "title": "An empty record", "text": ""},
+]
+QUERIES = [
+    {"_id": "q1", "text": "How long do kittens sleep?"},
+    {"_id": "q2", "text": "rain in the mountains"},
+    {"_id": "q3", "text": "nothing is relevant to this"},
+]
+JUDGED = "query-id\tcorpus-id\tscore\nq1\td/1\t2\nq1\td 2\t0\nq2\td'3\t1\nq2\tnot-there\t1\nq3\t4\t0\n"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "judged"
+    folder.mkdir()
+    for name, lines in (("corpus", DOCUMENTS), ("queries", QUERIES)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (folder / "qrels.tsv").write_text(JUDGED)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("ranking", "gains", "expected"),
+    [
+        ("a", {"a": 1}, 1.0),
+        ("xa", {"a": 1}, 1 / log2(3)),
+        ("xyz", {"a": 1}, 0.0),
+        ("", {"a": 1}, 0.0),
+        # Gains count as they are, not as powers of two.
+        ("ba", {"a": 2, "b": 1}, (1 + 2 / log2(3)) / (2 + 1 / log2(3))),
+        ("axb", {"a": 1, "b": 1, "c": 1}, (1 + 1 / 2) / (1 + 1 / log2(3) + 1 / 2)),
+        # The best possible ranking is cut at the same depth.
+        ("abcdefghij", dict.fromkeys("abcdefghijkl", 1), 1.0),
+        ("xxxxxxxxxxa", {"a": 1}, 0.0),
+    ],
+)
+def test_ndcg(ranking: str, gains: dict[str, int], expected: float) -> None:
+    assert ndcg(list(ranking), gains, 10) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("ranking", "gains", "precision", "recalled"),
+    [
+        ("a", {"a": 1}, 1.0, 1.0),
+        ("xaxb", {"a": 1, "b": 3}, (1 / 2 + 2 / 4) / 2, 1.0),
+        ("xa", {"a": 1, "b": 1}, (1 / 2) / 2, 1 / 2),
+        ("xy", {"a": 1}, 0.0, 0.0),
+    ],
+)
+def test_average_precision_and_recall(
+    ranking: str, gains: dict[str, int], precision: float, recalled: float
+) -> None:
+    assert average_precision(list(ranking), gains, 10) == pytest.approx(precision)
+    assert recall(list(ranking), gains, 100) == pytest.approx(recalled)
+
+
+@pytest.mark.parametrize("mode", ["dense", "lexical", "hybrid"])
+def test_the_command_measures_our_own_search(data: Path, mode: str) -> None:
+    done = CliRunner().invoke(app, ["retrieval", "--data", str(data), "--mode", mode, "--runtime", "torch"])
+    assert done.exit_code == 0, done.output
+    figures = json.loads(done.stdout.splitlines()[-1])
+    assert (figures["data"], figures["mode"], figures["runtime"]) == ("judged", mode, "torch")
+    assert (figures["documents"], figures["queries"]) == (4, 2)
+    # Both queries find theirs first; half of what the second wants is not in the collection.
+    assert figures["ndcg@10"] == pytest.approx((1 + 1 / (1 + 1 / log2(3))) / 2)
+    assert figures["map@10"] == pytest.approx((1 + 1 / 2) / 2)
+    assert figures["recall@100"] == pytest.approx((1 + 1 / 2) / 2)
+    assert figures["ms_per_query"] > 0
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "complaint"),
+    [
+        ("corpus.jsonl", '{"title": "without an id"}\n', "corpus.jsonl cannot be read"),
+        ("queries.jsonl", "not json\n", "queries.jsonl cannot be read"),
+        ("qrels.tsv", "q1\td1\t1\n", "qrels.tsv cannot be read|no query with relevant documents"),
+        ("qrels.tsv", "query-id\tcorpus-id\tscore\nq1\td/1\tmuch\n", "qrels.tsv cannot be read"),
+        ("qrels.tsv", "query-id\tcorpus-id\tscore\nq1\td/1\t0\n", "no query with relevant documents"),
+        ("qrels.tsv", None, "qrels.tsv cannot be read"),
+    ],
+)
+def test_data_that_cannot_be_used_are_named(
+    data: Path, file: str, content: str | None, complaint: str
+) -> None:
+    (data / file).unlink()
+    if content is not None:
+        (data / file).write_text(content)
+    done = CliRunner().invoke(app, ["retrieval", "--data", str(data)])
+    assert done.exit_code == 2
+    assert any(part in done.output for part in complaint.split("|"))

@@ -1,0 +1,344 @@
+"""Topics, aspects and links between papers, as the screens show them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from streamlit.testing.v1 import AppTest
+
+from assistant.transcript import from_json, to_json
+from corpus.encoder import SentenceEncoder
+from corpus.records import Aspect, Author, Paper, Scope, Topic
+from corpus.store import Corpus
+from explorer.ask import filter_labels
+from explorer.bibliography import references_title
+from explorer.paper import external_links
+from explorer.parts.coverage import asked_about, covered, names_papers
+from explorer.parts.finding import count_topics, list_papers
+from explorer.parts.topics import Facet, FacetValue, by_kind, facets_of, known_topics, topic_label
+from explorer.parts.wording import affiliations, ordered_aspects, years_said
+from tests.explorer.studied_corpus import HOSTILE, MODEL, TITLES, build_studied_home
+from tests.explorer.test_screens import finish, reader_of, texts
+from tests.small_corpus import make_paper
+
+Screen = Callable[..., AppTest]
+
+
+@pytest.fixture(scope="session")
+def studied_home(tmp_path_factory: pytest.TempPathFactory, encoder: SentenceEncoder) -> Path:
+    return build_studied_home(tmp_path_factory.getbasetemp() / "studied-home", encoder)
+
+
+@pytest.fixture
+def studied(screen: Screen, studied_home: Path, monkeypatch: pytest.MonkeyPatch) -> Screen:
+    """Open a screen on the corpus of papers with topics."""
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(studied_home))
+    return screen
+
+
+@pytest.fixture
+def corpus(studied_home: Path, encoder: SentenceEncoder) -> Corpus:
+    return Corpus.open(studied_home / "corpus", encoder)
+
+
+def links(test: AppTest) -> dict[str, str]:
+    """Return where each link of a screen leads, by its label without the escapes."""
+    return {
+        one.proto.label.replace("\\", "").replace("\u2060", ""): f"{one.proto.page}?{one.proto.query_string}"
+        for one in test.get("page_link")
+    }
+
+
+def listed(test: AppTest) -> set[str]:
+    return {key for key, title in TITLES.items() if title in links(test)}
+
+
+def address(test: AppTest) -> list[str]:
+    """Return the topics that the address names."""
+    named = test.query_params.get("topic", [])
+    return [named] if isinstance(named, str) else named
+
+
+def chips(test: AppTest) -> list[str]:
+    return [
+        one.label.replace("\\", "").replace("\u2060", "")
+        for one in test.button
+        if str(one.key).startswith("chosen_topic_")
+    ]
+
+
+def pills(test: AppTest, kind: str) -> Any:
+    return next(one for one in test.get("button_group") if one.key == f"facet_{kind}")
+
+
+# Collection
+
+
+def test_facets_are_drawn_only_for_kinds_that_occur(studied: Screen) -> None:
+    test = studied("collection", topic="field:Summarization")
+    assert not test.exception
+    drawn = {one.key for one in test.get("button_group")}
+    assert {"facet_field", "facet_task", "facet_dataset", "facet_metric"} <= drawn
+    assert "facet_method" not in drawn
+
+
+def test_a_topic_in_the_address_filters_and_can_be_taken_back(studied: Screen) -> None:
+    test = studied("collection", topic="field:Efficiency")
+    assert listed(test) == {"tokens", "heads"}
+    assert chips(test) == ["Field: Efficiency"]
+    test.button(key="chosen_topic_1").click().run()
+    assert listed(test) == set(TITLES)
+    assert address(test) == []
+
+
+def test_topics_of_a_kind_are_alternatives_and_kinds_add_up(studied: Screen) -> None:
+    test = studied("collection", topic=["field:Efficiency", "field:Summarization", "metric:F1"])
+    assert listed(test) == {"heads", "summaries"}
+    assert chips(test) == ["Field: Efficiency", "Field: Summarization", "Metric: F1"]
+    test.button(key="clear_topics").click().run()
+    assert chips(test) == []
+    assert listed(test) == set(TITLES)
+
+
+def test_choosing_a_pill_writes_the_address(studied: Screen) -> None:
+    test = studied("collection")
+    pills(test, "field").select("field:Efficiency").run()
+    assert address(test) == ["field:Efficiency"]
+    assert listed(test) == {"tokens", "heads"}
+    pills(test, "metric").select("metric:F1").run()
+    assert address(test) == ["field:Efficiency", "metric:F1"]
+    assert listed(test) == {"heads"}
+    pills(test, "field").unselect("field:Efficiency").run()
+    assert address(test) == ["metric:F1"]
+
+
+@pytest.mark.parametrize(
+    "topic",
+    [
+        "nonsense",
+        "field:",
+        "colour:red",
+        "task:never heard of",
+        "field:' OR 1=1 --",
+        "x" * 9000,
+        "",
+    ],
+)
+def test_unknown_topics_in_the_address_are_ignored(studied: Screen, topic: str) -> None:
+    test = studied("collection", topic=topic)
+    assert not test.exception
+    assert listed(test) == set(TITLES)
+    assert chips(test) == []
+
+
+def test_a_search_stays_within_the_topics(studied: Screen) -> None:
+    test = studied("collection", topic="field:Efficiency", q="summaries of scientific papers")
+    assert listed(test) <= {"tokens", "heads"}
+
+
+def test_what_no_paper_is_about_is_said_and_cleared(studied: Screen) -> None:
+    test = studied("collection", topic=["dataset:SciTLDR", "method:head pruning"])
+    assert "No paper here is about all of this." in texts(test)
+    test.button(key="clear_filters").click().run()
+    assert listed(test) == set(TITLES)
+
+
+def test_aspects_stand_in_the_list_where_nothing_is_searched_for(studied: Screen) -> None:
+    test = studied("collection", view="Cards")
+    line = next(one.value for one in test.markdown if "Challenge] Inference" in one.value)
+    assert line.index("Challenge") < line.index("Approach") < line.index("Outcome")
+    assert "Nothing is said here" in texts(test)
+    assert ":gray[Challenge] Inference" not in texts(studied("collection", q="inference"))
+
+
+def test_hostile_topics_are_only_text(studied: Screen) -> None:
+    test = studied("collection", topic=f"field:{HOSTILE}")
+    assert not test.exception
+    assert listed(test) == {"hostile"}
+    assert chips(test) == [f"Field: {HOSTILE}"]
+    labels = [one.label for one in test.button] + [one.proto.label for one in test.get("page_link")]
+    options = [one.content for group in test.get("button_group") for one in group.proto.options]
+    assert not [label for label in [*labels, *options, texts(test)] if "![" in label or "](" in label]
+    assert not [option for option in options if "\u200b" in option]
+
+
+def test_a_filter_is_asked_as_it_is(studied: Screen) -> None:
+    test = studied("collection", topic="field:Efficiency")
+    test.button(key="ask_filtered").click().run()
+    test.switch_page("explorer/pages/ask.py").run()
+    assert test.multiselect(key="scope_filter").value == ["field:Efficiency"]
+    assert test.chat_input[0].placeholder == "Ask about these 2 papers"
+    assert TITLES["heads"] in texts(test).replace("\\", "")
+    test.chat_input(key="question_box").set_value("Why are large encoders slow?").run()
+    finish(test)
+    assert reader_of(test).turns[0].scope.topics == ("field:Efficiency",)
+    conversation = reader_of(test).conversation()
+    assert from_json(to_json(conversation)) == conversation
+    test.multiselect(key="scope_filter").set_value([]).run()
+    assert test.chat_input[0].placeholder == "Ask about these 5 papers"
+
+
+# Paper
+
+
+def test_a_paper_says_its_challenge_approach_and_outcome(studied: Screen) -> None:
+    test = studied("paper", id="studied/tokens")
+    assert not test.exception
+    names = [
+        one.value for one in test.markdown if one.value in ("**Challenge**", "**Approach**", "**Outcome**")
+    ]
+    assert names == ["**Challenge**", "**Approach**", "**Outcome**"]
+    assert "It runs twice as fast." in [one.value for one in test.text]
+    assert "passage=0&sentence=2" in links(test)["Where it says so"]
+
+
+def test_what_a_model_wrote_is_said_and_scored(studied: Screen) -> None:
+    test = studied("paper", id="studied/tokens")
+    assert f"Written by {MODEL}, checked:" in texts(test).replace("\\", "")
+    bars = [str(one.proto.body) for one in test.get("html") if "aria-label" in str(one.proto.body)]
+    assert len(bars) == 1
+    assert "0.62 partial" in bars[0]
+
+
+def test_where_it_says_so_marks_the_sentence(studied: Screen) -> None:
+    test = studied("paper", id="studied/tokens", passage="1", sentence="1")
+    assert "The passage you came for" in texts(test)
+    assert "It is dropped once its score is low." in [one.value for one in test.text]
+
+
+def test_topics_lead_to_the_papers_that_share_them(studied: Screen) -> None:
+    test = studied("paper", id="studied/summaries")
+    captions = [one.value for one in test.caption]
+    assert [one for one in captions if one in ("Field", "Task", "Method", "Data set", "Metric")] == [
+        "Field", "Task", "Data set", "Metric",
+    ]  # fmt: skip
+    assert links(test)["SciTLDR"].endswith("topic=dataset%3ASciTLDR")
+
+
+def test_references_of_this_corpus_are_links(studied: Screen) -> None:
+    test = studied("paper", id="studied/summaries")
+    assert [one.label for one in test.expander if one.label.startswith("Ref")] == [
+        "References (3, 2 in this corpus)"
+    ]
+    found = links(test)
+    assert found[f"2. Lin. {TITLES['heads']}. 2020."].endswith("id=studied%2Fheads")
+    assert found[f"3. Lin. {TITLES['tokens']}. 2020."].endswith("id=studied%2Ftokens")
+    assert not [label for label in found if label.startswith("1.")]
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [("tokens", ["Cited here by 3 papers"]), ("heads", ["Cited here by 1 paper"]), ("plain", [])],
+)
+def test_a_paper_names_those_that_cite_it(studied: Screen, key: str, expected: list[str]) -> None:
+    test = studied("paper", id=f"studied/{key}")
+    assert [one.label for one in test.expander if one.label.startswith("Cited")] == expected
+
+
+def test_what_is_hostile_on_a_paper_is_only_text(studied: Screen) -> None:
+    test = studied("paper", id="studied/hostile")
+    assert not test.exception
+    drawn = [one.value for one in (*test.markdown, *test.caption, *test.title)]
+    drawn += [one.proto.label for one in test.get("page_link")]
+    assert not [text for text in drawn if "![" in text or "](" in text or "<b>" in text]
+    assert "0.10 weak" in "".join(str(one.proto.body) for one in test.get("html"))
+
+
+# What needs no screen
+
+
+def test_arxiv_papers_are_linked_by_good_ids_only(corpus: Corpus) -> None:
+    assert ("arXiv", "https://arxiv.org/abs/2203.08991v2") in external_links(corpus.paper("studied/tokens"))
+    assert external_links(corpus.paper("studied/hostile")) == ()
+
+
+def test_counts_are_those_of_the_list(corpus: Corpus, encoder: SentenceEncoder) -> None:
+    scope = Scope(topics=("field:Efficiency",))
+    for query in ("", "pruning heads"):
+        listing = list_papers(corpus, encoder, query, scope, order="relevance", page=1)
+        assert listing.topics == count_topics(corpus, encoder, query, scope)
+        assert listing.topics["field:Efficiency"] == listing.total
+        assert "field:Summarization" not in listing.topics
+
+
+def test_a_kind_with_a_choice_is_counted_without_it(corpus: Corpus) -> None:
+    scope = Scope(topics=("field:Efficiency", "metric:F1"))
+    facets = {one.kind: one for one in facets_of(scope, corpus.topic_counts(scope), corpus.topic_counts)}
+    assert {value.key: value.papers for value in facets["field"].values} == {
+        "field:Efficiency": 1,
+        "field:Summarization": 1,
+    }
+    assert [(value.name, value.papers) for value in facets["metric"].values] == [("F1", 1)]
+    assert [value.key for value in facets["method"].values] == ["method:head pruning"]
+
+
+def test_a_chosen_topic_is_always_among_those_shown() -> None:
+    values = tuple(FacetValue(f"task:{name}", name, 9 - place) for place, name in enumerate("abcdef"))
+    assert Facet("task", values, ()).first_keys(2) == ("task:a", "task:b")
+    assert Facet("task", values, ("task:f",)).first_keys(2) == ("task:a", "task:f")
+    assert Facet("task", values, ("task:d", "task:b", "task:f")).first_keys(2) == (
+        "task:b",
+        "task:d",
+        "task:f",
+    )
+
+
+def test_a_choice_without_papers_is_kept_to_be_taken_back() -> None:
+    (facet,) = facets_of(Scope(topics=("task:x",)), {}, lambda _: {})
+    assert facet.values == (FacetValue("task:x", "x", 0),)
+
+
+@given(some.lists(some.text(max_size=30) | some.sampled_from(["task:a", "field:b", "metric:\u200b"])))
+def test_only_topics_of_the_corpus_are_taken_from_an_address(keys: list[str]) -> None:
+    vocabulary = {"task:a", "field:b", "metric:\u200b", "no key"}
+    assert set(known_topics(keys, vocabulary)) == set(keys) & {"task:a", "field:b"}
+
+
+def test_an_address_with_very_many_topics_is_cut() -> None:
+    keys = [f"task:{number}" for number in range(1000)]
+    assert len(known_topics(keys, set(keys))) == 20
+
+
+def test_topics_are_named_with_their_kind() -> None:
+    assert topic_label("dataset:SQuAD") == "Data set: SQuAD"
+    topics = (Topic("metric", "F1", 1), Topic("field", "NLP", 1), Topic("metric", "BLEU", 0.1))
+    assert list(by_kind(topics)) == ["field", "metric"]
+
+
+def test_a_filter_says_what_it_covers(corpus: Corpus) -> None:
+    scope = Scope(topics=("dataset:SciTLDR",))
+    assert names_papers(scope) and not names_papers(Scope(collections=("studied",)))
+    assert covered(corpus, scope) == (TITLES["summaries"],)
+    assert asked_about(corpus, scope) == f"Ask about: {TITLES['summaries']}"
+
+
+def test_a_filter_of_years_and_topics_is_named() -> None:
+    assert filter_labels(Scope(years=(2019, 2021), topics=("task:parsing",))) == {
+        "task:parsing": "Task: parsing",
+        "years": "Year: 2019 to 2021",
+    }
+    assert filter_labels(Scope(topics=("task:parsing",))) == {"task:parsing": "Task: parsing"}
+
+
+def test_small_things_are_written_for_readers() -> None:
+    assert references_title(42, 7) == "References (42, 7 in this corpus)"
+    assert references_title(1, 0) == "References (1)"
+    assert years_said((2020, 2020)) == "2020"
+    assert years_said((2019, 2022)) == "2019 to 2022"
+
+
+def test_each_affiliation_is_named_once() -> None:
+    assert affiliations((Author("A", "B", ("X", "Y")), Author("C", "D", ("X",)))) == "X · Y"
+    assert affiliations((Author("A", "B", tuple("UVWXYZ")),)) == "U · V · W · X and 2 more"
+    assert affiliations((Author("A", "B"), Author("C", "D", ("\u200b",)))) == ""
+
+
+def test_aspects_are_read_in_their_order() -> None:
+    paper: Paper = replace(
+        make_paper("c", "p"), aspects=(Aspect("outcome", "o", 0, 0), Aspect("challenge", "c", 0, 0))
+    )
+    assert [one.name for one in ordered_aspects(paper.aspects)] == ["challenge", "outcome"]

@@ -1,0 +1,108 @@
+"""What a GROBID server would make of a PDF: TEI of our own, or stored TEI, shaped by what was asked for."""
+
+import re
+from collections.abc import Sequence
+from xml.sax.saxutils import escape
+
+from lxml import etree
+
+NAMESPACE = "http://www.tei-c.org/ns/1.0"
+TEI = f"{{{NAMESPACE}}}"
+XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
+
+_DOCUMENT = """<?xml version="1.0" encoding="UTF-8"?>
+<TEI xml:space="preserve" xmlns="http://www.tei-c.org/ns/1.0">
+<teiHeader xml:lang="en"><fileDesc><titleStmt><title level="a" type="main">{title}</title></titleStmt>
+<publicationStmt><publisher/><date type="published" when="2024-05-01"/></publicationStmt>
+<sourceDesc><biblStruct><analytic><author><persName><forename type="first">Ada</forename>
+<surname>Lovelace</surname></persName></author><title level="a" type="main">{title}</title></analytic>
+<monogr><imprint><date/></imprint></monogr><idno type="MD5">0</idno></biblStruct></sourceDesc></fileDesc>
+<encodingDesc><appInfo><application version="{version}" ident="GROBID" when="2026-05-01T00:00+0000">
+<label type="revision">{revision}</label></application></appInfo></encodingDesc>
+<profileDesc><abstract><div><p>{abstract}</p></div></abstract></profileDesc></teiHeader>
+<facsimile><surface n="1" ulx="0.0" uly="0.0" lrx="612.0" lry="792.0"/></facsimile>
+<text xml:lang="en"><body>
+<div><head n="1" coords="1,72.0,170.0,120.0,12.0">Introduction</head>{paragraph}</div>
+<figure xml:id="fig_0" coords="1,72.0,400.0,200.0,80.0"><head>Figure 1</head><label>1</label>
+<figDesc><div><p>A figure of the paper.</p></div></figDesc></figure></body>
+<back><div type="references"><listBibl><biblStruct xml:id="b0" coords="1,72.0,600.0,300.0,10.0">
+<analytic><title level="a" type="main">An earlier paper</title></analytic>
+<monogr><imprint><date type="published" when="1999"/></imprint></monogr>
+<note type="raw_reference">C. Babbage. An earlier paper. 1999.</note></biblStruct></listBibl></div></back>
+</text></TEI>
+"""
+_REFERENCE = '<ref type="bibr" target="#b0" coords="1,300.0,200.0,12.0,10.0">[1]</ref>'
+_SHOWN_TEXT = re.compile(rb"\(((?:[^()\\]|\\.)*)\)\s*Tj")
+
+
+def tei_of(pdf: bytes, version: str = "0.9.1", revision: str = "standin") -> bytes:
+    """Return TEI of a small PDF: its first line is the title, the second the abstract, the rest sentences."""
+    lines = [line.decode("cp1252") for line in _SHOWN_TEXT.findall(pdf)] or ["A paper"]
+    title, abstract, *sentences = [*lines, "What the paper says."][: max(2, len(lines))]
+    return _DOCUMENT.format(
+        title=escape(title),
+        abstract=escape(abstract),
+        version=version,
+        revision=revision,
+        paragraph=_paragraph(sentences or ["The paper says little."]),
+    ).encode()
+
+
+def _paragraph(sentences: Sequence[str]) -> str:
+    texts = [escape(text) for text in sentences]
+    texts[0] += f" {_REFERENCE}"
+    marked = [
+        f'<s coords="1,72.0,{200 + 14 * row}.0,300.0,10.0">{text}</s>' for row, text in enumerate(texts)
+    ]
+    # No space between sentences: that is how the real server writes them.
+    return f'<p coords="1,72.0,200.0,300.0,40.0">{"".join(marked)}</p>'
+
+
+def empty_tei() -> bytes:
+    """Return what the server sends for a document it understood nothing of."""
+    root = etree.fromstring(tei_of(b""))
+    for title in root.iter(f"{TEI}title"):
+        title.text = None
+    for name in ("abstract", "body", "back"):
+        for element in root.iter(f"{TEI}{name}"):
+            element[:] = []
+    return etree.tostring(root, encoding="UTF-8", xml_declaration=True)
+
+
+def shaped(tei: bytes, md5: str, fields: Sequence[tuple[str, str]], header_only: bool = False) -> bytes:
+    """Return TEI as the server would send it for these fields of the request."""
+    root = etree.fromstring(tei)
+    for idno in root.iterfind(f".//{TEI}sourceDesc/{TEI}biblStruct/{TEI}idno[@type='MD5']"):
+        idno.text = md5
+    wanted = {value for name, value in fields if name == "teiCoordinates"}
+    _keep_coordinates(root, set() if header_only else wanted)
+    if not _is_on(fields, "segmentSentences"):
+        etree.strip_tags(root, f"{TEI}s")
+    if not _is_on(fields, "includeRawCitations"):
+        for note in root.findall(f".//{TEI}note[@type='raw_reference']"):
+            note.getparent().remove(note)
+    _number(root, _is_on(fields, "generateIDs"))
+    if header_only:
+        root.find(f"{TEI}text")[:] = []
+    return etree.tostring(root, encoding="UTF-8", xml_declaration=True)
+
+
+def _is_on(fields: Sequence[tuple[str, str]], name: str) -> bool:
+    return any(value in ("1", "true") for field, value in fields if field == name)
+
+
+def _keep_coordinates(root: etree._Element, wanted: set[str]) -> None:
+    for element in root.iter(f"{TEI}*"):
+        if etree.QName(element).localname not in wanted:
+            element.attrib.pop("coords", None)
+    if not wanted:
+        for facsimile in root.findall(f"{TEI}facsimile"):
+            root.remove(facsimile)
+
+
+def _number(root: etree._Element, wanted: bool) -> None:
+    for number, element in enumerate(root.iter(f"{TEI}div", f"{TEI}p", f"{TEI}s")):
+        if wanted:
+            element.set(XML_ID, f"_{number}")
+        else:
+            element.attrib.pop(XML_ID, None)
