@@ -83,8 +83,8 @@ def check_encoder(manifest: Manifest, encoder: Encoder) -> None:
     if manifest.runtime != encoder.runtime:
         raise CorpusError(
             f"This corpus was built with its encoder in {manifest.runtime}, but here it runs in "
-            f"{encoder.runtime}. Set PAPER_TRAIL_ENCODER_RUNTIME={manifest.runtime}, or rebuild the corpus in "
-            "a fresh PAPER_TRAIL_HOME."
+            f"{encoder.runtime}. Set PAPER_TRAIL_ENCODER_RUNTIME={manifest.runtime}, or rebuild the corpus "
+            "in a fresh PAPER_TRAIL_HOME."
         )
 
 

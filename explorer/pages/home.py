@@ -4,4 +4,4 @@ import streamlit as st
 
 from explorer.navigation import COLLECTION
 
-st.switch_page(COLLECTION)
+st.switch_page(COLLECTION, query_params=st.query_params.to_dict())
