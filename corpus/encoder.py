@@ -69,6 +69,10 @@ class Encoder(Protocol):
         """Return the unit vector of a query: (dimension,)."""
         ...
 
+    def __hash__(self) -> int:
+        """Tell encoders apart as objects, so that what is made with one can be kept by it."""
+        ...
+
 
 class SentenceEncoder:
     """A sentence-transformers model by name, loaded when first used; the bundled one needs no network."""

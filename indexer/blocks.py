@@ -9,7 +9,7 @@ from corpus import rows
 from corpus.encoder import Encoder, Vectors
 from corpus.errors import CorpusError
 from corpus.records import Paper
-from indexer.enrich.fields import FieldLabeller
+from indexer.enrich.fields import field_labeller
 from indexer.passages import indexed_text
 from indexer.preparing import PreparedPaper
 from indexer.staging import Staging
@@ -45,7 +45,7 @@ class BlockEncoder:
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
-        self._labeller = FieldLabeller(encoder)
+        self._labeller = field_labeller(encoder)
 
     def encode(self, block: Sequence[PreparedPaper]) -> EncodedBlock:
         indexed = [indexed_text(item.paper, passage) for item in block for passage in item.passages]

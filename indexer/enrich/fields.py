@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import cast
 
@@ -81,6 +81,12 @@ class FieldLabeller:
         other = (owners[:, None] != np.arange(len(sizes))) & (owners < len(_file().fields))[:, None]
         mean, deviation = _mean_and_deviation(nearness, other)
         return _Descriptions(vectors, starts, mean, deviation)
+
+
+@lru_cache(maxsize=2)
+def field_labeller(encoder: Encoder) -> FieldLabeller:
+    """Return the labeller of an encoder, whose descriptions are encoded once for all builds of a process."""
+    return FieldLabeller(encoder)
 
 
 def _nearness(vectors: Vectors, sentences: Vectors, starts: NDArray[np.intp]) -> Vectors:
