@@ -11,9 +11,9 @@ from explorer.reader import Reader
 from explorer.resources import Library
 
 COMMANDS = """python -m indexer demo
+python -m indexer folder FOLDER --collection ID --title TITLE
 python -m indexer acl 2022.acl-long --anthology FOLDER
-python -m indexer pdfs FOLDER --collection ID --title TITLE
-python -m indexer tei FOLDER --collection ID --title TITLE
+python -m indexer arxiv --query QUERY --collection ID --title TITLE
 python -m indexer status"""
 
 
@@ -27,6 +27,7 @@ def render_about(library: Library, _reader: Reader) -> None:
         )
         _draw_holdings(library)
         _draw_scores()
+        _draw_findings()
         _draw_writers(library)
         st.subheader("Add a collection", anchor=False)
         st.markdown("Collections are indexed from the terminal. Open screens see the new corpus at once.")
@@ -52,7 +53,7 @@ def _draw_holdings(library: Library) -> None:
     manifest = library.corpus.manifest
     st.markdown(
         f"Passages are found by words and by meaning together. The encoder is {escaped(manifest.encoder)}, "
-        f"weights {escaped(manifest.encoder_sha256[:12])}."
+        f"weights {escaped(manifest.encoder_sha256[:12])}, run by {escaped(manifest.runtime)}."
     )
 
 
@@ -66,6 +67,17 @@ def _draw_scores() -> None:
     st.markdown(
         "A high overlap can still be wrong: a changed number or a missing “not” leaves most words in place. "
         "A low one can be right, when the writer used other words."
+    )
+
+
+def _draw_findings() -> None:
+    st.subheader("What is found in papers", anchor=False)
+    st.markdown(
+        "Challenge, approach and outcome are sentences of the paper itself, chosen from its abstract and "
+        "introduction by their wording and place; where a model wrote one instead, its name and its overlap "
+        "with the paper stand beside it. Tasks, methods, data sets and metrics are those the paper names. "
+        "Fields of study are guessed from how near the abstract comes to descriptions of fields, and can be "
+        "wrong. A reference is linked when its DOI, arXiv id or title is that of a paper here."
     )
 
 

@@ -5,6 +5,7 @@ A part is a file of passages and a file of papers; the papers' file is written l
 
 import contextlib
 import hashlib
+import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,7 +157,9 @@ def _staging(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        # Arrow puts a report of its own where Python has the system's sentence.
+        reason = os.strerror(error.errno) if error.errno else str(error)
         raise CorpusError(
-            f"The folder {folder} cannot be written: {error.strerror or error}. What was built so far is "
+            f"The folder {folder} cannot be written: {reason}. What was built so far is "
             "kept; make room or correct its permissions and run the same command again."
         ) from error
