@@ -16,7 +16,7 @@ QUESTION = "When is reciprocal rank fusion a better choice than a weighted sum o
 def ask(monkeypatch, demo_home, encoder):
     """Return what runs the command in this process, with the encoder that is already loaded."""
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(demo_home))
-    monkeypatch.setattr("assistant.__main__.SentenceEncoder", lambda name: encoder)
+    monkeypatch.setattr("assistant.__main__.open_encoder", lambda settings: encoder)
     return lambda *arguments: CliRunner().invoke(app, ["ask", *arguments])
 
 
