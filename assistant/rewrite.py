@@ -7,6 +7,7 @@ from assistant.vocabulary import content_words, vocabulary
 from corpus.text import words
 
 MAX_CARRIED = 8
+_OPENING_MARKS = ('"', "“", "„", "«", "‘")
 _FOLLOW_UP = re.compile(
     r"^\W*(?:and|but|so|what about|how about|go on|continue|elaborate|any other)\b",
     re.IGNORECASE,
@@ -46,7 +47,8 @@ def search_statement(question: str) -> str:
     tokens = question.strip().rstrip("?!. ").split()
     asking = {*known.frame, *known.generic, ""}
     kept = list(tokens)
-    while kept and _bare(kept[0]) in asking:
+    # What stands in quotation marks is a name, whatever its first word is.
+    while kept and _bare(kept[0]) in asking and not kept[0].startswith(_OPENING_MARKS):
         kept = kept[1:]
     while kept and _bare(kept[-1]) in known.generic:
         kept = kept[:-1]

@@ -66,5 +66,6 @@ def read_settings() -> Settings:
         name = str(first["loc"][0])
         variable = name if name.isupper() else f"PAPER_TRAIL_{name.upper()}"
         raise CorpusError(
-            f"The setting {variable} cannot be used: {first['msg']}. Correct or unset it."
+            f"The setting {variable} cannot be used: {first['msg'].removeprefix('Value error, ')}. "
+            "Correct or unset it."
         ) from None

@@ -30,6 +30,7 @@ class KnownPaper:
 
     fingerprint: str
     position: int
+    has_pdf: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +176,10 @@ class Corpus:
     def known_papers(self) -> dict[str, dict[str, KnownPaper]]:
         """Return what each paper was made from and where it stands, by the ids of collection and paper."""
         known: dict[str, dict[str, KnownPaper]] = {}
-        for batch in self.scan("papers", ["id", "collection_id", "fingerprint", "position"]):
+        columns = ["id", "collection_id", "fingerprint", "position", "pdf_sha256"]
+        for batch in self.scan("papers", columns):
             for row in batch.to_pylist():
-                paper = KnownPaper(row["fingerprint"], row["position"])
+                paper = KnownPaper(row["fingerprint"], row["position"], bool(row["pdf_sha256"]))
                 known.setdefault(row["collection_id"], {})[row["id"]] = paper
         return known
 

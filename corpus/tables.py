@@ -64,14 +64,30 @@ def writing(path: Path) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def _reading(table: Any) -> Iterator[None]:
+    """Say in words that a table's files are damaged or gone; LanceDB raises RuntimeError for it."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        logger.warning("reading the table %s: %s", table.name, error)
+        raise CorpusError(
+            f"The table {table.name!r} of the corpus cannot be read: its files are damaged, deleted, or of a "
+            "version that was dropped since. Open the corpus again; if that does not help, move its folder "
+            "away and build it again."
+        ) from error
+
+
 def scan(table: Any, columns: list[str], where: str | None = None) -> pa.Table:
-    """Return all rows of a table that meet a condition, as Arrow."""
-    return _rows(table, columns, where).to_arrow()
+    """Return all rows of a table that meet a condition, as Arrow; raises CorpusError, as all that read."""
+    with _reading(table):
+        return _rows(table, columns, where).to_arrow()
 
 
 def scan_batches(table: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
     """Yield all rows of a table a few at a time."""
-    yield from _rows(table, columns, None).to_batches(batch_size=_ROWS_PER_BATCH)
+    with _reading(table):
+        yield from _rows(table, columns, None).to_batches(batch_size=_ROWS_PER_BATCH)
 
 
 def _rows(table: Any, columns: list[str], where: str | None) -> Any:
@@ -81,17 +97,17 @@ def _rows(table: Any, columns: list[str], where: str | None) -> Any:
 
 def nearest(table: Any, vector: Vectors | Sequence[float], scope: Scope, limit: int) -> list[dict[str, Any]]:
     """Return id, paper_id and _distance of the rows with the nearest vectors by cosine."""
-    query = table.search(vector, vector_column_name="vector").distance_type("cosine")
-    found = _filtered(query, scope).select(["id", "paper_id", "_distance"]).limit(limit).to_list()
-    return list(found)
+    with _reading(table):
+        query = table.search(vector, vector_column_name="vector").distance_type("cosine")
+        return list(_filtered(query, scope).select(["id", "paper_id", "_distance"]).limit(limit).to_list())
 
 
 def matching(table: Any, words: str, scope: Scope, limit: int) -> list[dict[str, Any]]:
     """Return id, paper_id and _score of the rows that share words with a text, by BM25."""
     # A MatchQuery takes the words as words: nothing in them is read as query syntax.
-    query = table.search(MatchQuery(words, "indexed"), query_type="fts")
-    found = _filtered(query, scope).select(["id", "paper_id", "_score"]).limit(limit).to_list()
-    return list(found)
+    with _reading(table):
+        query = table.search(MatchQuery(words, "indexed"), query_type="fts")
+        return list(_filtered(query, scope).select(["id", "paper_id", "_score"]).limit(limit).to_list())
 
 
 def _filtered(query: Any, scope: Scope) -> Any:

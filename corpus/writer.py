@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from corpus import rows, tables
 from corpus.encoder import Encoder
+from corpus.errors import CorpusError
 from corpus.links import Citable, Entry, link_references
 from corpus.manifest import TABLES, Manifest, check_encoder, read_manifest, write_manifest
 from corpus.records import Build, Collection
@@ -21,9 +22,14 @@ _IDS_PER_DELETION = 5000
 class CorpusWriter:
     """Changes a corpus; nothing is visible to readers before `publish`."""
 
-    def __init__(self, path: Path, encoder: Encoder) -> None:
-        """Open or create the corpus at `path`; raises CorpusError when another encoder built it."""
+    def __init__(self, path: Path, encoder: Encoder, *, unfinished: bool = False) -> None:
+        """Open or create the corpus at `path`.
+
+        Raises CorpusError when another encoder built it, and when there are tables with rows but no manifest,
+        unless they are known to be what an `unfinished` first build left.
+        """
         self._path = path
+        self._unfinished = unfinished
         self._encoder = encoder
         with writing(path):
             path.mkdir(parents=True, exist_ok=True)
@@ -127,6 +133,7 @@ class CorpusWriter:
     def _table(self, name: str) -> Any:
         """Open a table at its published version, dropping what an unfinished build left; or create it."""
         if self._published is None:
+            self._check_left_over(name)
             self._connection.drop_table(name, ignore_missing=True)
             return self._connection.create_table(name, schema=self._schema(name))
         table = self._connection.open_table(name)
@@ -135,6 +142,16 @@ class CorpusWriter:
             table.checkout(published)
             table.restore()
         return table
+
+    def _check_left_over(self, name: str) -> None:
+        """Raise CorpusError rather than drop a table that may be all there is of somebody's corpus."""
+        if self._unfinished or name not in self._connection.list_tables().tables:
+            return
+        if self._connection.open_table(name).count_rows():
+            raise CorpusError(
+                f"The folder {self._path} holds tables of a corpus but no manifest.json. Put the manifest "
+                "back, or move the folder away and build the corpus again."
+            )
 
     def _schema(self, name: str) -> pa.Schema:
         return rows.passages_schema(self._dimension) if name == "passages" else rows.SCHEMAS[name]

@@ -47,7 +47,7 @@ class Filters:
 def render_collection(library: Library, reader: Reader) -> None:
     """Draw the Collection screen."""
     if reader.waiting_question:
-        st.switch_page(ASK)
+        _go_to_ask()
     _measure(reader)
     summaries = library.corpus.collections()
     chosen = _draw_collections(summaries)
@@ -218,7 +218,7 @@ def _draw_count(reader: Reader, listing: Listing, query: str, scope: Scope) -> N
             what = "this paper" if listing.total == 1 else f"these {listing.total:,} papers"
             if st.button(f"Ask {what}", key="ask_filtered", type="tertiary", icon=":material/forum:"):
                 ask_within(reader, scope)
-                st.switch_page(ASK)
+                _go_to_ask()
 
 
 def _draw_nothing(query: str, scope: Scope) -> None:
@@ -240,8 +240,13 @@ def _draw_picked(reader: Reader) -> None:
         st.markdown(papers_picked(reader), width="content")
         if st.button("Ask these", type="primary", key="ask_these"):
             ask_about(reader, reader.picked)
-            st.switch_page(ASK)
+            _go_to_ask()
         st.button("Select none", type="tertiary", key="pick_none", on_click=_pick_none, args=(reader,))
+
+
+def _go_to_ask() -> None:
+    # Without parameters of its own, switching is refused while widgets have theirs in the address.
+    st.switch_page(ASK, query_params={})
 
 
 def _pick_none(reader: Reader) -> None:

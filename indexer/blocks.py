@@ -70,7 +70,7 @@ def _first_passages(block: Sequence[PreparedPaper]) -> list[int]:
 def stage(staging: Staging, pdf_folder: Path, block: EncodedBlock) -> None:
     """Keep the PDFs of a block and stage its rows; raises CorpusError."""
     for item in block.papers:
-        _keep_pdf(item, pdf_folder)
+        keep_pdf(item.pdf, item.paper.pdf_sha256, pdf_folder)
     papers: dict[str, Paper] = {item.paper.id: item.paper for item in block.papers}
     passages = [passage for item in block.papers for passage in item.passages]
     staging.add(
@@ -80,15 +80,18 @@ def stage(staging: Staging, pdf_folder: Path, block: EncodedBlock) -> None:
     )
 
 
-def _keep_pdf(item: PreparedPaper, folder: Path) -> None:
-    """Copy a paper's PDF beside the corpus under its hash, so that page images outlive the original."""
-    target = folder / f"{item.paper.pdf_sha256}.pdf"
-    if item.pdf is None or target.exists():
+def keep_pdf(pdf: Path | None, sha256: str, folder: Path) -> None:
+    """Copy a paper's PDF beside the corpus under its hash, so that page images outlive the original.
+
+    Raises CorpusError.
+    """
+    target = folder / f"{sha256}.pdf"
+    if pdf is None or target.exists():
         return
     temporary = target.with_suffix(".new")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(item.pdf, temporary)
+        shutil.copyfile(pdf, temporary)
         temporary.replace(target)
     except OSError as error:
-        raise CorpusError(f"{item.pdf.name} cannot be copied to {folder}: {error.strerror}.") from error
+        raise CorpusError(f"{pdf.name} cannot be copied to {folder}: {error.strerror}.") from error

@@ -23,7 +23,7 @@ from corpus.settings import Settings
 from corpus.store import KnownPaper
 from corpus.text import storable
 from corpus.writer import CorpusWriter
-from indexer.blocks import BlockEncoder, blocks, stage
+from indexer.blocks import BlockEncoder, blocks, keep_pdf, stage
 from indexer.document import ParseError
 from indexer.locking import build_lock
 from indexer.parsers import open_tei_parser
@@ -122,7 +122,8 @@ class _Run:
     def __init__(self, settings: Settings, encoder: Encoder, options: BuildOptions) -> None:
         self._settings, self._encoder, self._options = settings, encoder, options
         self._started, self._clock = datetime.now(UTC), time.perf_counter()
-        self._writer = CorpusWriter(settings.corpus_path, encoder)
+        # The first build of a corpus, killed while it wrote its tables, still has all it staged.
+        self._writer = CorpusWriter(settings.corpus_path, encoder, unfinished=_has_staged(settings))
         self._published = self._writer.published()
         self._staging = Staging(settings.staging_path, _staging_key(encoder, options))
         self._tallies: dict[str, _Tally] = {}
@@ -211,6 +212,8 @@ class _Run:
         known = tally.known.get(identifier)
         if known and known.fingerprint == task.fingerprint and not self._options.again:
             tally.unchanged += 1
+            if known.has_pdf:
+                keep_pdf(task.pdf, task.pdf_sha256, self._settings.pdf_path)
             if known.position != entry.paper.position:
                 tally.moved[identifier] = entry.paper.position
             return None
@@ -295,6 +298,10 @@ class _Run:
         )
 
 
+def _has_staged(settings: Settings) -> bool:
+    return any(settings.staging_path.glob("*.arrow"))
+
+
 def _task_of(entry: SourcePaper, *, known: bool) -> Task:
     """Return the task for a paper with the hashes of its files; raises ParseError for one unreadable."""
     sha256 = file_sha256(entry.file) if entry.file else ""
@@ -335,4 +342,6 @@ def _peak_memory_mib() -> int:
 
 def unfinished(settings: Settings, encoder: Encoder) -> dict[str, int]:
     """Return how many papers of each collection a build that died has ready."""
+    if not _has_staged(settings):
+        return {}
     return Staging(settings.staging_path, _staging_key(encoder, AS_USUAL)).waiting()

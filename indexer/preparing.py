@@ -137,7 +137,7 @@ class Preparer:
             if task.known or not task.entry.paper.title:
                 raise
             # What the source says of the paper is worth having without its text.
-            note = f"{error}; only what its source says of it is indexed"
+            note = f"{error}; only its title and abstract are indexed"
             return prepare(replace(task, pdf_sha256=""), None, (note,))
 
     def _read(self, task: Task) -> PreparedPaper:
@@ -151,17 +151,35 @@ class Preparer:
             raise ParseError(f"the parser failed with {type(error).__name__}; please report it") from error
 
     def _from_file(self, task: Task) -> PreparedPaper:
-        if task.entry.file is None or not is_pdf(task.entry.file):
-            return prepare(task, read_document(task.entry.file) if task.entry.file else None)
-        if self._grobid is None:
-            return self._processes.run(task, ())
+        entry = task.entry
+        if entry.file is None:
+            return prepare(task, None)
+        if is_pdf(entry.file):
+            return self._from_pdf(task, entry.file, task.sha256)
         try:
-            tei = self._grobid.tei(task.entry.file, task.sha256)
-            return prepare(task, _read_tei(tei)) if tei else self._processes.run(task, ())
+            return prepare(task, read_document(entry.file))
+        except ParseError as error:
+            if entry.pdf is None:
+                raise
+            return self._from_pdf_instead(task, entry.pdf, f"{entry.file.name}: {error}")
+
+    def _from_pdf_instead(self, task: Task, pdf: Path, problem: str) -> PreparedPaper:
+        """Return the paper as its PDF has it, where the TEI beside it cannot be read."""
+        try:
+            return self._from_pdf(task, pdf, task.pdf_sha256, (f"{problem}; its PDF is read instead",))
+        except ParseError as error:
+            raise ParseError(f"{problem}; its PDF cannot be read either: {error}") from error
+
+    def _from_pdf(self, task: Task, pdf: Path, sha256: str, notes: tuple[str, ...] = ()) -> PreparedPaper:
+        if self._grobid is None:
+            return self._processes.run(task, pdf, notes)
+        try:
+            tei = self._grobid.tei(pdf, sha256)
+            return prepare(task, _read_tei(tei), notes) if tei else self._processes.run(task, pdf, notes)
         except (GrobidError, ParseError) as error:
             if not self._fall_back:
                 raise ParseError(str(error)) from error
-            return self._processes.run(task, (f"{error}; read with pypdfium2 instead",))
+            return self._processes.run(task, pdf, (*notes, f"{error}; read with pypdfium2 instead"))
 
 
 def _read_tei(source: bytes) -> Document:
@@ -226,6 +244,5 @@ def _listed(entry: SourcePaper) -> str:
     return json.dumps(described, ensure_ascii=False)
 
 
-def _read_and_prepare(task: Task, notes: tuple[str, ...]) -> PreparedPaper:
-    assert task.entry.file is not None
-    return prepare(task, read_document(task.entry.file), notes)
+def _read_and_prepare(task: Task, pdf: Path, notes: tuple[str, ...]) -> PreparedPaper:
+    return prepare(task, read_document(pdf), notes)

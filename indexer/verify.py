@@ -85,10 +85,13 @@ def _check_pdf(identifier: str, sha256: str, paper: _SeenPaper) -> Iterator[Prob
     if paper.pdf is None:
         return
     try:
-        if file_sha256(paper.pdf) != sha256:
-            yield Problem(identifier, f"its PDF {paper.pdf.name} is not the file that was indexed")
+        if not paper.pdf.exists():
+            yield Problem(identifier, "its PDF is no longer kept; build its collection again")
+            paper.pdf = None
+        elif file_sha256(paper.pdf) != sha256:
+            yield Problem(identifier, f"its PDF is another file; delete {paper.pdf} and build again")
     except ParseError as error:
-        yield Problem(identifier, f"its PDF {paper.pdf.name} is not there: {error}")
+        yield Problem(identifier, f"its PDF {paper.pdf}: {error}")
         paper.pdf = None
 
 

@@ -76,4 +76,4 @@ def _unmatched(pdfs: PdfFolder | None) -> list[str]:
         return []
     more = f" and {len(names) - _NAMES_TOLD:,} more" if len(names) > _NAMES_TOLD else ""
     named = ", ".join(names[:_NAMES_TOLD])
-    return [f"PDFs that no paper of these volumes is named by, left out: {named}{more}."]
+    return [f"Left out, because the Anthology has no paper of that name: {named}{more}."]

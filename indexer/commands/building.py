@@ -227,7 +227,7 @@ def _build(
     """
     try:
         settings = read_settings()
-        builds = _build_with_progress(settings, open_encoder(settings), sources, options)
+        builds = _build_with_progress(settings, _ready_encoder(settings), sources, options)
     except (CorpusError, SourceError) as error:
         fail(error, as_json, {"builds": []})
     if as_json:
@@ -240,6 +240,15 @@ def _build(
             out.print(remark, markup=False, highlight=False)
     if not any(build.added + build.changed + build.unchanged for build in builds):
         raise typer.Exit(2)
+
+
+def _ready_encoder(settings: Settings) -> Encoder:
+    """Return the encoder; in a fresh home, where it is first prepared, say what the wait is for."""
+    encoder = open_encoder(settings)
+    if not (settings.corpus_path / "manifest.json").exists():
+        with err.status("Preparing the encoder, once for this folder; it may take a minute"):
+            encoder.load()
+    return encoder
 
 
 def _build_with_progress(
@@ -261,7 +270,7 @@ def _build_with_progress(
 
         builds = build_collections(settings, encoder, sources, advance, options)
         embedded = sum(build.passages for build in builds)
-        progress.update(task, paper=f"{embedded:,} passages embedded" if embedded else "unchanged")
+        progress.update(task, paper=f"{embedded:,} passages embedded" if embedded else "nothing new")
     return builds
 
 

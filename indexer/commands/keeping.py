@@ -30,7 +30,7 @@ def remove(collection: str, as_json: JsonOption = False) -> None:
     if as_json:
         print_json({"removed": collection, "papers": papers})
     else:
-        out.print(f"Removed {collection}: {papers:,} papers.", markup=False)
+        out.print(f"Removed {collection}: {papers:,} paper{'' if papers == 1 else 's'}.", markup=False)
 
 
 def compact(

@@ -1,7 +1,8 @@
 """Commands that say what is there: status, report, verify, doctor."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -37,13 +38,15 @@ _MARKS = {
 
 def status(as_json: JsonOption = False) -> None:
     """Say what the corpus holds."""
+    waiting: Mapping[str, int] = {}
     try:
         settings = read_settings()
         encoder = open_encoder(settings)
-        corpus = Corpus.open(settings.corpus_path, encoder)
         waiting = unfinished(settings, encoder)
+        _print_unfinished(waiting, as_json)
+        corpus = Corpus.open(settings.corpus_path, encoder)
     except CorpusError as error:
-        fail(error, as_json)
+        fail(error, as_json, {"unfinished": waiting} if waiting else None)
     summaries = corpus.collections()
     if as_json:
         print_json(_status_as_json(settings, corpus, summaries, waiting))
@@ -61,13 +64,6 @@ def status(as_json: JsonOption = False) -> None:
     out.print(
         f"Corpus: {settings.corpus_path}   Encoder: {corpus.manifest.encoder}", soft_wrap=True, markup=False
     )
-    for collection, papers in waiting.items():
-        out.print(
-            f"An unfinished build of {collection} has {papers:,} papers ready. "
-            "Run its command again to go on from there.",
-            soft_wrap=True,
-            markup=False,
-        )
 
 
 def report(as_json: JsonOption = False) -> None:
@@ -84,7 +80,8 @@ def report(as_json: JsonOption = False) -> None:
     if not builds:
         out.print("No build is recorded in this corpus.")
         return
-    out.print(f"Build of {builds[0].run} (UTC), encoder {builds[0].encoder}", markup=False, highlight=False)
+    began = f"{datetime.fromisoformat(builds[0].run):%d %B %Y, %H:%M} UTC"
+    out.print(f"Build of {began}, encoder {builds[0].encoder}", markup=False, highlight=False)
     print_report(builds)
     print_figures(builds)
 
@@ -130,8 +127,18 @@ def doctor(as_json: JsonOption = False) -> None:
         raise typer.Exit(1)
 
 
+def _print_unfinished(waiting: Mapping[str, int], as_json: bool) -> None:
+    for collection, papers in waiting.items() if not as_json else ():
+        out.print(
+            f"An unfinished build of {collection} has {papers:,} papers ready. "
+            "Run its command again to go on from there.",
+            soft_wrap=True,
+            markup=False,
+        )
+
+
 def _status_as_json(
-    settings: Settings, corpus: Corpus, summaries: Sequence[CollectionSummary], waiting: dict[str, int]
+    settings: Settings, corpus: Corpus, summaries: Sequence[CollectionSummary], waiting: Mapping[str, int]
 ) -> dict[str, object]:
     return {
         "home": str(settings.home),

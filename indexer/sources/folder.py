@@ -33,7 +33,8 @@ class Folder:
         self.collection = collection
         found = sorted(_files(directory, suffixes))
         if not found:
-            raise SourceError(f"The folder {directory} holds no file that ends in {' or '.join(suffixes)}.")
+            kinds = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}" if len(suffixes) > 1 else suffixes[0]
+            raise SourceError(f"The folder {directory} holds no file that ends in {kinds}.")
         self._directory = directory
         self._files = _with_pdfs(found)
 

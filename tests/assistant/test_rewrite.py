@@ -47,6 +47,7 @@ def rewritten(*questions: str) -> Rewrite:
         ("How do dense retrieval and BM25 compare?", "dense retrieval and BM25 compare"),
         ("BERT with 0.5B parameters, not GPT-4", "BERT with 0.5B parameters, not GPT-4"),
         ("papers", "papers"),
+        ("What does “A Profile of the Task” propose?", "“A Profile of the Task” propose"),
         ("What is it?", "it"),
         ("C++?", "C++"),
     ],

@@ -98,3 +98,14 @@ def test_nothing_hostile_is_fetched_or_too_wide(open_studied: OpenPage) -> None:
         page.wait_for_timeout(300)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert page.locator('main img, [class*="badge"]').count() == 0
+
+
+@pytest.mark.parametrize("size", ["wide", "phone"])
+def test_cards_can_be_asked(open_studied: OpenPage, size: str) -> None:
+    """Regression: with the view in the address, as always on a phone, going to Ask was an error."""
+    page = open_studied("/collection?view=Cards&topic=field%3AEfficiency", size=size)
+    page.get_by_role("button", name="Ask these 2 papers").click()
+    page.wait_for_url("**/ask")
+    page = open_studied("/collection?view=Cards", size=size)
+    page.locator("[class*=st-key-example] button").first.click()
+    page.wait_for_url("**/ask")

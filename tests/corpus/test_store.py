@@ -190,7 +190,11 @@ def test_a_first_build_that_dies_leaves_no_corpus_and_nothing_behind(
     add(CorpusWriter(tmp_path, encoder), encoder, {make_paper("letters", "owl"): ["Owls hoot."]})
     with pytest.raises(CorpusError, match="no corpus"):
         Corpus.open(tmp_path, encoder)
-    write_corpus(tmp_path, encoder, {make_paper("notes", "cat"): ["Cats sleep."]})
+    with pytest.raises(CorpusError, match=r"no manifest\.json"):
+        CorpusWriter(tmp_path, encoder)
+    writer = CorpusWriter(tmp_path, encoder, unfinished=True)
+    add(writer, encoder, {make_paper("notes", "cat"): ["Cats sleep."]})
+    writer.publish()
     assert _ids(Corpus.open(tmp_path, encoder)) == ["notes/cat"]
 
 

@@ -183,6 +183,43 @@ def test_a_fault_of_a_parser_costs_one_file(work: Workplace, monkeypatch: pytest
     assert build.failures[0].reason == "the parser failed with ZeroDivisionError; please report it"
 
 
+def test_a_pdf_is_read_where_the_tei_beside_it_is_broken(work: Workplace) -> None:
+    """Regression: a broken TEI file cost the PDF of the same name, and the report named only the TEI."""
+    work.suffixes = (".tei.xml", ".pdf")
+    write_paper_pdf(work.papers / "cats.pdf", "On Cats")
+    (work.papers / "cats.tei.xml").write_text("<TEI")
+    build = work.build()
+    assert _counts(build) == (1, 0, 0, 0, 0)
+    assert "cats.tei.xml" in build.remarks[0].text
+    assert build.remarks[0].text.endswith("its PDF is read instead")
+    (paper,) = work.corpus.papers()
+    assert (paper.title, paper.parser) == ("On Cats", "pypdfium2")
+
+
+def test_a_corpus_whose_manifest_is_gone_is_not_built_over(work: Workplace) -> None:
+    """Regression: without its manifest a whole corpus was dropped by the next build, in silence."""
+    write_tei(work.papers / "cats.tei.xml")
+    work.build()
+    manifest = work.settings.corpus_path / "manifest.json"
+    manifest.rename(manifest.with_name("kept"))
+    with pytest.raises(CorpusError, match=r"holds tables of a corpus but no manifest\.json"):
+        work.build()
+    manifest.with_name("kept").rename(manifest)
+    assert work.ids() == ["notes/cats"]
+
+
+def test_damaged_tables_are_named_as_such(work: Workplace) -> None:
+    """Regression: reading a table whose files were cut ended in a traceback of the database."""
+    write_tei(work.papers / "cats.tei.xml")
+    work.build()
+    for file in (work.settings.corpus_path / "passages.lance" / "data").iterdir():
+        file.write_bytes(file.read_bytes()[:10])
+    with pytest.raises(CorpusError, match="'passages' of the corpus cannot be read"):
+        work.corpus.passages("notes/cats")
+    with pytest.raises(CorpusError, match="'passages' of the corpus cannot be read"):
+        work.corpus.nearest(work.encoder.encode_query("cats"), Scope(), 3)
+
+
 def test_staged_files_of_a_build_that_was_published_count_nothing_twice(
     work: Workplace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -105,7 +105,7 @@ def test_a_folder_without_papers_is_named_with_what_was_looked_for(tmp_path: Pat
     empty.mkdir()
     with pytest.raises(SourceError, match=r"holds no file that ends in \.pdf"):
         _folder(tmp_path, "a.tei.xml")
-    with pytest.raises(SourceError, match=r"ends in \.tei\.xml or \.tei or \.xml"):
+    with pytest.raises(SourceError, match=r"ends in \.tei\.xml, \.tei or \.xml"):
         Folder(empty, NOTES, TEI_SUFFIXES)
 
 

@@ -91,7 +91,9 @@ def test_verify_ends_with_code_1_when_a_pdf_is_gone(home: Path, folder: Path) ->
     pdf.unlink()
     (problem,) = _json("verify", code=1)["problems"]
     assert problem["item"] == "notes/dogs"
-    assert "is not there" in problem["text"]
+    assert "is no longer kept" in problem["text"]
+    assert _json("folder", folder, *NOTES)["builds"][0]["unchanged"] == 4
+    assert _json("verify")["problems"] == [], "an unchanged build brings it back"
 
 
 def test_compact_frees_what_no_paper_needs_and_keeps_the_rest(home: Path, folder: Path) -> None:

@@ -60,7 +60,7 @@ def _boxed(page: int, width: float = 10.0) -> Callable[[Paper, list[Passage]], t
         (_changed(collection_id="letters"), "notes/cat#0: it is in another collection than its paper"),
         (_changed(paper_id="notes/dog"), "notes/cat#0: its paper is not there"),
         (lambda paper, passages: (paper, passages[1:]), "notes/cat: its passages are not numbered"),
-        (lambda paper, passages: (replace(paper, pdf_sha256="0" * 64), passages), "is not there"),
+        (lambda paper, passages: (replace(paper, pdf_sha256="0" * 64), passages), "is no longer kept"),
         (
             lambda paper, passages: (replace(paper, aspects=(Aspect("outcome", "x", 1, 5),)), passages),
             "notes/cat: an aspect rests on sentence 5 of passage 1",
