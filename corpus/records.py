@@ -229,8 +229,8 @@ class ParserCount:
 class Build:
     """One run of the indexer over one collection; times are ISO 8601 in UTC, seconds are wall-clock.
 
-    `run` is when the whole run began, which may bring several collections; `passages` counts those that
-    were embedded; `parsers` says how many of the papers each parser read; `peak_memory_mib` is the most
+    `started` is when the whole run began, which may bring several collections; `passages` counts those
+    that were embedded; `parsers` says how many of the papers each parser read; `peak_memory_mib` is the most
     resident memory of the run's main process until then.
     """
 
@@ -247,7 +247,6 @@ class Build:
     passages: int
     failures: tuple[Failure, ...] = ()
     remarks: tuple[Remark, ...] = ()
-    run: str = ""
     parsers: tuple[ParserCount, ...] = ()
     peak_memory_mib: int = 0
 

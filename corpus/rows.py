@@ -122,7 +122,6 @@ BUILDS = pa.schema(
         ("passages", pa.int32()),
         ("failures", pa.list_(_FAILURE)),
         ("remarks", pa.list_(_REMARK)),
-        ("run", pa.string()),
         ("parsers", pa.list_(_PARSER)),
         ("peak_memory_mib", pa.int32()),
     ]

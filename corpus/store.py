@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from corpus import rows, tables
 from corpus.encoder import Encoder, Vectors
 from corpus.errors import CorpusError
-from corpus.links import LinkSide
 from corpus.manifest import TABLES, Manifest, check_encoder, read_manifest
 from corpus.records import Build, Collection, CollectionSummary, Link, Paper, Passage, Reference, Scope
 from corpus.tables import condition, quoted, scan
@@ -201,7 +200,7 @@ class Corpus:
         found = tables.matching(self._tables["passages"], words, scope, limit)
         return [Match(row["id"], row["paper_id"], row["_score"]) for row in found]
 
-    def _links(self, side: LinkSide, paper_id: str) -> tuple[Link, ...]:
+    def _links(self, side: Literal["citing", "cited"], paper_id: str) -> tuple[Link, ...]:
         table = scan(self._tables["links"], rows.LINKS.names, f"{side} = {quoted(paper_id)}")
         ordered = table.sort_by([("citing", "ascending"), ("reference", "ascending")])
         return tuple(Link(**row) for row in ordered.to_pylist())

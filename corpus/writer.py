@@ -10,9 +10,9 @@ import pyarrow as pa
 from corpus import rows, tables
 from corpus.encoder import Encoder
 from corpus.errors import CorpusError
-from corpus.links import Citable, Entry, link_references
+from corpus.links import Citable, link_references
 from corpus.manifest import TABLES, Manifest, check_encoder, read_manifest, write_manifest
-from corpus.records import Build, Collection
+from corpus.records import Build, Collection, Reference
 from corpus.store import Corpus
 from corpus.tables import KEEP_VERSIONS, one_of, quoted, writing
 
@@ -67,17 +67,14 @@ class CorpusWriter:
     def move_papers(self, positions: Mapping[str, int]) -> None:
         """Give papers other places in their collections, by their ids."""
         columns = {"id": list(positions), "position": pa.array(positions.values(), pa.int32())}
-        self._update_papers(pa.table(columns))
+        self.update_papers(pa.table(columns))
 
     def update_papers(self, papers: pa.Table) -> None:
         """Replace the columns given of the papers given; the table has `id` and some columns more."""
-        self._update_papers(papers)
-
-    def _update_papers(self, table: pa.Table) -> None:
-        if not table.num_rows:
+        if not papers.num_rows:
             return
         with writing(self._path):
-            self._tables["papers"].merge_insert("id").when_matched_update_all().execute(table)
+            self._tables["papers"].merge_insert("id").when_matched_update_all().execute(papers)
 
     def add_papers(self, papers: Iterable[pa.RecordBatch], passages: Iterable[pa.RecordBatch]) -> None:
         """Add rows made by `corpus.rows`, a batch at a time."""
@@ -121,10 +118,9 @@ class CorpusWriter:
         for row in self._paper_rows(["id", "title", "year", "doi", "arxiv_id"]):
             yield Citable(**row)
 
-    def _bibliographies(self) -> Iterator[tuple[str, list[Entry]]]:
-        kept = Entry.__slots__
+    def _bibliographies(self) -> Iterator[tuple[str, list[Reference]]]:
         for row in self._paper_rows(["id", "references"]):
-            yield row["id"], [Entry(**{name: entry[name] for name in kept}) for entry in row["references"]]
+            yield row["id"], [rows.to_reference(entry) for entry in row["references"]]
 
     def _paper_rows(self, columns: list[str]) -> Iterator[dict[str, Any]]:
         for batch in tables.scan_batches(self._tables["papers"], columns):

@@ -292,7 +292,6 @@ class _Run:
             passages=tally.passages,
             failures=tuple(tally.failures),
             remarks=tuple(tally.remarks),
-            run=stamp,
             parsers=tuple(ParserCount(*entry) for entry in sorted(tally.parsers.items())),
             peak_memory_mib=_peak_memory_mib(),
         )

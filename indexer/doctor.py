@@ -9,7 +9,7 @@ from typing import Literal
 
 from huggingface_hub import constants, try_to_load_from_cache
 
-from corpus.encoder import BUNDLED_SHA256, SentenceEncoder, _bundled_path
+from corpus.encoder import BUNDLED_SHA256, SentenceEncoder, bundled_path
 from corpus.errors import CorpusError
 from corpus.manifest import Manifest, check_encoder, read_manifest
 from corpus.settings import BUNDLED_ENCODER, Settings
@@ -118,7 +118,7 @@ def _encoder(name: str) -> Finding:
 
 def _bundled_encoder(facts: Mapping[str, Fact]) -> Finding:
     try:
-        _bundled_path()
+        bundled_path()
     except CorpusError as error:
         return Finding("encoder", "problem", str(error), facts)
     text = f"The bundled encoder {BUNDLED_ENCODER} is installed and its weights are the published ones."

@@ -6,7 +6,6 @@ paper, not the build. Everything else is read in threads, which also wait for GR
 
 import json
 import logging
-import os
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -15,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Protocol, Self
 
+from corpus.batches import cores
 from corpus.bibtex import bibtex
 from corpus.records import Author, Paper, Passage, Reference
 from indexer.document import Document, ParseError
@@ -101,7 +101,7 @@ class Preparer:
         """Read PDFs with `grobid` where it is given, and with PDFium where it fails, if `fall_back`."""
         self._grobid = grobid
         self._fall_back = fall_back
-        workers = max(1, min(4, (os.cpu_count() or 2) - 1))
+        workers = max(1, min(4, cores() - 1))
         at_once = max(workers, self._grobid.at_once if self._grobid else 0)
         self._ahead = max(_LEAST_AHEAD, 2 * at_once)
         self._threads = ThreadPoolExecutor(at_once)

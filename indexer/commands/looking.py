@@ -80,7 +80,7 @@ def report(as_json: JsonOption = False) -> None:
     if not builds:
         out.print("No build is recorded in this corpus.")
         return
-    began = f"{datetime.fromisoformat(builds[0].run):%d %B %Y, %H:%M} UTC"
+    began = f"{datetime.fromisoformat(builds[0].started):%d %B %Y, %H:%M} UTC"
     out.print(f"Build of {began}, encoder {builds[0].encoder}", markup=False, highlight=False)
     print_report(builds)
     print_figures(builds)
@@ -162,5 +162,5 @@ def _status_as_json(
 
 
 def _last_run(builds: Sequence[Build]) -> list[Build]:
-    last = max((build.run for build in builds), default="")
-    return [build for build in builds if build.run == last]
+    last = max((build.started for build in builds), default="")
+    return [build for build in builds if build.started == last]

@@ -7,7 +7,7 @@ import pytest
 
 from corpus import rows
 from corpus.encoder import SentenceEncoder
-from corpus.links import Citable, Entry, link_references, links_by_reference
+from corpus.links import Citable, link_references, links_by_reference
 from corpus.records import Collection, Link, Reference, Scope, Topic
 from corpus.store import Corpus
 from corpus.writer import CorpusWriter
@@ -22,8 +22,10 @@ PAPERS = [
 ]
 
 
-def _entry(text: str = "", title: str = "", year: int | None = None, doi: str = "", arxiv: str = "") -> Entry:
-    return Entry(text, title, year, doi, arxiv)
+def _entry(
+    text: str = "", title: str = "", year: int | None = None, doi: str = "", arxiv: str = ""
+) -> Reference:
+    return Reference(text, title, (), year, doi, arxiv)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +45,7 @@ def _entry(text: str = "", title: str = "", year: int | None = None, doi: str = 
         (_entry(doi="10.1/unknown", title=TITLE), "a"),
     ],
 )
-def test_an_entry_is_recognised_by_its_ids_or_its_title(entry: Entry, cited: str | None) -> None:
+def test_an_entry_is_recognised_by_its_ids_or_its_title(entry: Reference, cited: str | None) -> None:
     found = [link.cited for link in link_references(PAPERS, [("z", [entry])])]
     assert found == ([cited] if cited else [])
 

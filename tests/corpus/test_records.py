@@ -126,9 +126,7 @@ def test_collections_and_builds_come_back() -> None:
     collection = Collection("notes", "Notes", "Some", "Folder", 2020, "CC0")
     assert rows.to_collection(rows.collection_rows([collection]).to_pylist()[0]) == collection
     build = Build("b", "notes", "2026-01-01", 1.5, "e", "ff", 1, 2, 3, 4, 5, (Failure("x.pdf", "broken"),))
-    build = replace(
-        build, remarks=(Remark("y", "odd"),), run="2026", parsers=(ParserCount("", 3),), peak_memory_mib=9
-    )
+    build = replace(build, remarks=(Remark("y", "odd"),), parsers=(ParserCount("", 3),), peak_memory_mib=9)
     assert rows.to_build(rows.build_rows([build]).to_pylist()[0]) == build
 
 
