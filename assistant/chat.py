@@ -4,11 +4,13 @@ import time
 from collections.abc import Callable, Iterator
 from collections.abc import Generator as Iteration
 from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TypeVar, cast
 
 from assistant.answer import check
 from assistant.generators.protocol import Generator
+from assistant.question import request_kind
 from assistant.records import (
     Answer,
     Answered,
@@ -58,7 +60,7 @@ class Assistant:
         """
         question = self._taken(question, options)
         run = _Run(question, options, self._provenance())
-        rewrite = run.timed("rewrite", lambda: self.generator.rewrite_question(question, history, run.log))
+        rewrite = run.timed("rewrite", lambda: self._understand(question, history, options, run.log))
         yield Rewritten(rewrite)
         papers = run.timed(
             "retrieve",
@@ -74,6 +76,15 @@ class Assistant:
         answer = run.timed("check", lambda: check(draft, question, evidence, papers, searched))
         yield Answered(run.turn(rewrite, papers, evidence, answer))
 
+    def _understand(
+        self, question: str, history: tuple[Turn, ...], options: AskOptions, log: CallLog
+    ) -> Rewrite:
+        """Return the question with its search query, the reader's own where there is one, and its kind."""
+        kind = options.kind or request_kind(question, options.scope)
+        if own := storable(options.search_query).strip():
+            return Rewrite(question, own, kind=kind, edited=True)
+        return replace(self.generator.rewrite_question(question, history, log), kind=kind)
+
     def _taken(self, question: str, options: AskOptions) -> str:
         """Return the question ready to be asked; raises AssistantError when it or its options cannot be."""
         question = storable(question).strip()
@@ -85,6 +96,10 @@ class Assistant:
             raise AssistantError(
                 f"The question has {len(question):,} characters; {LONGEST_QUESTION:,} can be taken. "
                 "Shorten it to what you want to know."
+            )
+        if len(options.search_query) > LONGEST_QUESTION:
+            raise AssistantError(
+                f"The search query is longer than {LONGEST_QUESTION:,} characters. Shorten it."
             )
         if not MIN_PAPERS <= options.papers <= MAX_PAPERS:
             raise AssistantError(
@@ -117,6 +132,7 @@ class Assistant:
             generator=self.generator.name,
             encoder=manifest.encoder,
             encoder_sha256=manifest.encoder_sha256,
+            encoder_runtime=manifest.runtime,
             corpus=tuple(TableVersion(name, number) for name, number in sorted(manifest.versions.items())),
         )
 
@@ -169,4 +185,5 @@ class _Run:
             calls=self.log.calls,
             seconds=tuple(self._times),
             provenance=self._provenance,
+            drafts=self._options.drafts,
         )

@@ -3,7 +3,9 @@
 import re
 from dataclasses import dataclass
 
+from assistant.records import RequestKind
 from assistant.vocabulary import content_words, stem, stems, vocabulary
+from corpus.records import Scope
 
 _DEFINITION = re.compile(
     r"^\W*(?:what\s+(?:is|are|was|were|does)|define|explain|describe|who\s+(?:is|was))\b", re.IGNORECASE
@@ -11,6 +13,9 @@ _DEFINITION = re.compile(
 _YES_OR_NO = re.compile(r"^\W*(?:does|do|did|is|are|was|were|can|could|has|have|will)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\bhow\s+(?:many|much|large|big|long|old)\b|\b(?:cost|price)\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<!\S)[\"“(]*((?:\w[\w.+-]*)?[A-Z0-9][\w.+-]*\w|[A-Z0-9])")
+_OF_THE_WHOLE = re.compile(
+    r"\b(?:summar\w+|contributions?|this paper|main (?:idea|point)s?)\b", re.IGNORECASE
+)
 LONGEST_SUBJECT = 4
 
 
@@ -40,6 +45,13 @@ def read_question(question: str) -> Asked:
         return Asked(defined=defined or frozenset())
     names = frozenset(stem(name.lower().replace("-", "")) for name in _names(question)) & asked
     return Asked(defined or frozenset(), names, asked - names if number else frozenset())
+
+
+def request_kind(question: str, scope: Scope) -> RequestKind:
+    """Return which kind of request a question is; asked of one paper, a broad question is for its summary."""
+    if len(scope.papers) == 1 and _OF_THE_WHOLE.search(question):
+        return "summary"
+    return "fact" if _NUMBER.search(question) or _YES_OR_NO.match(question) else "synthesis"
 
 
 def _names(question: str) -> list[str]:

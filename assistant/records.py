@@ -1,21 +1,41 @@
 """The records of a conversation: from a question to its checked answer, with everything sent and received."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 from corpus.records import Paper, PaperHits, Passage, Scope
 
 Step = Literal["rewrite", "retrieve", "write", "check"]
 RefusalReason = Literal["empty_corpus", "language", "nothing_relevant", "nothing_supported"]
+# The three kinds of request that TruthReader tells apart.
+RequestKind = Literal["synthesis", "summary", "fact"]
+# What was wrong with a draft as it was received; it is kept, and what can be shown of it is.
+DraftProblem = Literal[
+    "interrupted",  # the connection ended before the reply did
+    "cut_short",  # it ran out of tokens
+    "no_citations",
+    "labels_only",
+    "structured",  # JSON or the like where prose was asked for
+    "too_long",
+    "markup",
+    "language",
+    "empty",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """The search query made of a question; `used_turns` are the indices of the earlier turns it drew on."""
+    """A question as it was understood: its search query, and the kind of request it is.
+
+    `used_turns` are the indices of the earlier turns it drew on; `edited` says that the reader wrote the query.
+    """
 
     question: str
     search_query: str
     used_turns: tuple[int, ...] = ()
+    kind: RequestKind = "synthesis"
+    edited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +59,10 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """An answer as it was written, unchecked; `finish_reason` is "length" when it ran out of tokens."""
+    """An answer as it was written, unchecked.
+
+    `finish_reason` is "length" when it ran out of tokens, "interrupted" when the connection ended before it.
+    """
 
     text: str
     finish_reason: str = "stop"
@@ -68,7 +91,8 @@ class Citation:
 class AnswerSentence:
     """A sentence of an answer: offsets into its text, the claim without labels, and its citations.
 
-    `unknown_labels` are labels it carried that name no paper given; they are never linked.
+    `unknown_labels` are labels it carried that name no paper given; they are never linked. `needs_citation`
+    says that it makes a claim and cites nothing. `support` is how well all that it cites carries it.
     """
 
     start: int
@@ -77,6 +101,8 @@ class AnswerSentence:
     labels: tuple[int, ...]
     citations: tuple[Citation, ...]
     unknown_labels: tuple[str, ...] = ()
+    needs_citation: bool = False
+    support: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +127,18 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A checked answer: `text` carries labels in the one form [n]; with a refusal it has no sentences."""
+    """A checked answer: `text` carries labels in the one form [n]; with a refusal it has no sentences.
+
+    `citation_recall` is the share of its claims that what they cite supports, `citation_precision` the share
+    of its citations that are needed for that, both 0..1 (ALCE, section 4); None where nothing is to be counted.
+    """
 
     text: str
     sentences: tuple[AnswerSentence, ...] = ()
     refusal: Refusal | None = None
+    citation_recall: float | None = None
+    citation_precision: float | None = None
+    problems: tuple[DraftProblem, ...] = ()
 
     @property
     def cited_labels(self) -> tuple[int, ...]:
@@ -123,11 +156,16 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """Sampling parameters of a model call."""
+    """How a model is to generate; None leaves it to the model's server.
+
+    `repetition_penalty` is 1.0 for none.
+    """
 
     temperature: float = 0.2
     top_p: float = 0.9
     max_tokens: int = 700
+    top_k: int | None = None
+    repetition_penalty: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +173,9 @@ class Call:
     """One thing asked of a generator: exactly what was sent and what came back.
 
     The extractive generator asks no model: its calls have no messages and no parameters. Token counts are
-    None where the server did not tell them. `started` is ISO 8601 in UTC.
+    None where the server did not tell them, `price` (US dollars) where the model's is not known. `started` is
+    ISO 8601 in UTC. `attempts` is how often it was sent, `left_out` the ids of the passages for which the
+    context had no room.
     """
 
     step: Step
@@ -148,6 +188,27 @@ class Call:
     finish_reason: str = "stop"
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    price: float | None = None
+    attempts: int = 1
+    first_token_seconds: float | None = None
+    left_out: tuple[str, ...] = ()
+
+
+Number = TypeVar("Number", int, float)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the calls of a turn cost together; None where no call tells."""
+
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    price: float | None
+
+
+def _sum(counts: Iterable[Number | None]) -> Number | None:
+    known = [count for count in counts if count is not None]
+    return sum(known[1:], start=known[0]) if known else None
 
 
 class CallLog:
@@ -172,6 +233,7 @@ class ScoredPassage:
     score: float
     dense: float | None
     lexical: float | None
+    sentence: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,13 +250,15 @@ class TableVersion:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where an answer came from: product, generator, encoder and the corpus tables' versions."""
+    """Where an answer came from: product, generator, encoder, support scorer and the tables' versions."""
 
     product: str
     generator: str
     encoder: str
     encoder_sha256: str
     corpus: tuple[TableVersion, ...]
+    encoder_runtime: str = ""
+    scorer: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,6 +276,15 @@ class Turn:
     calls: tuple[Call, ...]
     seconds: tuple[StepTime, ...]
     provenance: Provenance
+    drafts: int = 1
+
+    @property
+    def usage(self) -> Usage:
+        return Usage(
+            prompt_tokens=_sum(call.prompt_tokens for call in self.calls),
+            completion_tokens=_sum(call.completion_tokens for call in self.calls),
+            price=_sum(call.price for call in self.calls),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +333,14 @@ class AssistantError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AskOptions:
-    """How a question is to be answered: where to look and over how many papers."""
+    """How a question is to be answered.
+
+    `search_query` is the reader's own, "" to have one made of the question. `kind` is None to read it from
+    the question. Of several `drafts` the one whose citations check out best is kept.
+    """
 
     scope: Scope = field(default_factory=Scope)
     papers: int = 10
+    search_query: str = ""
+    kind: RequestKind | None = None
+    drafts: int = 1
