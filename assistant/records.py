@@ -28,7 +28,7 @@ DraftProblem = Literal[
 class Rewrite:
     """A question as it was understood: its search query, and the kind of request it is.
 
-    `used_turns` are the indices of the earlier turns it drew on; `edited` says that the reader wrote the query.
+    `used_turns` are the indices of the earlier turns it drew on; `edited`: the reader wrote the query.
     """
 
     question: str
@@ -130,7 +130,7 @@ class Answer:
     """A checked answer: `text` carries labels in the one form [n]; with a refusal it has no sentences.
 
     `citation_recall` is the share of its claims that what they cite supports, `citation_precision` the share
-    of its citations that are needed for that, both 0..1 (ALCE, section 4); None where nothing is to be counted.
+    of its citations that are needed for that, 0..1 (ALCE, section 4); None where nothing can be counted.
     """
 
     text: str
