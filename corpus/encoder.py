@@ -107,7 +107,7 @@ class SentenceEncoder:
             return SentenceTransformer(
                 str(location),
                 device="cpu" if bundled else None,
-                local_files_only=_is_here_or_nowhere(location),
+                local_files_only=is_here_or_nowhere(location),
             )
         except (OSError, ValueError) as error:
             raise CorpusError(
@@ -145,7 +145,7 @@ class SentenceEncoder:
         return [min(len(text) // CHARACTERS_PER_TOKEN + 2, longest) for text in texts]
 
 
-def _is_here_or_nowhere(location: Path | str) -> bool:
+def is_here_or_nowhere(location: Path | str) -> bool:
     """Tell whether asking the hub for a model is of no use: it is a folder, or the hub cannot be reached.
 
     The hub's library retries every file of a model for half a minute where there is no network.

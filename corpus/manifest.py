@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from corpus.encoder import Encoder
 from corpus.errors import CorpusError
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 TABLES = ("collections", "papers", "passages", "links", "builds")
 
 

@@ -255,14 +255,18 @@ class Build:
 class Hit:
     """A passage with its scores: `score` is the fused one, 0..1.
 
-    `dense` is a cosine similarity, `lexical` a BM25 score as the index gives it; either is None where
-    that side of the search did not find the passage.
+    `dense` is the cosine similarity of query and passage, None in a search by words alone; `lexical` a BM25
+    score as the index gives it, None where that side of the search did not find the passage.
+    `sentence_score` is the cosine of what is nearest of the paper's title and the passage's sentences, each
+    encoded alone; `best_sentence` is the nearest sentence, counted from 0.
     """
 
     passage: Passage
     score: float
     dense: float | None
     lexical: float | None
+    sentence_score: float | None = None
+    best_sentence: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from corpus.encoder import Vectors
@@ -26,6 +27,8 @@ from corpus.records import (
 )
 
 Row = dict[str, Any]
+
+_PACKED = np.dtype("<f2")
 
 _BOX = pa.struct([("page", pa.int32())] + [(side, pa.float32()) for side in ("x", "y", "width", "height")])
 _SENTENCE = pa.struct(
@@ -135,7 +138,8 @@ def passages_schema(dimension: int) -> pa.Schema:
     """Return the schema of the passages table for vectors of `dimension`.
 
     `indexed` is what is searched and encoded: the paper's title and section path before the text.
-    `year` and `topic_keys` repeat the paper's, so that a filter needs one table.
+    `sentence_vectors` are those of the paper's title and of each sentence, encoded alone, packed in 16 bits
+    a number. `year` and `topic_keys` repeat the paper's, so that a filter needs one table.
     """
     return pa.schema(
         [
@@ -152,6 +156,7 @@ def passages_schema(dimension: int) -> pa.Schema:
             ("topic_keys", pa.list_(pa.string())),
             ("indexed", pa.string()),
             ("vector", pa.list_(pa.float32(), dimension)),
+            ("sentence_vectors", pa.binary()),
         ]
     )
 
@@ -186,10 +191,16 @@ def paper_rows(entries: Sequence[PaperEntry]) -> pa.Table:
 
 
 def passage_rows(
-    passages: Sequence[Passage], papers: Mapping[str, Paper], indexed: Sequence[str], vectors: Vectors
+    passages: Sequence[Passage],
+    papers: Mapping[str, Paper],
+    indexed: Sequence[str],
+    vectors: Vectors,
+    sentence_vectors: Sequence[Vectors] | None = None,
 ) -> pa.Table:
-    """Return rows of the passages table; `indexed` and `vectors` run parallel to `passages`."""
-    schema = passages_schema(vectors.shape[1])
+    """Return rows of the passages table; the sequences run parallel to `passages`.
+
+    `sentence_vectors` are each passage's title and sentences; a search does without them if it must.
+    """
     repeated = {
         identifier: {"year": paper.year, "topic_keys": [topic.key for topic in paper.topics]}
         for identifier, paper in papers.items()
@@ -198,9 +209,28 @@ def passage_rows(
         asdict(passage) | repeated[passage.paper_id] | {"indexed": text}
         for passage, text in zip(passages, indexed, strict=True)
     ]
-    table = pa.Table.from_pylist(rows, schema=schema.remove(schema.get_field_index("vector")))
+    schema = passages_schema(vectors.shape[1])
+    plain = pa.schema([field for field in schema if field.name not in ("vector", "sentence_vectors")])
     flat = pa.array(vectors.reshape(-1), type=pa.float32())
-    return table.append_column("vector", pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]))
+    packed = map(pack_vectors, sentence_vectors) if sentence_vectors is not None else [b""] * len(rows)
+    return (
+        pa.Table.from_pylist(rows, schema=plain)
+        .append_column("vector", pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]))
+        .append_column("sentence_vectors", pa.array(packed, pa.binary()))
+    )
+
+
+def pack_vectors(vectors: Vectors) -> bytes:
+    return vectors.astype(_PACKED).tobytes()
+
+
+def unpack_vectors(packed: bytes, dimension: int) -> Vectors:
+    """Return vectors as they were packed, rounded to 16 bits: (rows, dimension)."""
+    return np.frombuffer(packed, _PACKED).reshape(-1, dimension).astype(np.float32)
+
+
+def count_packed(packed: bytes, dimension: int) -> int:
+    return len(packed) // (dimension * _PACKED.itemsize)
 
 
 def link_rows(links: Iterable[Link]) -> pa.Table:

@@ -1,16 +1,17 @@
 """LanceDB as the corpus uses it: tables, conditions and indices; the only file that imports lancedb."""
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from itertools import groupby
+from math import ceil
 from pathlib import Path
 from typing import Any, Literal
 
 import lancedb
 import pyarrow as pa
-from lancedb.index import FTS, Bitmap, BTree, LabelList
+from lancedb.index import FTS, Bitmap, BTree, IvfSq, LabelList
 from lancedb.query import MatchQuery
 
 from corpus.encoder import Vectors
@@ -20,6 +21,15 @@ from corpus.records import Scope, parse_topic_key
 
 KEEP_VERSIONS = timedelta(days=3650)  # old versions are what a replay checks out
 _ROWS_PER_BATCH = 2048
+# Fewer vectors are compared one by one, in about 10 ms. Real vectors have no clusters to speak of: to find
+# 98 of the 100 nearest, nearly all partitions must be looked into, so they are few, and what makes a search
+# quick is that eight bits per dimension are compared. Only beyond `_ROWS_PROBED` are some left out.
+INDEX_VECTORS_FROM = 10_000
+_ROWS_PER_PARTITION = 4096
+_ROWS_PROBED = 500_000
+# Rounds of finding the partitions: more took their time and found no better ones.
+_ROUNDS = 10
+_OUTGROWN = 4
 _INDICES: dict[str, dict[str, Any]] = {
     "papers": {"id": BTree(), "collection_id": Bitmap(), "topic_keys": LabelList()},
     "passages": {
@@ -78,6 +88,26 @@ def _reading(table: Any) -> Iterator[None]:
         ) from error
 
 
+def versions_gone(path: Path, versions: Mapping[str, int]) -> list[str]:
+    """Return which of these versions of tables do not exist, in words."""
+    with opening(path):
+        connection = connect(path)
+        opened = {name: connection.open_table(name) for name in versions}
+    return [
+        f"version {version} of the table {name!r} does not exist"
+        for name, version in versions.items()
+        if not _has_version(opened[name], version)
+    ]
+
+
+def _has_version(table: Any, version: int) -> bool:
+    try:
+        table.checkout(version)
+    except (RuntimeError, TypeError, ValueError):
+        return False
+    return True
+
+
 def scan(table: Any, columns: list[str], where: str | None = None) -> pa.Table:
     """Return all rows of a table that meet a condition, as Arrow; raises CorpusError, as all that read."""
     with _reading(table):
@@ -95,24 +125,38 @@ def _rows(table: Any, columns: list[str], where: str | None) -> Any:
     return query.where(where) if where is not None else query
 
 
-def nearest(table: Any, vector: Vectors | Sequence[float], scope: Scope, limit: int) -> list[dict[str, Any]]:
-    """Return id, paper_id and _distance of the rows with the nearest vectors by cosine."""
+def rows_at(table: Any, row_ids: Sequence[int], columns: list[str]) -> pa.Table:
+    """Return rows by the numbers that a search of the same version gave them, in no particular order."""
+    with _reading(table):
+        return table.take_row_ids(list(row_ids)).select(columns).to_arrow()
+
+
+def nearest(
+    table: Any, vector: Vectors | Sequence[float], scope: Scope, limit: int, probes: int
+) -> list[dict[str, Any]]:
+    """Return id, paper_id, _distance and _rowid of the rows with the nearest vectors by cosine.
+
+    Where there is an index, `probes` of its partitions are looked into, and distances are rounded.
+    """
     with _reading(table):
         query = table.search(vector, vector_column_name="vector").distance_type("cosine")
-        return list(_filtered(query, scope).select(["id", "paper_id", "_distance"]).limit(limit).to_list())
+        if probes:
+            # A filter may leave too few rows in these: then the search goes on in the others.
+            query = query.minimum_nprobes(probes).maximum_nprobes(0)
+        return _found(query, "_distance", scope, limit)
 
 
 def matching(table: Any, words: str, scope: Scope, limit: int) -> list[dict[str, Any]]:
-    """Return id, paper_id and _score of the rows that share words with a text, by BM25."""
+    """Return id, paper_id, _score and _rowid of the rows that share words with a text, by BM25."""
     # A MatchQuery takes the words as words: nothing in them is read as query syntax.
     with _reading(table):
-        query = table.search(MatchQuery(words, "indexed"), query_type="fts")
-        return list(_filtered(query, scope).select(["id", "paper_id", "_score"]).limit(limit).to_list())
+        return _found(table.search(MatchQuery(words, "indexed"), query_type="fts"), "_score", scope, limit)
 
 
-def _filtered(query: Any, scope: Scope) -> Any:
+def _found(query: Any, measure: str, scope: Scope, limit: int) -> list[dict[str, Any]]:
     where = condition(scope, "paper_id")
-    return query.where(where, prefilter=True) if where else query
+    filtered = query.where(where, prefilter=True) if where else query
+    return list(filtered.select(["id", "paper_id", measure]).with_row_id(True).limit(limit).to_list())
 
 
 def quoted(value: str) -> str:
@@ -145,12 +189,40 @@ def condition(scope: Scope | None, paper_column: Literal["id", "paper_id"]) -> s
 def bring_indices_up_to_date(name: str, table: Any, keep_versions: timedelta = KEEP_VERSIONS) -> None:
     """Compact a table, add new rows to its indices and make those it lacks; older versions are dropped."""
     table.optimize(cleanup_older_than=keep_versions)
-    if not table.count_rows():
+    rows = table.count_rows()
+    if not rows:
         return
     indexed = {column for index in table.list_indices() for column in index.columns}
     for column, config in _INDICES.get(name, {}).items():
         if column not in indexed:
             table.create_index(column, config=config, replace=True)
+    if name == "passages" and rows >= INDEX_VECTORS_FROM:
+        _index_vectors(table, rows)
+
+
+def _index_vectors(table: Any, rows: int) -> None:
+    """Make the index of the vectors, unless there is one that was made for about as many."""
+    wanted, there = max(1, rows // _ROWS_PER_PARTITION), _partitions(table)
+    if not there or wanted > _OUTGROWN * there:
+        for index in _vector_indices(table):
+            table.drop_index(index.name)
+        config = IvfSq(distance_type="cosine", num_partitions=wanted, max_iterations=_ROUNDS)
+        table.create_index("vector", config=config, name=f"vector_{wanted}")
+
+
+def _vector_indices(table: Any) -> list[Any]:
+    return [index for index in table.list_indices() if "vector" in index.columns]
+
+
+def _partitions(table: Any) -> int:
+    """Return how many partitions the index of the vectors has, which its name says; 0 without one."""
+    return max((int(index.name.rpartition("_")[2]) for index in _vector_indices(table)), default=0)
+
+
+def probes(table: Any) -> int:
+    """Return how many partitions of the index of the vectors are to be looked into, 0 without an index."""
+    partitions = _partitions(table)
+    return ceil(partitions * min(1.0, _ROWS_PROBED / max(1, table.count_rows()))) if partitions else 0
 
 
 def rows_without_index(table: Any, column: str) -> int:

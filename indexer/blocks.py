@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 
 from corpus import rows
@@ -10,7 +11,7 @@ from corpus.encoder import Encoder, Vectors
 from corpus.errors import CorpusError
 from corpus.records import Paper
 from indexer.enrich.fields import field_labeller
-from indexer.passages import indexed_text
+from indexer.passages import indexed_text, sentence_texts
 from indexer.preparing import PreparedPaper
 from indexer.staging import Staging
 
@@ -19,11 +20,15 @@ PASSAGES_PER_BLOCK = 512
 
 @dataclass(frozen=True, slots=True)
 class EncodedBlock:
-    """Papers with their fields of study; `indexed` and `vectors` run parallel to all their passages."""
+    """Papers with their fields of study; the rest runs parallel to all their passages.
+
+    `sentence_vectors` are those of the paper's title and of each sentence of the passage.
+    """
 
     papers: tuple[PreparedPaper, ...]
     indexed: tuple[str, ...]
     vectors: Vectors
+    sentence_vectors: tuple[Vectors, ...]
 
 
 def blocks(papers: Iterable[PreparedPaper]) -> Iterator[tuple[PreparedPaper, ...]]:
@@ -49,13 +54,19 @@ class BlockEncoder:
 
     def encode(self, block: Sequence[PreparedPaper]) -> EncodedBlock:
         indexed = [indexed_text(item.paper, passage) for item in block for passage in item.passages]
-        vectors = self._encoder.encode_passages(indexed)
+        alone = [sentence_texts(item.paper, passage) for item in block for passage in item.passages]
+        # What is the same, such as the title of all passages of a paper, is encoded once.
+        texts = list(dict.fromkeys([*indexed, *chain.from_iterable(alone)]))
+        encoded = self._encoder.encode_passages(texts)
+        row = {text: number for number, text in enumerate(texts)}
+        vectors = encoded[[row[text] for text in indexed]]
         fields = self._labeller.label(vectors[_first_passages(block)])
         papers = tuple(
             replace(item, paper=replace(item.paper, topics=(*own, *item.paper.topics)))
             for item, own in zip(block, fields, strict=True)
         )
-        return EncodedBlock(papers, tuple(indexed), vectors)
+        sentence_vectors = tuple(encoded[[row[text] for text in passage]] for passage in alone)
+        return EncodedBlock(papers, tuple(indexed), vectors, sentence_vectors)
 
 
 def _first_passages(block: Sequence[PreparedPaper]) -> list[int]:
@@ -75,7 +86,7 @@ def stage(staging: Staging, pdf_folder: Path, block: EncodedBlock) -> None:
     passages = [passage for item in block.papers for passage in item.passages]
     staging.add(
         rows.paper_rows([rows.PaperEntry(item.paper, item.references, item.listed) for item in block.papers]),
-        rows.passage_rows(passages, papers, block.indexed, block.vectors),
+        rows.passage_rows(passages, papers, block.indexed, block.vectors, block.sentence_vectors),
         [item.staged for item in block.papers],
     )
 

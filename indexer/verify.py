@@ -54,9 +54,10 @@ def verify(corpus: Corpus, pdf_folder: Path) -> Iterator[Problem]:
         if row["collection_id"] not in collections:
             yield Problem(row["id"], f"its collection {row['collection_id']!r} is not there")
         yield from _check_pdf(row["id"], row["pdf_sha256"], papers[row["id"]])
-    for batch in corpus.scan("passages", [*rows.PASSAGE_COLUMNS, "vector"]):
+    for batch in corpus.scan("passages", [*rows.PASSAGE_COLUMNS, "vector", "sentence_vectors"]):
         yield from _check_vectors(batch, corpus.manifest.dimension)
         for row in batch.drop_columns(["vector"]).to_pylist():
+            yield from _check_sentence_vectors(row, corpus.manifest.dimension)
             yield from _check_passage(rows.to_passage(row), papers)
     for identifier, paper in papers.items():
         yield from _check_counts(identifier, paper)
@@ -64,6 +65,8 @@ def verify(corpus: Corpus, pdf_folder: Path) -> Iterator[Problem]:
         yield from _check_link(row, papers)
     if missing := corpus.passages_not_indexed():
         yield Problem("the full-text index", f"{missing:,} passages are not in it")
+    if missing := corpus.vectors_not_indexed():
+        yield Problem("the index of the vectors", f"{missing:,} passages are not in it")
 
 
 def _rows(corpus: Corpus, table: str, columns: list[str]) -> Iterator[rows.Row]:
@@ -105,6 +108,18 @@ def _check_vectors(batch: pa.RecordBatch, dimension: int) -> Iterator[Problem]:
     wrong = ~(np.abs(lengths - 1) < _UNIT_LENGTH_WITHIN)
     for identifier in np.asarray(batch["id"].to_pylist(), dtype=object)[wrong]:
         yield Problem(str(identifier), "its vector is not of length 1")
+
+
+def _check_sentence_vectors(row: rows.Row, dimension: int) -> Iterator[Problem]:
+    """Look at the vectors of a passage's title and sentences."""
+    try:
+        vectors = rows.unpack_vectors(row["sentence_vectors"] or b"", dimension)
+    except ValueError:
+        vectors = np.empty((0, dimension), np.float32)
+    if len(vectors) != 1 + len(row["sentences"]):
+        yield Problem(row["id"], "its title and sentences have not a vector each")
+    elif not np.all(np.abs(np.linalg.norm(vectors, axis=1) - 1) < _UNIT_LENGTH_WITHIN):
+        yield Problem(row["id"], "a vector of its title or sentences is not of length 1")
 
 
 def _check_passage(passage: Passage, papers: Mapping[str, _SeenPaper]) -> Iterator[Problem]:

@@ -1,15 +1,16 @@
 """Hybrid search: the right paper, within the scope, in the same order, whatever is typed."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from corpus.encoder import SentenceEncoder
 from corpus.errors import CorpusError
-from corpus.records import Hit, PaperHits, Scope
-from corpus.search import SearchWeights, fuse, search, similar_papers
-from corpus.store import Corpus, Match
-from tests.small_corpus import make_paper, make_passages, write_corpus
+from corpus.records import Hit, PaperHits, Scope, Sentence
+from corpus.search import SearchMode, SearchWeights, fuse, search, similar_papers
+from corpus.store import Closeness, Corpus, Match
+from tests.small_corpus import make_paper, make_passages, write_corpus, write_with_sentences
 
 RETRIEVAL = "field-notes-retrieval"
 EVALUATION = "field-notes-evaluation"
@@ -144,11 +145,15 @@ def test_the_filter_comes_before_the_search(tmp_path: Path, encoder: SentenceEnc
 
 def test_the_better_of_both_sides_comes_first() -> None:
     """Regression: distances taken for similarities, or scores sorted upwards, turn the fusion round."""
-    dense = [Match("best", "p", 0.9), Match("middle", "p", 0.6), Match("worst", "p", 0.3)]
-    lexical = [Match("best", "p", 12.0), Match("middle", "p", 7.0), Match("worst", "p", 2.0)]
-    fused = fuse(dense, lexical)
-    assert [candidate.passage_id for candidate in fused] == ["best", "middle", "worst"]
-    assert [candidate.score for candidate in fused] == pytest.approx([1.0, 0.5, 0.0])
+    lexical = [Match("best", "p", 12.0), Match("middle", "p", 6.0), Match("worst", "p", 3.0)]
+    closeness = {
+        "best": Closeness(0.9, 0.8, 0),
+        "middle": Closeness(0.6, 0.6, 0),
+        "worst": Closeness(0.3, 0.4, 0),
+    }
+    fused = fuse(lexical[::-1], closeness, lexical)
+    assert [candidate.match.passage_id for candidate in fused] == ["best", "middle", "worst"]
+    assert [candidate.score for candidate in fused] == pytest.approx([1.0, 0.5, 0.25 / 3])
 
 
 def test_both_sides_are_closest_to_what_is_closest(tmp_path: Path, encoder: SentenceEncoder) -> None:
@@ -175,9 +180,58 @@ def test_both_sides_are_closest_to_what_is_closest(tmp_path: Path, encoder: Sent
 
 
 def test_a_passage_that_only_one_side_found_keeps_that_sides_share() -> None:
-    fused = {one.passage_id: one for one in fuse([Match("d", "p", 0.5)], [Match("l", "q", 3.0)])}
-    assert (fused["d"].score, fused["d"].dense, fused["d"].lexical) == (0.6, 0.5, None)
-    assert (fused["l"].score, fused["l"].dense, fused["l"].lexical) == (0.4, None, 3.0)
+    found = [Match("d", "p", 0.5), Match("l", "q", 3.0)]
+    closeness = {"d": Closeness(0.5, 0.6, 1), "l": Closeness(0.1, 0.2, None)}
+    fused = {one.match.passage_id: one for one in fuse(found, closeness, found[1:])}
+    assert (fused["d"].score, fused["d"].lexical) == (pytest.approx(2 / 3), None)
+    assert (fused["l"].score, fused["l"].lexical) == (pytest.approx(1 / 3), 3.0)
+
+
+def test_a_sentence_that_answers_lifts_its_passage(tmp_path: Path, encoder: SentenceEncoder) -> None:
+    on_topic = "Cats sleep on mats. Bonds fell on Monday. Rain is likely in May."
+    papers = [make_paper("notes", key, title=title) for key, title in (("a", "Odds"), ("b", "Ends"))]
+    passages = [
+        replace(make_passages(paper, [text])[0], sentences=sentences)
+        for paper, text, sentences in (
+            (papers[0], on_topic, (Sentence(0, 20), Sentence(20, 42), Sentence(42, 64))),
+            (papers[1], "Trains are late.", (Sentence(0, 16),)),
+        )
+    ]
+    write_with_sentences(tmp_path, encoder, papers, passages)
+    corpus = Corpus.open(tmp_path, encoder)
+    (hit,) = search(corpus, encoder, "government bonds", Scope(papers=("notes/a",)))[0].hits
+    assert hit.best_sentence == 1
+    assert hit.passage.sentence_text(1) == "Bonds fell on Monday."
+    assert (hit.sentence_score or 0) > (hit.dense or 0)
+    (vectors,) = corpus.sentence_vectors(["notes/a#0"]).values()
+    alone = encoder.encode_passages(
+        ["Cats sleep on mats.", "Bonds fell on Monday.", "Rain is likely in May."]
+    )
+    assert vectors == pytest.approx(alone, abs=1e-3)
+    assert hit.sentence_score == pytest.approx(
+        float(alone[1] @ encoder.encode_query("government bonds")), abs=1e-3
+    )
+
+
+def test_a_corpus_without_vectors_of_sentences_is_searched_by_passages(
+    tmp_path: Path, encoder: SentenceEncoder
+) -> None:
+    write_corpus(tmp_path, encoder, {make_paper("notes", "cat"): ["Cats sleep."]})
+    (hit,) = search(Corpus.open(tmp_path, encoder), encoder, "cats", Scope())[0].hits
+    assert (hit.sentence_score, hit.best_sentence) == (hit.dense, None)
+
+
+@pytest.mark.parametrize("mode", ["dense", "lexical", "hybrid"])
+def test_a_side_alone_scores_by_itself(
+    demo_corpus: Corpus, encoder: SentenceEncoder, mode: SearchMode
+) -> None:
+    found = search(demo_corpus, encoder, "reciprocal rank fusion", Scope(), papers=15, mode=mode)
+    hits = [hit for one in found for hit in one.hits]
+    assert found[0].score == pytest.approx(1.0, abs=0.1)
+    assert all((hit.dense is None) == (mode == "lexical") for hit in hits)
+    assert all((hit.lexical is None) for hit in hits) == (mode == "dense")
+    measured = [hit.lexical if mode == "lexical" else hit.dense for hit in (one.hits[0] for one in found)]
+    assert mode == "hybrid" or measured == sorted(measured, key=lambda score: -(score or 0))
 
 
 def test_similar_papers_leave_their_own_paper_out(demo_corpus: Corpus) -> None:

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 
 from corpus.encoder import SentenceEncoder
 from corpus.errors import CorpusError
+from corpus.manifest import TABLES
 from corpus.records import Build, Collection, Failure, Scope
+from corpus.search import search
 from corpus.store import Corpus, PaperOrder
 from corpus.writer import CorpusWriter
 from tests.counting_encoder import CountingEncoder
@@ -107,7 +110,7 @@ def test_a_broken_manifest_is_named_with_what_to_do(
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda manifest: manifest.update(schema=3, colour="blue"), "has schema 3; .* reads schema 2"),
+        (lambda manifest: manifest.update(schema=2, colour="blue"), "has schema 2; .* reads schema 3"),
         (lambda manifest: manifest.pop("versions"), "not one of ours"),
         (lambda manifest: manifest.update(versions=[]), "not one of ours"),
         (lambda manifest: manifest["versions"].pop("papers"), "not one of ours"),
@@ -196,6 +199,34 @@ def test_a_first_build_that_dies_leaves_no_corpus_and_nothing_behind(
     add(writer, encoder, {make_paper("notes", "cat"): ["Cats sleep."]})
     writer.publish()
     assert _ids(Corpus.open(tmp_path, encoder)) == ["notes/cat"]
+
+
+def test_an_old_version_can_be_opened_until_it_is_dropped(tmp_path: Path, encoder: SentenceEncoder) -> None:
+    write_corpus(tmp_path, encoder, {make_paper("notes", "cat"): ["Cats sleep."]})
+    before = Corpus.open(tmp_path, encoder).manifest.versions
+    writer = CorpusWriter(tmp_path, encoder)
+    writer.remove_papers(["notes/cat"])
+    add(writer, encoder, {make_paper("notes", "dog"): ["Dogs bark."]})
+    writer.publish()
+    old = Corpus.open_at(tmp_path, encoder, before)
+    assert (old.manifest.versions, _ids(old)) == (before, ["notes/cat"])
+    assert [hit.paper.id for hit in search(old, encoder, "sleep bark", Scope())] == ["notes/cat"]
+    assert [
+        hit.paper.id for hit in search(Corpus.open(tmp_path, encoder), encoder, "sleep bark", Scope())
+    ] == ["notes/dog"]
+    writer.compact(timedelta(milliseconds=1))
+    with pytest.raises(CorpusError, match=r"no longer kept as it was: version \d+ of the table"):
+        Corpus.open_at(tmp_path, encoder, before)
+
+
+@pytest.mark.parametrize(
+    "versions", [{}, {"papers": 1}, dict.fromkeys(TABLES, 9999), dict.fromkeys(TABLES, -1), {"papers": 2**70}]
+)
+def test_a_version_that_never_was_is_named(
+    notes: Corpus, encoder: SentenceEncoder, versions: dict[str, int]
+) -> None:
+    with pytest.raises(CorpusError, match=r"version -?\d+ of the table '\w+' does not exist"):
+        Corpus.open_at(notes.path, encoder, versions)
 
 
 def test_a_removed_collection_leaves_the_others(tmp_path: Path, encoder: SentenceEncoder) -> None:

@@ -25,7 +25,8 @@ DIMENSION = 8
 class HashEncoder:
     """Gives every text its own unit vector, and writes down which passages it was asked to encode.
 
-    These begin with a paper's title; what describes fields of study is encoded by every process anew.
+    These begin with a paper's title and go on; titles and sentences are encoded beside them, and what
+    describes fields of study by every process anew.
     """
 
     name, sha256 = "hash", "0" * 64
@@ -39,7 +40,7 @@ class HashEncoder:
         """Nothing is to be loaded."""
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        passages = [text for text in texts if text.startswith("On ")]
+        passages = [text for text in texts if text.startswith("On ") and "\n" in text]
         time.sleep(self._seconds_per_passage * len(passages))
         with self._log.open("a", encoding="utf-8") as stream:
             stream.writelines(f"{hashlib.sha256(text.encode()).hexdigest()}\n" for text in passages)

@@ -47,7 +47,7 @@ class Workplace:
     @property
     def embedded(self) -> int:
         """How many passages were embedded: all of these begin with a title, fields of study do not."""
-        return sum(text.startswith("On ") for text in self.encoder.texts)
+        return sum(text.startswith("On ") and "\n" in text for text in self.encoder.texts)
 
     @property
     def corpus(self) -> Corpus:

@@ -46,7 +46,7 @@ def _contents(home: Path, log: Path) -> dict[str, list[dict[str, Any]]]:
     corpus = Corpus.open(Settings(home=home).corpus_path, HashEncoder(log))
     columns = {
         "papers": rows.PAPERS.names,
-        "passages": [*rows.PASSAGE_COLUMNS, "indexed", "vector"],
+        "passages": [*rows.PASSAGE_COLUMNS, "indexed", "vector", "sentence_vectors"],
         "links": rows.LINKS.names,
         "collections": rows.COLLECTIONS.names,
     }

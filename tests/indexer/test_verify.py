@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from corpus import rows
-from corpus.encoder import SentenceEncoder
+from corpus.encoder import SentenceEncoder, Vectors
 from corpus.records import Aspect, Box, Collection, Paper, Passage, Sentence
 from corpus.store import Corpus
 from corpus.writer import CorpusWriter
@@ -17,15 +17,23 @@ from tests.small_corpus import make_paper, make_passages
 
 
 def _problems(
-    path: Path, encoder: SentenceEncoder, paper: Paper, passages: list[Passage], scale: float = 1
+    path: Path,
+    encoder: SentenceEncoder,
+    paper: Paper,
+    passages: list[Passage],
+    *,
+    scale: float = 1,
+    damage: Callable[[list[Vectors]], list[Vectors]] = lambda alone: alone,
 ) -> list[str]:
-    """Return what verify says of a corpus of one paper."""
+    """Return what verify says of a corpus of one paper; `damage` is done to its sentences' vectors."""
     writer = CorpusWriter(path / "corpus", encoder)
     writer.put_collections([Collection("notes", "Notes")])
     texts = [passage.text for passage in passages]
     vectors = encoder.encode_passages(texts) * np.float32(scale)
     papers = rows.paper_rows([rows.PaperEntry(paper, ())])
-    found = rows.passage_rows(passages, {passage.paper_id: paper for passage in passages}, texts, vectors)
+    alone = [encoder.encode_passages([paper.title] * (1 + len(one.sentences))) for one in passages]
+    by_id = {passage.paper_id: paper for passage in passages}
+    found = rows.passage_rows(passages, by_id, texts, vectors, damage(alone))
     writer.add_papers(papers.to_batches(), found.to_batches())
     writer.publish()
     corpus = Corpus.open(path / "corpus", encoder)
@@ -93,3 +101,27 @@ def test_a_vector_that_is_not_of_length_1_is_found(tmp_path: Path, encoder: Sent
 
 def test_the_demonstration_is_whole(demo_corpus: Corpus, demo_home: Path) -> None:
     assert list(verify(demo_corpus, demo_home / "pdf")) == []
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (lambda alone: [alone[0][1:]], "notes/cat#0: its title and sentences have not a vector each"),
+        (lambda alone: [alone[0][:, :-1]], "notes/cat#0: its title and sentences have not a vector each"),
+        (lambda alone: None, "notes/cat#0: its title and sentences have not a vector each"),
+        (
+            lambda alone: [alone[0] * 0.9],
+            "notes/cat#0: a vector of its title or sentences is not of length 1",
+        ),
+        (lambda alone: [alone[0] * np.nan], "a vector of its title or sentences is not of length 1"),
+    ],
+)
+def test_a_wrong_vector_of_a_sentence_is_named(
+    tmp_path: Path,
+    encoder: SentenceEncoder,
+    damage: Callable[[list[Vectors]], list[Vectors]],
+    problem: str,
+) -> None:
+    paper = make_paper("notes", "cat")
+    (found,) = _problems(tmp_path, encoder, paper, make_passages(paper, ["Cats sleep."]), damage=damage)
+    assert problem in found
