@@ -22,15 +22,25 @@ class Settings(BaseSettings):
     home: Path = PROJECT / "home"
     encoder: str = BUNDLED_ENCODER
     encoder_runtime: Literal["auto", "torch", "onnx-int8"] = "auto"
+    entailment: str = ""
     together_api_key: SecretStr = Field(default=SecretStr(""), validation_alias="TOGETHER_API_KEY")
     model_url: str = ""
     model_api_key: SecretStr = SecretStr("")
     model_timeout: float = 60.0
+    model_calls: int = Field(default=16, ge=1)
+    model_calls_per_session: int = Field(default=4, ge=1)
     models_file: Path | None = None
+    local_model: str = ""
+    temperature: float = Field(default=0.2, ge=0, le=2)
+    top_p: float = Field(default=0.9, gt=0, le=1)
+    top_k: int | None = Field(default=None, ge=1)
+    repetition_penalty: float | None = Field(default=None, gt=0, le=2)
+    max_tokens: int | None = Field(default=None, ge=1)
     grobid_url: str = ""
     grobid_timeout: float = Field(default=180.0, gt=0)
     grobid_concurrency: int = Field(default=0, ge=0)
     arxiv_url: str = "https://export.arxiv.org"
+    conversations: SecretStr = SecretStr("")  # a database's URL, which may hold a password
 
     @property
     def corpus_path(self) -> Path:
@@ -47,6 +57,10 @@ class Settings(BaseSettings):
     @property
     def tei_path(self) -> Path:
         return self.home / "tei"
+
+    @property
+    def conversations_path(self) -> Path:
+        return self.home / "conversations.sqlite"
 
     @property
     def downloads_path(self) -> Path:

@@ -2,9 +2,11 @@
 
 import json
 import socket
+import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler
 from typing import Any, Literal
@@ -31,8 +33,9 @@ class Behaviour:
     ending: Literal["done", "clean", "socket", "drop"] = "done"
     finish_reason: str = "stop"
     usage: tuple[int, int] | None = (11, 7)
-    extra_events: tuple[str, ...] = ()
+    extra_events: tuple[str | bytes, ...] = ()
     bytes_at_once: int = 0
+    content_type: str = "text/event-stream"
 
 
 def reply(text: str, *pieces: str, **changes: Any) -> Behaviour:
@@ -58,7 +61,7 @@ def cut_off(text: str, ending: Literal["clean", "socket"] = "socket") -> Behavio
     return reply(text, ending=ending)
 
 
-def malformed(text: str = "", event: str = "{not json") -> Behaviour:
+def malformed(text: str = "", event: str | bytes = "{not json") -> Behaviour:
     return reply(text, extra_events=(event,))
 
 
@@ -82,6 +85,8 @@ class StandinChat(StandinServer):
     default: Behaviour | Callable[[Received], Behaviour]
     requests: list[Received] = field(default_factory=list)
     hang_ups: int = 0
+    connections: int = 0
+    most_at_once: int = 0
 
     def __init__(
         self, *behaviours: Behaviour, default: Behaviour | Callable[[Received], Behaviour] | None = None
@@ -90,6 +95,10 @@ class StandinChat(StandinServer):
         self.default = default or refusal(418, "the stand-in has no behaviour left")
         self.requests = []
         self.hang_ups = 0
+        self.connections = 0
+        self.most_at_once = 0
+        self._answering = 0
+        self._counting = threading.Lock()
         self.open(_Handler)
 
     @property
@@ -103,12 +112,24 @@ class StandinChat(StandinServer):
             return self.behaviours.popleft()
         return self.default(request) if callable(self.default) else self.default
 
-    def wait_for_hang_up(self, seconds: float = 2.0) -> bool:
-        """Return whether a client closed its connection while it was being answered."""
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Count a request while it is being answered."""
+        with self._counting:
+            self._answering += 1
+            self.most_at_once = max(self.most_at_once, self._answering)
+        try:
+            yield
+        finally:
+            with self._counting:
+                self._answering -= 1
+
+    def wait_for_hang_up(self, seconds: float = 2.0, count: int = 1) -> bool:
+        """Return whether clients closed so many connections while they were being answered."""
         deadline = time.monotonic() + seconds
-        while not self.hang_ups and time.monotonic() < deadline:
+        while self.hang_ups < count and time.monotonic() < deadline:
             time.sleep(0.01)
-        return self.hang_ups > 0
+        return self.hang_ups >= count
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -118,11 +139,16 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         pass
 
+    def setup(self) -> None:
+        self.standin.connections += 1
+        super().setup()
+
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         behaviour = self.standin.take(Received(self.path, dict(self.headers), body))
         try:
-            self._behave(behaviour, stream=bool(body.get("stream")))
+            with self.standin.answering():
+                self._behave(behaviour, stream=bool(body.get("stream")))
         except (BrokenPipeError, ConnectionResetError):
             self.standin.hang_ups += 1
             self.close_connection = True
@@ -152,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send_stream(self, behaviour: Behaviour) -> None:
         self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Content-Type", behaviour.content_type)
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for piece in behaviour.pieces:
@@ -173,8 +199,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_event(json.dumps({**_chunk(""), "choices": [], "usage": _usage(behaviour.usage)}))
         self._send_event("[DONE]")
 
-    def _send_event(self, data: str, bytes_at_once: int = 0) -> None:
-        event = f"data: {data}\n\n".encode()
+    def _send_event(self, data: str | bytes, bytes_at_once: int = 0) -> None:
+        event = b"data: " + (data if isinstance(data, bytes) else data.encode()) + b"\n\n"
         step = bytes_at_once or len(event)
         for start in range(0, len(event), step):
             part = event[start : start + step]

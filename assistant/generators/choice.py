@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from assistant.generators.extractive import ExtractiveGenerator
+from assistant.generators.parameters import check_parameters, default_parameters
 from assistant.generators.prompted import PromptedGenerator
 from assistant.generators.protocol import Generator
 from assistant.models.menu import available_models, open_model
@@ -25,19 +26,25 @@ def generator_choices(settings: Settings) -> tuple[GeneratorChoice, ...]:
     return (extractive, *(GeneratorChoice(entry.id, entry.label) for entry in available_models(settings)))
 
 
-def open_generator(name: str, settings: Settings, encoder: Encoder) -> Generator:
-    """Return the generator of that name; raises AssistantError when it cannot be chosen."""
+def open_generator(
+    name: str, settings: Settings, encoder: Encoder, parameters: Parameters | None = None, session: str = ""
+) -> Generator:
+    """Return the generator of that name; raises AssistantError when it cannot be chosen.
+
+    `parameters` are for generators that ask a model; `session` is who asks, for the limits on calls.
+    """
     if name == ExtractiveGenerator.name:
         return ExtractiveGenerator(encoder)
     entries = {entry.id: entry for entry in available_models(settings)}
     if name not in entries:
         raise AssistantError(
             f"There is no writer {name!r}. Available: {', '.join((ExtractiveGenerator.name, *entries))}. "
-            "Set TOGETHER_API_KEY for hosted models, or PAPER_TRAIL_MODEL_URL for a server of your own."
+            "Set TOGETHER_API_KEY for hosted models, PAPER_TRAIL_MODEL_URL for a server of your own, or "
+            "PAPER_TRAIL_LOCAL_MODEL for a model on this machine."
         )
     entry = entries[name]
+    parameters = parameters or default_parameters(settings, entry)
+    check_parameters(parameters, entry.context)
     return PromptedGenerator(
-        open_model(entry, settings),
-        context=entry.context,
-        parameters=Parameters(max_tokens=entry.max_tokens),
+        open_model(entry, settings, session), context=entry.context, parameters=parameters, price=entry.price
     )

@@ -16,41 +16,35 @@ import numpy as np
 
 from assistant.attribution import overlap_word, score_attribution
 from assistant.citations import without_labels
+from assistant.generators.quoting import in_third_person, is_quotable, speaks_of_itself, without_lead
 from assistant.question import Asked, read_question
-from assistant.records import Call, CallLog, Draft, Evidence, LabelledPaper, Rewrite, Step, Turn
+from assistant.records import (
+    Call,
+    CallLog,
+    Draft,
+    Evidence,
+    LabelledPaper,
+    RequestKind,
+    Rewrite,
+    Step,
+    Turn,
+)
 from assistant.rewrite import rewrite_from_words
 from assistant.thresholds import ExtractiveWeights, thresholds
 from assistant.vocabulary import holds, stem, stems, vocabulary
 from corpus.encoder import Encoder, Vectors
-from corpus.records import Author, Passage
-from corpus.sentences import sentence_spans
+from corpus.records import Passage
 from corpus.text import words
 
-SHORTEST, LONGEST = 7, 60
-_LEAD = re.compile(
-    r"^(?:however|moreover|furthermore|in addition|additionally|therefore|thus|hence|finally|specifically|"
-    r"in particular|to this end|also|besides|meanwhile|for example|for instance|in contrast|as a result|"
-    r"on the other hand|consequently|accordingly|in this (?:paper|work|study|article)|nevertheless|"
-    r"first|second|third|lastly|notably|importantly|interestingly|concretely|instead|further),\s+",
-    re.IGNORECASE,
-)
-_IN_THIS_PAPER = re.compile(r"^in this (?:paper|work|study|article),?\s+(?=we\b)", re.IGNORECASE)
-_UNQUOTABLE = re.compile(
-    r"\b(?:tables?|tab\.|figures?|figs?\.|sections?|secs?\.|equations?|eqs?\.|algorithms?)\s*\(?\d"
-    r"|\bappendi(?:x|ces)\b|§|\b(?:table|figure) (?:below|above)\b|https?://"
-    r"|\bthe remainder of this paper\b|\bis organi[sz]ed as follows\b",
-    re.IGNORECASE,
-)
 # "Models have shown", "pruning has been studied", "systems usually copy": what was known before.
 _KNOWN_BEFORE = re.compile(
     r"^(?:(?!\bwe\b)\S+\s+){1,9}(?:(?:ha(?:s|ve)\s+(?:\w+ly\s+)?(?:been|shown|become|drawn|\w+ed)\b)"
     r"|(?:usually|typically|often|traditionally|nowadays|generally|commonly)\b)",
     re.IGNORECASE,
 )
+_QUOTED = re.compile(r"“([^”]+)”")
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 _VERB = re.compile(r",|\(.*|is|are|was|were|refers?|means?|[a-z]{2,}(?<!u)(?<!s)s", re.IGNORECASE)
-_FIRST_PERSON = re.compile(r"\b(we|our|ours|us|ourselves)\b", re.IGNORECASE)
-_THIRD_PERSON = {"we": "they", "our": "their", "ours": "theirs", "us": "them", "ourselves": "themselves"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,26 +82,103 @@ class ExtractiveGenerator:
     ) -> Iteration[str, None, Draft]:
         """Yield the chosen sentences one by one; a draft without text says that none was near enough."""
         started, clock = datetime.now(UTC), time.perf_counter()
-        pieces = _arrange(self._select(rewrite, evidence))
+        pieces = _arrange(self._select(rewrite, evidence), rewrite.kind)
         yield from pieces
         draft = Draft("".join(pieces))
         log.add(_call("write", draft.text, started, time.perf_counter() - clock))
         return draft
 
     def _select(self, rewrite: Rewrite, evidence: Evidence) -> list[_Candidate]:
-        weights, asked, query = thresholds().extractive, read_question(rewrite.question), rewrite.search_query
-        quotable = _to_the_point(_quotable_sentences(evidence), asked)
-        rarity = _rarity(query, quotable)
-        candidates = _shortlist(quotable, rarity, weights.candidates)
+        if rewrite.kind == "summary":
+            return self._summarise(summarised(rewrite.search_query, evidence))
+        asked, limits = read_question(rewrite.search_query), _limits(rewrite.kind, len(evidence.papers))
+        sentences = _to_the_point(_quotable_sentences(evidence), asked)
+        return self._chosen(rewrite.search_query, sentences, asked, limits)
+
+    def _summarise(self, paper: LabelledPaper | None) -> list[_Candidate]:
+        """Return a paper's challenge, approach and outcome, and then in reading order what else matters."""
+        if paper is None:
+            return []
+        aspects = _aspects(paper)
+        others = [item for item in _quotable_sentences(Evidence((paper,))) if item not in aspects]
+        found = self._chosen(
+            paper.paper.title, [*aspects, *others], Asked(), _limits("summary", papers=1), taken=aspects
+        )
+        more = [item for item in found if item not in aspects]
+        return [*aspects, *sorted(more, key=_reading_order)]
+
+    def _chosen(
+        self,
+        query: str,
+        sentences: list[_Candidate],
+        asked: Asked,
+        weights: ExtractiveWeights,
+        *,
+        taken: Sequence[_Candidate] = (),
+    ) -> list[_Candidate]:
+        """Return the sentences that answer a query, best first, after those that are taken already."""
+        rarity = _rarity(query, sentences)
+        candidates = [
+            *taken,
+            *(item for item in _shortlist(sentences, rarity, weights.candidates) if item not in taken),
+        ]
         if not candidates:
             return []
         vectors = self._encoder.encode_passages([candidate.text for candidate in candidates])
         similarity = _similarity(self._encoder.encode_query(query), vectors)
         relevance = _relevance(similarity, rarity, candidates, weights)
         relevance += weights.definition * np.asarray([_defines(item, asked) for item in candidates])
-        limit = weights.max_sentences if len(evidence.papers) == 1 else weights.per_paper
-        chosen = _choose(candidates, relevance, vectors, weights, limit)
+        chosen = _choose(candidates, relevance, vectors, weights, len(taken))
         return [candidates[index] for index in chosen]
+
+
+def summarised(query: str, evidence: Evidence) -> LabelledPaper | None:
+    """Return the paper that a request for a summary means: the one it names by its title, else the first."""
+    named = [paper for paper in evidence.papers if title_of(query) and _has_title(paper, title_of(query))]
+    return next(iter(named or evidence.papers), None)
+
+
+def title_of(query: str) -> str:
+    """Return the title that a query quotes, "" of none."""
+    quoted = _QUOTED.search(query)
+    return quoted[1].removesuffix(" ...") if quoted else ""
+
+
+def _has_title(paper: LabelledPaper, title: str) -> bool:
+    return " ".join(paper.paper.title.split()).strip('“”"').startswith(title)
+
+
+def _aspects(paper: LabelledPaper) -> list[_Candidate]:
+    """Return the sentences of a paper's challenge, approach and outcome that the evidence has."""
+    passages = {passage.number: passage for passage in paper.passages}
+    found = []
+    for name in ("challenge", "approach", "outcome"):
+        aspect = next((one for one in paper.paper.aspects if one.name == name), None)
+        passage = passages.get(aspect.passage) if aspect else None
+        if aspect and passage and aspect.sentence < len(passage.sentences):
+            text = passage.sentence_text(aspect.sentence)
+            found.append(_Candidate(paper, passage, aspect.sentence, text, stems(text)))
+    return [item for item in dict.fromkeys(found) if _stays_true(item) and not _leans(item)]
+
+
+def _leans(item: _Candidate) -> bool:
+    """Tell whether a sentence opens with a word that points to the one before it."""
+    return bool(vocabulary().unclear_start.intersection(words(without_lead(item.text))[:1]))
+
+
+def _limits(kind: RequestKind, papers: int) -> ExtractiveWeights:
+    """Return the weights with what the kind of request and the number of papers change in them."""
+    weights = thresholds().extractive
+    if kind != "synthesis":
+        weights = weights.model_copy(update=getattr(weights, kind).model_dump())
+    if papers > 1:
+        return weights
+    # Of the one paper asked about, what comes nearest is of use: "How is it evaluated?" names no subject.
+    return weights.model_copy(update={"per_paper": weights.max_sentences, "floor": weights.fill_floor})
+
+
+def _reading_order(item: _Candidate) -> tuple[int, int]:
+    return item.passage.number, item.sentence
 
 
 def _call(step: Step, reply: str, started: datetime, seconds: float) -> Call:
@@ -137,6 +208,7 @@ def _to_the_point(sentences: list[_Candidate], asked: Asked) -> list[_Candidate]
 
     A question of yes or no or of a number that names something is not answered from other things' sentences.
     """
+    sentences = [sentence for sentence in sentences if asked.may_be_answered_by(sentence.text)]
     if not asked.names:
         return sentences
     everything = frozenset().union(*(sentence.stems for sentence in sentences))
@@ -182,22 +254,10 @@ def _shortlist(sentences: Sequence[_Candidate], rarity: dict[str, float], most: 
 
 def _stays_true(candidate: _Candidate) -> bool:
     """Tell whether a sentence is still its passage's own when it is in the third person."""
-    if not _FIRST_PERSON.search(candidate.text):
+    if not speaks_of_itself(candidate.text):
         return True
     overlap = score_attribution(_rephrased(candidate), candidate.passage.text)
     return overlap_word(overlap) == "strong"
-
-
-def is_quotable(sentence: str) -> bool:
-    """Tell whether a sentence can stand outside its paper: whole, plain, pointing at no table or figure."""
-    if not SHORTEST <= len(words(sentence)) <= LONGEST or sentence[-1] not in '.!”"’)]':
-        return False
-    if "[...]" in sentence or len(sentence_spans(sentence)) > 1:
-        return False
-    if not (sentence[0].isupper() or sentence[0].isdigit()) or _UNQUOTABLE.search(sentence):
-        return False
-    letters = sum(character.isalpha() or character.isspace() for character in sentence)
-    return letters >= 0.8 * len(sentence)
 
 
 def _similarity(query: Vectors, vectors: Vectors) -> Vectors:
@@ -256,25 +316,32 @@ def _choose(
     relevance: Vectors,
     vectors: Vectors,
     weights: ExtractiveWeights,
-    per_paper: int,
+    taken: int = 0,
 ) -> list[int]:
-    """Return the indices of the sentences to use, best first (maximal marginal relevance)."""
-    if relevance.max() < weights.floor:
-        return []
+    """Return the indices of the sentences to use, best first (maximal marginal relevance).
+
+    The first `taken` candidates are used in any case.
+    """
+    chosen = list(range(taken))
+    best = float(relevance.max())
+    if best < weights.floor:
+        return chosen
     labels = np.asarray([candidate.paper.label for candidate in candidates])
-    chosen: list[int] = []
     while len(chosen) < weights.max_sentences:
         likeness = (vectors @ vectors[chosen].T).max(axis=1) if chosen else np.zeros(len(candidates))
         gain = relevance - weights.redundancy * np.clip(likeness - 0.5, 0, 1)
-        unlike = likeness < 0.9
-        fresh = np.asarray([np.sum(labels[chosen] == label) < per_paper for label in labels])
+        unlike = likeness < weights.alike
+        fresh = np.asarray([np.sum(labels[chosen] == label) < weights.per_paper for label in labels])
         if len(chosen) >= weights.min_sentences:
-            best_share = weights.relative_floor * float(relevance.max())
-            pools = [unlike & fresh & (relevance >= max(weights.floor, best_share))]
+            pools = [unlike & fresh & (relevance >= max(weights.floor, weights.relative_floor * best))]
         else:
             near = unlike & (relevance >= weights.floor)
             # Where the other papers have nothing to say, one paper answers alone.
-            pools = [near & fresh, near, unlike & (relevance >= weights.fill_floor)]
+            pools = [
+                near & fresh,
+                near,
+                unlike & (relevance >= max(weights.fill_floor, weights.fill_share * best)),
+            ]
         pool = next((pool for pool in pools if pool.any()), None)
         if pool is None:
             break
@@ -282,20 +349,21 @@ def _choose(
     return chosen
 
 
-def _arrange(chosen: Sequence[_Candidate]) -> list[str]:
-    """Return the sentences as text: paper by paper in order of relevance, within a paper as it has them.
+def _arrange(chosen: Sequence[_Candidate], kind: RequestKind) -> list[str]:
+    """Return the sentences as text: a fact's and a summary's as they were chosen, the best first.
 
-    Several papers make a list, so that nobody reads one paper's sentence as the next one's.
+    A synthesis goes paper by paper in order of relevance, within a paper as it has them. Several papers make
+    a list, so that nobody reads one paper's sentence as the next one's.
     """
+    if kind != "synthesis":
+        return [(" " if number else "") + _cited(item) for number, item in enumerate(chosen)]
     papers = dict.fromkeys(candidate.paper.label for candidate in chosen)
     groups = [[item for item in chosen if item.paper.label == label] for label in papers]
     bullets = len(groups) > 2
     pieces = []
     for number, group in enumerate(groups):
         lead = ("\n" if number else "") + "- " if bullets else (" " if number else "")
-        ordered = sorted(group, key=lambda item: (item.passage.number, item.sentence))
-        text = " ".join(_cited(item) for item in ordered)
-        pieces.append(lead + text)
+        pieces.append(lead + " ".join(_cited(item) for item in sorted(group, key=_reading_order)))
     return pieces
 
 
@@ -307,39 +375,3 @@ def _cited(candidate: _Candidate) -> str:
 
 def _rephrased(candidate: _Candidate) -> str:
     return in_third_person(without_lead(candidate.text), candidate.paper.paper.authors)
-
-
-def without_lead(sentence: str) -> str:
-    """Return a sentence without the connective that tied it to the one before."""
-    rest = _LEAD.sub("", _IN_THIS_PAPER.sub("", sentence), count=1)
-    return rest[:1].upper() + rest[1:]
-
-
-def in_third_person(sentence: str, authors: Sequence[Author]) -> str:
-    """Return a sentence with its "we" as its authors: the first by name, the others as "they"."""
-    subject = _named(authors)
-    used = False
-
-    def replaced(found: re.Match[str]) -> str:
-        nonlocal used
-        word = found[0].lower()
-        if found[0] == "US":
-            return found[0]
-        other = _THIRD_PERSON[word]
-        if not used and word in ("we", "our"):
-            used = True
-            other = subject if word == "we" else _possessive(subject)
-        return other[:1].upper() + other[1:] if found.start() == 0 else other
-
-    return _FIRST_PERSON.sub(replaced, sentence)
-
-
-def _named(authors: Sequence[Author]) -> str:
-    families = [author.family for author in authors if author.given]
-    if len(families) == 2:
-        return f"{families[0]} and {families[1]}"
-    return f"{families[0]} et al." if len(families) > 2 else "the authors"
-
-
-def _possessive(name: str) -> str:
-    return f"{name}'s" if not name.endswith("s") else f"{name}'"

@@ -2,39 +2,33 @@
 
 import re
 import time
+from collections.abc import Callable
 from collections.abc import Generator as Iteration
-from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
-from itertools import groupby, islice
 
-from assistant.models.protocol import ChatModel, Completion, ModelError
-from assistant.prompts.render import as_data, as_line, load_prompt, mark
-from assistant.records import (
-    Call,
-    CallLog,
-    Draft,
-    Evidence,
-    LabelledPaper,
-    Message,
-    Parameters,
-    Rewrite,
-    Step,
-    Turn,
+from assistant.citations import hold_back
+from assistant.models.protocol import ChatModel, Completion, ModelError, whole
+from assistant.prompts.material import (
+    estimate_tokens,
+    fit_evidence,
+    render_evidence,
+    render_history,
+    shown_turns,
 )
-from corpus.records import Passage
+from assistant.prompts.render import as_data, load_prompt, task
+from assistant.records import Call, CallLog, Draft, Evidence, Message, Parameters, Rewrite, Step, Turn
 from corpus.sentences import sentence_spans
 from corpus.text import storable
 
-TURNS_SHOWN = 4
-QUESTION_WORDS = 60
-ANSWER_WORDS = 120
-TITLE_WORDS = 10
 QUERY_LENGTH = 300
-AUTHORS_SHOWN = 6
 SPARE_TOKENS = 200
-# English has about four bytes to a token, other scripts three or a little less: three errs on the safe side.
-BYTES_PER_TOKEN = 3
+# Below it, drafts to choose from are hardly different.
+SAMPLING_TEMPERATURE = 0.7
+
+# Prompt and completion tokens of a call in, its price in US dollars out.
+Price = Callable[[int | None, int | None], float | None]
 
 _LABEL = re.compile(r"\s*\[(\d+)\]")
 _QUERY_PREFIX = re.compile(
@@ -43,19 +37,29 @@ _QUERY_PREFIX = re.compile(
 _QUOTED = re.compile(r"^\s*[\"'`“‘«*_]+([^\"`“”«»]*?)[\"'`”’»*_]+\s*$")
 
 
+def _unknown_price(prompt_tokens: int | None, completion_tokens: int | None) -> None:  # noqa: ARG001
+    return None
+
+
 class PromptedGenerator:
     """A chat model that writes with our prompts.
 
     `context` is what the model takes in, in tokens, its reply included; evidence is trimmed to it by whole
-    passages. A call is logged when its reply is complete, never half.
+    passages. A call is logged when its reply has ended, never of one that was stopped.
     """
 
     def __init__(
-        self, model: ChatModel, *, context: int = 32_768, parameters: Parameters | None = None
+        self,
+        model: ChatModel,
+        *,
+        context: int = 32_768,
+        parameters: Parameters | None = None,
+        price: Price = _unknown_price,
     ) -> None:
         self._model = model
         self._context = context
         self._parameters = parameters or Parameters()
+        self._price = price
         self._rewrite_prompt = load_prompt("rewrite")
         self._answer_prompt = load_prompt("answer")
 
@@ -67,50 +71,72 @@ class PromptedGenerator:
     def label(self) -> str:
         return self._model.label
 
+    def for_sampling(self) -> "PromptedGenerator":
+        """Return this generator, warm enough for drafts that differ."""
+        temperature = max(self._parameters.temperature, SAMPLING_TEMPERATURE)
+        return PromptedGenerator(
+            self._model,
+            context=self._context,
+            parameters=replace(self._parameters, temperature=temperature),
+            price=self._price,
+        )
+
     def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
         """Return the search query the model makes of `question`; the question itself where it makes none."""
-        messages = self._rewrite_prompt.render(question=as_data(question), history=_render_history(history))
+        messages = self._rewrite_prompt.render(question=as_data(question), history=render_history(history))
         # As exact as the model can be: the same question should search for the same thing.
         parameters = replace(self._parameters, temperature=0.0)
-        query = _read_query(_drain(self._ask("rewrite", messages, parameters, log)).text)
-        if not query:
-            return Rewrite(question, question)
-        first_shown = max(0, len(history) - TURNS_SHOWN)
-        return Rewrite(question, query, tuple(range(first_shown, len(history))))
+        completion = whole(self._ask("rewrite", messages, parameters, log))
+        # Half a query would search for something else.
+        query = "" if completion.finish_reason == "interrupted" else _read_query(completion.text)
+        return Rewrite(question, query, shown_turns(history)) if query else Rewrite(question, question)
 
     def write_draft(
         self, rewrite: Rewrite, history: tuple[Turn, ...], evidence: Evidence, log: CallLog
     ) -> Iteration[str, None, Draft]:
-        """Yield the draft piece by piece as it is written, then return it whole; raises ModelError."""
-        messages = self._answer_messages(rewrite.question, history, evidence)
-        completion = yield from self._ask("write", messages, self._parameters, log)
-        if not completion.text.strip():
-            raise ModelError(
-                f"{self.label} wrote nothing (it ended with {completion.finish_reason!r})."
-                " Your question is kept; retry or choose another writer."
-            )
-        return Draft(completion.text, completion.finish_reason)
+        """Yield the draft piece by piece as it is written, then return it whole; raises ModelError.
+
+        Of one that ended in the middle half a label at its end is left out.
+        """
+        fitting, messages = self._answer_messages(rewrite, history, evidence)
+        kept = _passage_ids(fitting)
+        left_out = tuple(identifier for identifier in _passage_ids(evidence) if identifier not in kept)
+        completion = yield from self._ask("write", messages, self._parameters, log, left_out)
+        is_whole = completion.finish_reason == "stop"
+        text = completion.text if is_whole else hold_back(completion.text)[0]
+        return Draft(text, completion.finish_reason, left_out)
 
     def _answer_messages(
-        self, question: str, history: tuple[Turn, ...], evidence: Evidence
-    ) -> tuple[Message, ...]:
-        values = {"question": as_data(question), "history": _render_history(history)}
+        self, rewrite: Rewrite, history: tuple[Turn, ...], evidence: Evidence
+    ) -> tuple[Evidence, tuple[Message, ...]]:
+        """Return as much of the evidence as the model takes in, and the messages with it."""
+        values = {
+            "question": as_data(rewrite.question),
+            "history": render_history(history),
+            "task": task(rewrite.kind),
+        }
         bare = self._answer_prompt.render(papers="", **values)
         room = self._context - self._parameters.max_tokens - SPARE_TOKENS
-        room -= sum(_estimate_tokens(message.content) for message in bare)
-        fitting = _fit_evidence(evidence, room)
+        room -= sum(estimate_tokens(message.content) for message in bare)
+        fitting = fit_evidence(evidence, room)
         if evidence.papers and not fitting.papers:
             raise ModelError(
                 f"The question and a single passage are more than {self.label} can take in"
-                f" ({self._context} tokens). Ask more briefly, or choose a writer with a longer context."
+                f" ({self._context} tokens, {self._parameters.max_tokens} of them for its reply)."
+                " Ask more briefly, or choose a writer with a longer context."
             )
-        return self._answer_prompt.render(papers=_render_evidence(fitting), **values)
+        return fitting, self._answer_prompt.render(papers=render_evidence(fitting), **values)
 
     def _ask(
-        self, step: Step, messages: tuple[Message, ...], parameters: Parameters, log: CallLog
+        self,
+        step: Step,
+        messages: tuple[Message, ...],
+        parameters: Parameters,
+        log: CallLog,
+        left_out: tuple[str, ...] = (),
     ) -> Iteration[str, None, Completion]:
         started, clock = datetime.now(UTC), time.monotonic()
-        completion = yield from self._model.stream(messages, parameters)
+        completion, first_token_seconds = yield from _timed(self._model.stream(messages, parameters))
         log.add(
             Call(
                 step=step,
@@ -123,19 +149,33 @@ class PromptedGenerator:
                 finish_reason=completion.finish_reason,
                 prompt_tokens=completion.prompt_tokens,
                 completion_tokens=completion.completion_tokens,
+                price=self._price(completion.prompt_tokens, completion.completion_tokens),
+                attempts=completion.attempts,
+                first_token_seconds=first_token_seconds,
+                left_out=left_out,
+                problem=completion.problem,
             )
         )
         return completion
 
 
-def _drain(reply: Iteration[str, None, Completion]) -> Completion:
-    """Return the whole reply, without its pieces."""
-    while True:
-        try:
-            next(reply)
-        except StopIteration as end:
-            completion: Completion = end.value
-            return completion
+def _timed(
+    reply: Iteration[str, None, Completion],
+) -> Iteration[str, None, tuple[Completion, float | None]]:
+    """Yield the pieces of a reply, then return it with the seconds its first piece took to come."""
+    clock, first_token_seconds = time.monotonic(), None
+    with closing(reply):
+        while True:
+            try:
+                piece = next(reply)
+            except StopIteration as end:
+                return end.value, first_token_seconds
+            first_token_seconds = first_token_seconds or time.monotonic() - clock
+            yield piece
+
+
+def _passage_ids(evidence: Evidence) -> tuple[str, ...]:
+    return tuple(passage.id for paper in evidence.papers for passage in paper.passages)
 
 
 def _read_query(reply: str) -> str:
@@ -145,114 +185,11 @@ def _read_query(reply: str) -> str:
         query = " ".join(_QUOTED.sub(r"\1", bare).split())
         # "Here is the query:" announces the query on the next line, and a fence holds none.
         if query and not query.endswith(":") and not query.startswith("```"):
-            # Several sentences are an answer, not a query.
-            return "" if len(sentence_spans(query)) > 1 else _shorten(query, QUERY_LENGTH)
+            # Several sentences are an answer, not a query; braces are JSON where a line was asked for.
+            is_query = len(sentence_spans(query)) == 1 and not query.startswith(("{", "[{"))
+            return _shorten(query, QUERY_LENGTH) if is_query else ""
     return ""
 
 
 def _shorten(text: str, length: int) -> str:
     return text if len(text) <= length else text[:length].rpartition(" ")[0] or text[:length]
-
-
-def _render_history(history: tuple[Turn, ...]) -> str:
-    """Return the last turns, oldest first, each question with the answer it was given."""
-    if not history:
-        return "(none: this is the first question)"
-    first = max(0, len(history) - TURNS_SHOWN)
-    return "\n\n".join(_render_turn(number, turn) for number, turn in enumerate(history[first:], start=1))
-
-
-def _render_turn(number: int, turn: Turn) -> str:
-    answer = (
-        turn.answer.refusal.message if turn.answer.refusal else _name_cited(turn.answer.text, turn.evidence)
-    )
-    return "\n".join(
-        (
-            mark(f"turn {number}"),
-            f"The reader asked: {_first_words(as_line(turn.question), QUESTION_WORDS)}",
-            f"The answer was: {_first_words(as_line(answer), ANSWER_WORDS)}",
-            mark(f"end of turn {number}"),
-        )
-    )
-
-
-def _name_cited(answer: str, evidence: Evidence) -> str:
-    """Return an earlier answer with its papers' titles at the labels, which name other papers by now."""
-
-    def named(label: re.Match[str]) -> str:
-        cited = evidence.paper(int(label[1]))
-        return f" 〔{label[1]}: {_first_words(as_line(cited.paper.title), TITLE_WORDS)}〕" if cited else ""
-
-    return _LABEL.sub(named, answer)
-
-
-def _first_words(text: str, limit: int) -> str:
-    words = text.split()
-    return text if len(words) <= limit else " ".join(words[:limit]) + " …"
-
-
-def _render_evidence(evidence: Evidence) -> str:
-    return "\n\n".join(_render_paper(paper) for paper in evidence.papers) or "(none)"
-
-
-def _render_paper(labelled: LabelledPaper) -> str:
-    passages = sorted(labelled.passages, key=lambda passage: passage.number)
-    return "\n".join(
-        (
-            _render_paper_start(labelled),
-            *map(_render_passage, passages),
-            mark(f"end of paper {labelled.label}"),
-        )
-    )
-
-
-def _render_paper_start(labelled: LabelledPaper) -> str:
-    paper = labelled.paper
-    names = [author.name for author in islice(paper.authors, AUTHORS_SHOWN)]
-    names += ["and others"] if len(paper.authors) > AUTHORS_SHOWN else []
-    return "\n".join(
-        (
-            f"[{labelled.label}] {mark(f'paper {labelled.label}')}",
-            f"Title: {as_line(paper.title)}",
-            f"Authors: {as_line(', '.join(names)) or 'unknown'}",
-            f"Year: {paper.year or 'unknown'}",
-        )
-    )
-
-
-def _render_passage(passage: Passage) -> str:
-    section = passage.section_path or passage.kind
-    page = "" if passage.page is None else f", page {passage.page}"
-    return f"{mark(f'passage: {section}{page}')}\n{as_data(passage.text)}"
-
-
-def _fit_evidence(evidence: Evidence, room: int) -> Evidence:
-    """Return as much of the evidence as fits into `room` tokens, by whole passages.
-
-    What goes first are the later passages of the lowest ranked papers; a paper without passages goes too.
-    """
-    kept: list[tuple[LabelledPaper, Passage]] = []
-    started: set[int] = set()
-    for labelled, passage in _in_rank_order(evidence):
-        room -= _estimate_tokens(_render_passage(passage))
-        room -= (
-            0
-            if labelled.label in started
-            else _estimate_tokens(_render_paper(replace(labelled, passages=())))
-        )
-        if room < 0:
-            break
-        started.add(labelled.label)
-        kept.append((labelled, passage))
-    papers = groupby(kept, key=lambda pair: pair[0])
-    return Evidence(tuple(replace(paper, passages=tuple(p for _, p in pairs)) for paper, pairs in papers))
-
-
-def _in_rank_order(evidence: Evidence) -> Iterator[tuple[LabelledPaper, Passage]]:
-    for labelled in sorted(evidence.papers, key=lambda paper: paper.label):
-        for passage in sorted(labelled.passages, key=lambda passage: passage.number):
-            yield labelled, passage
-
-
-def _estimate_tokens(text: str) -> int:
-    return len(text.encode()) // BYTES_PER_TOKEN + 1

@@ -1,27 +1,45 @@
 """The seam for chat models, and what can go wrong when one is asked."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel
 
 from assistant.records import AssistantError, Message, Parameters
+
+Schema = TypeVar("Schema", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A complete reply; `finish_reason` is "stop", "length" or the server's own word.
+    """A reply as far as it came.
 
-    Token counts are None where the server did not tell them.
+    `finish_reason` is "stop", "length", "interrupted" (`problem` says what ended it), "too_long" (it was not
+    read further) or the server's own word. Token counts are None where the server did not tell them.
+    `attempts` is how often it was asked for.
     """
 
     text: str
     finish_reason: str = "stop"
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    attempts: int = 1
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """Messages as they were sent, and the reply they got; `started` is ISO 8601 in UTC."""
+
+    messages: tuple[Message, ...]
+    completion: Completion
+    started: str
+    seconds: float
 
 
 class ModelError(AssistantError):
-    """A chat model could not be asked, or its reply did not arrive whole."""
+    """A chat model could not be asked, or its reply cannot be used."""
 
 
 class ModelUnavailableError(ModelError):
@@ -33,6 +51,14 @@ class ModelUnavailableError(ModelError):
     def __init__(self, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
+
+
+class BadReplyError(ModelError):
+    """A model did not reply in the form asked for, twice; `received` are its replies."""
+
+    def __init__(self, message: str, received: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.received = received
 
 
 class ChatModel(Protocol):
@@ -51,6 +77,29 @@ class ChatModel(Protocol):
     def stream(self, messages: Sequence[Message], parameters: Parameters) -> Generator[str, None, Completion]:
         """Yield the reply in pieces as they arrive, then return it whole; raises ModelError.
 
-        Closing the generator stops the model.
+        A reply that ends in the middle is returned as far as it came. Closing the generator stops the model.
         """
         ...
+
+    def reply(
+        self,
+        messages: Sequence[Message],
+        parameters: Parameters,
+        schema: type[Schema],
+        heard: Callable[[Exchange], None] | None = None,
+    ) -> Schema:
+        """Return the reply read into `schema`, asked for once more where it does not fit.
+
+        `heard` is told of every exchange. Raises BadReplyError after the second, and ModelError.
+        """
+        ...
+
+
+def whole(reply: Generator[str, None, Completion]) -> Completion:
+    """Return a reply without its pieces."""
+    while True:
+        try:
+            next(reply)
+        except StopIteration as end:
+            completion: Completion = end.value
+            return completion

@@ -4,127 +4,51 @@ Importing this file loads the SDK, about 0.4 s: `assistant.models.menu.open_mode
 """
 
 import math
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import httpx
 import together
-from pydantic import BaseModel
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
+from tenacity import RetryCallState, Retrying, retry_if_exception, wait_exponential_jitter
 
-from assistant.models.protocol import Completion, ModelError, ModelUnavailableError
+from assistant.models.arriving import ArrivingReply
+from assistant.models.protocol import (
+    Completion,
+    Exchange,
+    ModelError,
+    ModelUnavailableError,
+    Schema,
+    whole,
+)
+from assistant.models.typed import response_schema, typed_reply
 from assistant.records import Message, Parameters
 
 if TYPE_CHECKING:
     from together.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 
 RETRIES = 2
+# Each costs the whole time a server may stay silent.
+RETRIES_OF_SILENCE = 1
 LONGEST_WAIT_ASKED = 20.0
 LONGEST_WAIT = 4.0
 LONGEST_CONNECT = 10.0
 DETAIL_LENGTH = 200
 KEPT = "Your question is kept; retry or choose another writer."
+EVENT_STREAM = "text/event-stream"
 
 
-class _Delta(BaseModel):
-    content: str | None = None
-
-
-class _Choice(BaseModel):
-    delta: _Delta | None = None
-    finish_reason: str | None = None
-
-
-class _Usage(BaseModel):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
-class _Chunk(BaseModel):
-    """What is read of a chunk; the SDK hands through whatever the server sent, unchecked."""
-
-    choices: list[_Choice] | None = None
-    usage: _Usage | None = None
-
-
-class _Thoughts:
-    """Keeps back a leading <think>...</think>, which some servers leave in a reasoning model's text."""
-
-    _OPEN, _CLOSE = "<think>", "</think>"
-
-    def __init__(self) -> None:
-        self._held = ""
-        self._over = False
-
-    def pass_on(self, text: str) -> str:
-        """Return what is answer, once it is certain that it is none of the thoughts."""
-        if self._over:
-            return text
-        self._held = (self._held + text).lstrip()
-        if self._held.startswith(self._OPEN):
-            answer = self._held.partition(self._CLOSE)[2].lstrip()
-        else:
-            answer = "" if self._OPEN.startswith(self._held) else self._held
-        self._over = bool(answer)
-        return answer
-
-    def rest(self) -> str:
-        """Return what is still held at the end of the reply and was no thought after all."""
-        return "" if self._over or self._held.startswith(self._OPEN) else self._held
-
-
-class _Reply:
-    """A reply while it arrives."""
-
-    def __init__(self, stream: "together.Stream[ChatCompletionChunk]") -> None:
-        self._stream = stream
-        self._texts = self._read()
-        self._finish_reason = ""
-        self._usage = _Usage()
-        self.text = ""
-
-    def next_text(self) -> str:
-        """Return the next piece of text, or "" at the end of a complete reply."""
-        text = next(self._texts, "")
-        self.text += text
-        return text
-
-    def _read(self) -> Iterator[str]:
-        thoughts = _Thoughts()
-        with self._stream:
-            for sent in self._stream:
-                if text := thoughts.pass_on(self._note(_Chunk.model_validate(sent, from_attributes=True))):
-                    yield text
-        if not self._finish_reason:
-            raise EOFError
-        if text := thoughts.rest():
-            yield text
-
-    def _note(self, chunk: _Chunk) -> str:
-        self._usage = chunk.usage or self._usage
-        if not chunk.choices:
-            return ""
-        choice = chunk.choices[0]
-        self._finish_reason = choice.finish_reason or self._finish_reason
-        return (choice.delta and choice.delta.content) or ""
-
-    def completion(self) -> Completion:
-        # Together says "eos" where the other servers say "stop".
-        finish_reason = "stop" if self._finish_reason == "eos" else self._finish_reason
-        return Completion(self.text, finish_reason, self._usage.prompt_tokens, self._usage.completion_tokens)
-
-    def close(self) -> None:
-        self._stream.close()
+class _SilentError(ModelUnavailableError):
+    """Nothing came for as long as a server may stay silent."""
 
 
 class TogetherModel:
     """A model reached through the Together SDK; without `base_url` the hosted service is asked.
 
     `timeout` (seconds) is how long the server may stay silent, before its answer and in it. `first_wait` is
-    the wait before the first retry.
+    the wait before the first retry. `structured`: the server holds the model to a schema when asked to.
     """
 
     def __init__(
@@ -136,9 +60,11 @@ class TogetherModel:
         base_url: str = "",
         timeout: float = 60.0,
         first_wait: float = 0.5,
+        structured: bool = False,
     ) -> None:
         self.id = model
         self.label = label
+        self._structured = structured
         self._hosted = not base_url
         self._timeout = timeout
         self._key = api_key.strip()
@@ -169,30 +95,68 @@ class TogetherModel:
     def stream(self, messages: Sequence[Message], parameters: Parameters) -> Generator[str, None, Completion]:
         """Yield the reply in pieces as they arrive, then return it whole; raises ModelError.
 
-        Tried again only before the first piece, so that no text is ever written twice.
+        Tried again only before the first piece, so that no text is ever written twice; a reply that ends
+        after it is returned as far as it came.
         """
-        reply, text = self._retrying()(self._begin, messages, parameters)
+        return self._stream(messages, parameters, {})
+
+    def reply(
+        self,
+        messages: Sequence[Message],
+        parameters: Parameters,
+        schema: type[Schema],
+        heard: Callable[[Exchange], None] | None = None,
+    ) -> Schema:
+        """Return the reply read into `schema`; raises BadReplyError after two that do not fit, ModelError."""
+        form = {"type": "json_schema", "json_schema": response_schema(schema)}
+        extra = {"response_format": form} if self._structured else {}
+        return typed_reply(
+            lambda sent: whole(self._stream(sent, parameters, extra)),
+            messages,
+            schema,
+            label=self.label,
+            in_words=not self._structured,
+            heard=heard,
+        )
+
+    def _stream(
+        self, messages: Sequence[Message], parameters: Parameters, extra: Mapping[str, object]
+    ) -> Generator[str, None, Completion]:
+        retrying = self._retrying()
+        stream, reply, text = retrying(self._begin, messages, parameters, extra)
+        attempts = retrying.statistics["attempt_number"]
         try:
             while text:
                 yield text
                 text = self._continue(reply)
         finally:
-            reply.close()
-        return reply.completion()
+            stream.close()
+        return reply.completion(attempts)
 
-    def _begin(self, messages: Sequence[Message], parameters: Parameters) -> tuple[_Reply, str]:
+    def _begin(
+        self, messages: Sequence[Message], parameters: Parameters, extra: Mapping[str, object]
+    ) -> "tuple[together.Stream[ChatCompletionChunk], ArrivingReply, str]":
         with self._errors_translated(begun=False):
-            reply = _Reply(self._send(messages, parameters))
-            return reply, reply.next_text()
+            stream = self._send(messages, parameters, extra)
+            try:
+                reply = ArrivingReply(_chunks(stream))
+                return stream, reply, reply.next_text()
+            except BaseException:
+                stream.close()
+                raise
 
-    def _continue(self, reply: _Reply) -> str:
-        with self._errors_translated(begun=True):
-            return reply.next_text()
+    def _continue(self, reply: ArrivingReply) -> str:
+        try:
+            with self._errors_translated(begun=True):
+                return reply.next_text()
+        except ModelError as error:
+            reply.interrupt(str(error).removesuffix(KEPT).strip())
+            return ""
 
     def _send(
-        self, messages: Sequence[Message], parameters: Parameters
+        self, messages: Sequence[Message], parameters: Parameters, extra: Mapping[str, object]
     ) -> "together.Stream[ChatCompletionChunk]":
-        return self._client.chat.completions.create(
+        stream = self._client.chat.completions.create(
             model=self.id,
             messages=[
                 cast("ChatCompletionMessageParam", {"role": message.role, "content": message.content})
@@ -202,12 +166,16 @@ class TogetherModel:
             top_p=parameters.top_p,
             max_tokens=parameters.max_tokens,
             stream=True,
-            extra_body={"stream_options": {"include_usage": True}},
+            extra_body={"stream_options": {"include_usage": True}, **_chosen(parameters), **extra},
         )
+        if EVENT_STREAM not in stream.response.headers.get("content-type", EVENT_STREAM):
+            stream.close()
+            raise ValueError("no event stream")
+        return stream
 
     def _retrying(self) -> Retrying:
         return Retrying(
-            stop=stop_after_attempt(1 + RETRIES),
+            stop=_is_tried_enough,
             retry=retry_if_exception(_is_worth_retrying),
             wait=self._wait,
             reraise=True,
@@ -267,7 +235,7 @@ class TogetherModel:
             case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.UnsupportedProtocol():
                 return self._unreachable()
             case httpx.TimeoutException():
-                return ModelError(f"{self._server} {when} {self._timeout:g} s. {KEPT}")
+                return _SilentError(f"{self._server} {when} {self._timeout:g} s. {KEPT}")
             case _:
                 part = "in the middle of its answer" if begun else "without an answer"
                 return ModelUnavailableError(f"{self._server} ended the connection {part}. {KEPT}")
@@ -282,6 +250,40 @@ class TogetherModel:
             body = next((body[key] for key in ("error", "message", "detail") if body.get(key)), "")
         words = " ".join(str(body).split()).replace(self._key or "\n", "[key]")
         return words[:DETAIL_LENGTH].rstrip(". ") or "no reason given"
+
+
+def _chunks(stream: "together.Stream[ChatCompletionChunk]") -> Iterator[object]:
+    """Yield the chunks of a stream, read to its very end.
+
+    The SDK's own iteration ends at the last chunk and drops the connection with what is unread; the next
+    question would pay for a new one.
+    """
+    is_done = False
+    try:
+        for event in stream._iter_events():
+            is_done = is_done or event.data.startswith("[DONE]")
+            if not is_done:
+                yield _chunk(event.json(), stream)
+    except httpx.HTTPError:
+        if not is_done:
+            raise
+
+
+def _chunk(data: object, stream: "together.Stream[ChatCompletionChunk]") -> object:
+    if isinstance(data, Mapping) and data.get("error"):
+        raise together.APIError("the server reports an error", stream.response.request, body=data["error"])
+    return data
+
+
+def _chosen(parameters: Parameters) -> dict[str, Any]:
+    """Return the parameters that not every server knows, where they are set."""
+    chosen = {"top_k": parameters.top_k, "repetition_penalty": parameters.repetition_penalty}
+    return {name: value for name, value in chosen.items() if value is not None}
+
+
+def _is_tried_enough(state: RetryCallState) -> bool:
+    is_silent = state.outcome is not None and isinstance(state.outcome.exception(), _SilentError)
+    return state.attempt_number > (RETRIES_OF_SILENCE if is_silent else RETRIES)
 
 
 def _is_worth_retrying(error: BaseException) -> bool:

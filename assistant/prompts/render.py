@@ -1,11 +1,13 @@
 """Prompts as text files with named gaps, and foreign text made fit to stand in them."""
 
 import re
+import tomllib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from string import Template
 
-from assistant.records import Message
+from assistant.records import Message, RequestKind
 
 FOLDER = Path(__file__).parent
 NO_ANSWER = "NO ANSWER:"
@@ -49,6 +51,16 @@ def load_prompt(name: str) -> Prompt:
     if not (Template(system).is_valid() and Template(user).is_valid()):
         raise ValueError(f"prompt {name!r}: a dollar sign that begins no gap is written $$")
     return Prompt(name, system, user)
+
+
+@cache
+def _tasks() -> dict[str, str]:
+    return tomllib.loads((FOLDER / "tasks.toml").read_text(encoding="utf-8"))
+
+
+def task(kind: RequestKind) -> str:
+    """Return what an answer to a request of that kind is to do."""
+    return _tasks()[kind].strip()
 
 
 def mark(text: str) -> str:

@@ -1,0 +1,46 @@
+"""How a model is to generate: the defaults, and what may be asked for."""
+
+from assistant.models.menu import ModelEntry
+from assistant.records import AssistantError, Parameters
+from corpus.settings import Settings
+
+# What each may be, first and last included.
+RANGES: dict[str, tuple[float, float]] = {
+    "temperature": (0.0, 2.0),
+    "top_p": (0.01, 1.0),
+    "top_k": (1, 1000),
+    "max_tokens": (50, 32_000),
+    "repetition_penalty": (0.5, 2.0),
+}
+_NAMES = {
+    "temperature": "The temperature",
+    "top_p": "Top-p",
+    "top_k": "Top-k",
+    "max_tokens": "The number of tokens of a reply",
+    "repetition_penalty": "The repetition penalty",
+}
+
+
+def default_parameters(settings: Settings, entry: ModelEntry) -> Parameters:
+    """Return how a model generates where nobody asks for anything else."""
+    return Parameters(
+        temperature=settings.temperature,
+        top_p=settings.top_p,
+        max_tokens=settings.max_tokens or entry.max_tokens,
+        top_k=settings.top_k,
+        repetition_penalty=settings.repetition_penalty,
+    )
+
+
+def check_parameters(parameters: Parameters, context: int) -> None:
+    """Raise AssistantError where a parameter is out of its range, or a reply leaves no room to read."""
+    for name, (low, high) in RANGES.items():
+        value = getattr(parameters, name)
+        # Said this way round, so that what is no number is out of range too.
+        if value is not None and not low <= value <= high:
+            raise AssistantError(f"{_NAMES[name]} must be from {low:g} to {high:g}, not {value:g}.")
+    if parameters.max_tokens > context // 2:
+        raise AssistantError(
+            f"{_NAMES['max_tokens']} must be at most {context // 2:,}, half of what this model takes in,"
+            f" not {parameters.max_tokens:,}."
+        )

@@ -1,0 +1,85 @@
+"""A generator that gives again what was recorded, for replays: its replies are read as they were then."""
+
+from collections.abc import Callable, Sequence
+from collections.abc import Generator as Iteration
+from dataclasses import replace
+
+from assistant.best_of import MOST_DRAFTS
+from assistant.generators.extractive import ExtractiveGenerator
+from assistant.generators.prompted import PromptedGenerator
+from assistant.generators.protocol import Generator
+from assistant.models.protocol import Completion, Exchange, ModelError, Schema
+from assistant.records import Call, CallLog, Draft, Evidence, Message, Parameters, Rewrite, Turn
+from corpus.encoder import Encoder
+
+# Recorded replies are read, not asked for: the prompts, made on the way, must only fit.
+_ANY_LENGTH = 10**9
+
+
+def recorded_generators(turn: Turn, encoder: Encoder) -> list[Generator]:
+    """Return a generator for each draft that was recorded, one without a draft where none was."""
+    written = [call for call in turn.calls if call.step == "write"][:MOST_DRAFTS]
+    return [RecordedGenerator(turn, call, encoder) for call in written or (None,)]
+
+
+class RecordedGenerator:
+    """Takes from a turn's record what would be asked of a model; the extractive generator rewrites anew."""
+
+    def __init__(self, turn: Turn, written: Call | None, encoder: Encoder) -> None:
+        self.name = self.label = turn.provenance.generator
+        self._turn = turn
+        self._written = written
+        self._encoder = encoder
+
+    @property
+    def _is_extractive(self) -> bool:
+        return self.name == ExtractiveGenerator.name
+
+    def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
+        if self._is_extractive:
+            return ExtractiveGenerator(self._encoder).rewrite_question(question, history, log)
+        call = next((call for call in self._turn.calls if call.step == "rewrite"), None)
+        if call is None:
+            return self._turn.rewrite
+        return _reading(call).rewrite_question(question, history, log)
+
+    def write_draft(
+        self, rewrite: Rewrite, history: tuple[Turn, ...], evidence: Evidence, log: CallLog
+    ) -> Iteration[str, None, Draft]:
+        if self._written is None:  # it was refused before anything was written
+            return Draft("")
+        if not self._is_extractive:
+            draft = yield from _reading(self._written).write_draft(rewrite, history, evidence, log)
+            return replace(draft, left_out=self._written.left_out)
+        log.add(self._written)
+        yield self._written.reply
+        return Draft(self._written.reply, self._written.finish_reason)
+
+
+def _reading(call: Call) -> PromptedGenerator:
+    return PromptedGenerator(_RecordedModel(call), context=_ANY_LENGTH)
+
+
+class _RecordedModel:
+    """A model that gives a recorded reply, whatever it is asked."""
+
+    def __init__(self, call: Call) -> None:
+        self.id = self.label = call.model
+        self._call = call
+
+    def stream(
+        self,
+        messages: Sequence[Message],  # noqa: ARG002
+        parameters: Parameters,  # noqa: ARG002
+    ) -> Iteration[str, None, Completion]:
+        yield self._call.reply
+        return Completion(self._call.reply, self._call.finish_reason)
+
+    def reply(
+        self,
+        messages: Sequence[Message],  # noqa: ARG002
+        parameters: Parameters,  # noqa: ARG002
+        schema: type[Schema],
+        heard: Callable[[Exchange], None] | None = None,  # noqa: ARG002
+    ) -> Schema:
+        raise ModelError(f"The recorded reply is text, no {schema.__name__}.")

@@ -1,0 +1,224 @@
+"""Chat models that this machine runs: transformers, with outlines holding typed replies to their schema.
+
+Importing this file loads torch and transformers, which takes seconds: `assistant.models.menu.open_model`
+does so when it is needed.
+"""
+
+import importlib
+import os
+import threading
+from collections.abc import Callable, Generator, Sequence
+from functools import cache
+from typing import Any, cast
+
+import jinja2
+import outlines
+import torch
+from outlines.inputs import Chat
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    StoppingCriteria,
+    StoppingCriteriaList,
+    TextIteratorStreamer,
+)
+from transformers.utils import logging as transformers_logging
+
+from assistant.models.protocol import Completion, Exchange, ModelError, Schema
+from assistant.models.typed import typed_reply
+from assistant.records import Message, Parameters
+
+# For models whose makers name none: roles in words, as base models have seen them.
+_PLAIN_TEMPLATE = (
+    "{% for message in messages %}{{ message.role | capitalize }}: {{ message.content }}\n\n{% endfor %}"
+    "{% if add_generation_prompt %}Assistant:{% endif %}"
+)
+KEPT = "Your question is kept; retry or choose another writer."
+
+
+class _Progress(StoppingCriteria):
+    """Counts the tokens that are written, and stops the writing when told to."""
+
+    def __init__(self) -> None:
+        self.tokens = 0
+        self.is_stopped = threading.Event()
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor, **_: Any) -> torch.Tensor:  # noqa: ARG002
+        self.tokens += 1
+        stopped = self.is_stopped.is_set()
+        return torch.full((input_ids.shape[0],), stopped, dtype=torch.bool, device=input_ids.device)
+
+
+class LocalModel:
+    """A model from a folder, or from the hub by its name; one reply is written at a time.
+
+    Raises ModelError where it cannot be loaded.
+    """
+
+    def __init__(self, name: str, label: str) -> None:
+        self.id = name
+        self.label = label
+        self._one_at_a_time = threading.Lock()
+        self._generators: dict[type, Any] = {}
+        transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+        transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        try:
+            # Any: their types depend on what is loaded.
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(name)
+            model: Any = AutoModelForCausalLM.from_pretrained(name, dtype="auto")
+            self._model = model.to(_device()).eval()
+        except (OSError, ValueError, KeyError, RuntimeError) as error:
+            raise ModelError(
+                f"The local model {name!r} cannot be loaded: {_first_line(error)}. Check that it is a folder"
+                " with a model in it, or a name on the hub, and PAPER_TRAIL_LOCAL_MODEL or the models file."
+            ) from None
+        if not self._tokenizer.chat_template:
+            self._tokenizer.chat_template = _PLAIN_TEMPLATE
+        self._knows_system = self._renders([Message("system", "."), Message("user", ".")])
+        if self._tokenizer.pad_token_id is None:
+            self._tokenizer.pad_token = self._tokenizer.eos_token
+        self._outlines = outlines.from_transformers(self._model, cast(Any, self._tokenizer))
+
+    def stream(self, messages: Sequence[Message], parameters: Parameters) -> Generator[str, None, Completion]:
+        """Yield the reply in pieces as they are written, then return it whole; raises ModelError."""
+        with self._one_at_a_time:
+            inputs = self._inputs(messages)
+            progress = _Progress()
+            pieces = TextIteratorStreamer(self._tokenizer, skip_prompt=True, skip_special_tokens=True)
+            writer = _Writer(self._model, pieces, {**inputs, **self._options(parameters, progress)})
+            writer.start()
+            text: list[str] = []
+            try:
+                for piece in pieces:
+                    if piece:
+                        text.append(piece)
+                        yield piece
+            finally:
+                progress.is_stopped.set()
+                writer.join()
+            if writer.error:
+                raise self._failed(writer.error)
+            finish_reason = "length" if progress.tokens >= parameters.max_tokens else "stop"
+            return Completion(
+                "".join(text).strip(), finish_reason, inputs["input_ids"].shape[1], progress.tokens
+            )
+
+    def reply(
+        self,
+        messages: Sequence[Message],
+        parameters: Parameters,
+        schema: type[Schema],
+        heard: Callable[[Exchange], None] | None = None,
+    ) -> Schema:
+        """Return the reply, which can be written in no other form than `schema`; raises ModelError.
+
+        One that runs out of tokens before its end is asked for once more, then BadReplyError is raised.
+        """
+        return typed_reply(
+            lambda sent: self._forced(sent, parameters, schema),
+            messages,
+            schema,
+            label=self.label,
+            in_words=False,
+            heard=heard,
+        )
+
+    def _forced(
+        self, messages: Sequence[Message], parameters: Parameters, schema: type[Schema]
+    ) -> Completion:
+        with self._one_at_a_time:
+            progress = _Progress()
+            try:
+                if schema not in self._generators:
+                    _load_kernel()
+                    self._generators[schema] = outlines.Generator(self._outlines, schema)
+                text = self._generators[schema](
+                    Chat(self._chat(messages)), **self._options(parameters, progress)
+                )
+            except (RuntimeError, ValueError, IndexError) as error:
+                raise self._failed(error) from None
+            prompt_tokens = self._inputs(messages)["input_ids"].shape[1]
+        finish_reason = "length" if progress.tokens >= parameters.max_tokens else "stop"
+        return Completion(text, finish_reason, prompt_tokens, progress.tokens)
+
+    def _renders(self, messages: Sequence[Message]) -> bool:
+        try:
+            self._tokenizer.apply_chat_template(_as_chat(messages), tokenize=False)
+        except jinja2.TemplateError:
+            return False
+        return True
+
+    def _chat(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
+        """Return the messages as the model takes them: some know no system, and are told by the user."""
+        if self._knows_system or messages[0].role != "system":
+            return _as_chat(messages)
+        first = Message("user", f"{messages[0].content}\n\n{messages[1].content}")
+        return _as_chat([first, *messages[2:]])
+
+    def _inputs(self, messages: Sequence[Message]) -> dict[str, torch.Tensor]:
+        chat = self._chat(messages)
+        inputs = self._tokenizer.apply_chat_template(
+            chat, add_generation_prompt=True, return_tensors="pt", return_dict=True
+        )
+        return {name: inputs[name].to(self._model.device) for name in ("input_ids", "attention_mask")}
+
+    def _options(self, parameters: Parameters, progress: _Progress) -> dict[str, Any]:
+        options: dict[str, Any] = {
+            "max_new_tokens": parameters.max_tokens,
+            "do_sample": parameters.temperature > 0,
+            "pad_token_id": self._tokenizer.pad_token_id,
+            "stopping_criteria": StoppingCriteriaList([progress]),
+        }
+        if parameters.temperature > 0:
+            options |= {"temperature": parameters.temperature, "top_p": parameters.top_p}
+            options["top_k"] = parameters.top_k or 0
+        if parameters.repetition_penalty is not None:
+            options["repetition_penalty"] = parameters.repetition_penalty
+        return options
+
+    def _failed(self, error: Exception) -> ModelError:
+        return ModelError(f"{self.label} failed on this machine: {_first_line(error)}. {KEPT}")
+
+
+class _Writer(threading.Thread):
+    """Has the model write, in a thread of its own, and keeps what went wrong."""
+
+    def __init__(self, model: Any, pieces: TextIteratorStreamer, inputs: dict[str, Any]) -> None:
+        super().__init__(daemon=True)
+        self._model, self._pieces, self._inputs = model, pieces, inputs
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            self._model.generate(**self._inputs, streamer=self._pieces)
+        except Exception as error:  # noqa: BLE001  # whatever it is, the reader of the pieces has to hear of it
+            self.error = error
+            self._pieces.on_finalized_text("", stream_end=True)
+
+
+@cache
+def _load_kernel() -> None:
+    """Load the kernel with which outlines bars tokens, uncompiled.
+
+    Compiled it is hardly quicker, and that takes a C++ compiler and half a minute.
+    """
+    before = os.environ.get("TORCHDYNAMO_DISABLE")
+    os.environ["TORCHDYNAMO_DISABLE"] = "1"
+    try:
+        importlib.import_module("outlines_core.kernels.torch")
+    finally:
+        del os.environ["TORCHDYNAMO_DISABLE"]
+        if before is not None:
+            os.environ["TORCHDYNAMO_DISABLE"] = before
+
+
+def _as_chat(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    return [{"role": message.role, "content": message.content} for message in messages]
+
+
+def _device() -> str:
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200].rstrip(".")

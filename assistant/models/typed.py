@@ -1,0 +1,106 @@
+"""Replies in a form that code reads: asked for in words where need be, validated, asked for once more."""
+
+import json
+import re
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+
+from pydantic import BaseModel, ValidationError
+
+from assistant.models.protocol import BadReplyError, Completion, Exchange, Schema
+from assistant.prompts.render import load_prompt
+from assistant.records import Message
+
+LONGEST_REPEATED = 4000
+_FENCED = re.compile(r"```(?:json)?[ \t]*\n(?P<inside>[^`]*)\n[ \t]*```", re.IGNORECASE)
+
+Complete = Callable[[tuple[Message, ...]], Completion]
+
+
+def typed_reply(
+    complete: Complete,
+    messages: Sequence[Message],
+    schema: type[Schema],
+    *,
+    label: str,
+    in_words: bool,
+    heard: Callable[[Exchange], None] | None = None,
+) -> Schema:
+    """Return what `complete` replies to the messages, read into `schema`.
+
+    `in_words`: nothing holds the model to the schema, so it is told of it. A reply that does not fit is sent
+    back once with what is wrong; nothing is repaired. Raises BadReplyError, which keeps both replies.
+    """
+    sent = _with_schema(messages, schema) if in_words else tuple(messages)
+    first = _exchange(complete, sent, heard)
+    try:
+        return _read(first, schema)
+    except ValidationError as error:
+        problem = _problem(first, error, schema)
+    second = _exchange(complete, (*sent, *_complaint(first, problem)), heard)
+    try:
+        return _read(second, schema)
+    except ValidationError as error:
+        # Without the cause: it repeats the reply.
+        problem = _problem(second, error, schema)
+    raise BadReplyError(
+        f"{label} did not reply in the form asked for, twice: {problem}. Retry, or choose another model.",
+        (first.text, second.text),
+    )
+
+
+def response_schema(schema: type[BaseModel]) -> dict[str, object]:
+    """Return the JSON schema of a reply, under a name that servers take."""
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", schema.__name__)[:64]
+    return {"name": name, "schema": schema.model_json_schema(), "strict": True}
+
+
+def _with_schema(messages: Sequence[Message], schema: type[BaseModel]) -> tuple[Message, ...]:
+    """Return the messages with the schema told in the system's message."""
+    told = _prompt(schema=json.dumps(schema.model_json_schema(), ensure_ascii=False))[0].content
+    if messages and messages[0].role == "system":
+        return (Message("system", f"{messages[0].content}\n\n{told}"), *messages[1:])
+    return (Message("system", told), *messages)
+
+
+def _complaint(reply: Completion, problem: str) -> tuple[Message, ...]:
+    said = reply.text[:LONGEST_REPEATED].strip() or "(nothing)"
+    return (Message("assistant", said), _prompt(problem=problem)[1])
+
+
+def _prompt(*, schema: str = "", problem: str = "") -> tuple[Message, ...]:
+    return load_prompt("typed").render(schema=schema, problem=problem)
+
+
+def _exchange(
+    complete: Complete, messages: tuple[Message, ...], heard: Callable[[Exchange], None] | None
+) -> Completion:
+    started, clock = datetime.now(UTC), time.monotonic()
+    completion = complete(messages)
+    if heard:
+        seconds = time.monotonic() - clock
+        heard(Exchange(messages, completion, started.isoformat(timespec="milliseconds"), seconds))
+    return completion
+
+
+def _read(reply: Completion, schema: type[Schema]) -> Schema:
+    text = reply.text.strip()
+    # A fence round the whole is how many models mark what is JSON, and no fault in it.
+    fenced = _FENCED.fullmatch(text)
+    return schema.model_validate_json(fenced["inside"] if fenced else text)
+
+
+def _problem(reply: Completion, error: ValidationError, schema: type[BaseModel]) -> str:
+    """Return what was wrong in the validator's words, which repeat nothing of the reply."""
+    first = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    if first["type"] == "json_invalid":
+        ended = {"interrupted": "it ended in the middle", "length": "it ran out of tokens"}
+        return ended.get(reply.finish_reason, "it is not JSON" if reply.text.strip() else "it is empty")
+    # A name that is not the schema's own is foreign text.
+    known = [str(part) for part in first["loc"] if isinstance(part, int) or part in _names(schema)]
+    return f"{'.'.join(known) or 'the object'}: {first['msg']}"
+
+
+def _names(schema: type[BaseModel]) -> frozenset[str]:
+    return frozenset(re.findall(r'"(\w+)"\s*:', json.dumps(schema.model_json_schema())))

@@ -1,0 +1,129 @@
+"""Papers and earlier turns as they stand in prompts, trimmed to what a model takes in."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import groupby, islice
+
+from assistant.prompts.render import as_data, as_line, mark
+from assistant.records import Evidence, LabelledPaper, Turn
+from corpus.records import Passage
+
+TURNS_SHOWN = 4
+QUESTION_WORDS = 60
+ANSWER_WORDS = 120
+TITLE_WORDS = 10
+AUTHORS_SHOWN = 6
+# English has about four bytes to a token, other scripts three or a little less: three errs on the safe side.
+BYTES_PER_TOKEN = 3
+
+_LABEL = re.compile(r"\s*\[(\d+)\]")
+
+
+def shown_turns(history: tuple[Turn, ...]) -> tuple[int, ...]:
+    """Return the indices of the turns that `render_history` shows."""
+    return tuple(range(max(0, len(history) - TURNS_SHOWN), len(history)))
+
+
+def render_history(history: tuple[Turn, ...]) -> str:
+    """Return the last turns, oldest first, each question with the answer it was given."""
+    if not history:
+        return "(none: this is the first question)"
+    shown = (history[index] for index in shown_turns(history))
+    return "\n\n".join(_render_turn(number, turn) for number, turn in enumerate(shown, start=1))
+
+
+def _render_turn(number: int, turn: Turn) -> str:
+    answer = (
+        turn.answer.refusal.message if turn.answer.refusal else _name_cited(turn.answer.text, turn.evidence)
+    )
+    return "\n".join(
+        (
+            mark(f"turn {number}"),
+            f"The reader asked: {_first_words(as_line(turn.question), QUESTION_WORDS)}",
+            f"The answer was: {_first_words(as_line(answer), ANSWER_WORDS)}",
+            mark(f"end of turn {number}"),
+        )
+    )
+
+
+def _name_cited(answer: str, evidence: Evidence) -> str:
+    """Return an earlier answer with its papers' titles at the labels, which name other papers by now."""
+
+    def named(label: re.Match[str]) -> str:
+        cited = evidence.paper(int(label[1]))
+        return f" 〔{label[1]}: {_first_words(as_line(cited.paper.title), TITLE_WORDS)}〕" if cited else ""
+
+    return _LABEL.sub(named, answer)
+
+
+def _first_words(text: str, limit: int) -> str:
+    words = text.split()
+    return text if len(words) <= limit else " ".join(words[:limit]) + " …"
+
+
+def render_evidence(evidence: Evidence) -> str:
+    """Return the papers, each between marks, their passages in reading order."""
+    return "\n\n".join(_render_paper(paper) for paper in evidence.papers) or "(none)"
+
+
+def _render_paper(labelled: LabelledPaper) -> str:
+    passages = sorted(labelled.passages, key=lambda passage: passage.number)
+    return "\n".join(
+        (
+            _render_paper_start(labelled),
+            *map(_render_passage, passages),
+            mark(f"end of paper {labelled.label}"),
+        )
+    )
+
+
+def _render_paper_start(labelled: LabelledPaper) -> str:
+    paper = labelled.paper
+    names = [author.name for author in islice(paper.authors, AUTHORS_SHOWN)]
+    names += ["and others"] if len(paper.authors) > AUTHORS_SHOWN else []
+    return "\n".join(
+        (
+            f"[{labelled.label}] {mark(f'paper {labelled.label}')}",
+            f"Title: {as_line(paper.title)}",
+            f"Authors: {as_line(', '.join(names)) or 'unknown'}",
+            f"Year: {paper.year or 'unknown'}",
+        )
+    )
+
+
+def _render_passage(passage: Passage) -> str:
+    section = passage.section_path or passage.kind
+    page = "" if passage.page is None else f", page {passage.page}"
+    return f"{mark(f'passage: {section}{page}')}\n{as_data(passage.text)}"
+
+
+def fit_evidence(evidence: Evidence, room: int) -> Evidence:
+    """Return as much of the evidence as fits into `room` tokens, by whole passages.
+
+    What goes first are the later passages of the lowest ranked papers; a paper without passages goes too.
+    """
+    kept: list[tuple[LabelledPaper, Passage]] = []
+    started: set[int] = set()
+    for labelled, passage in _in_rank_order(evidence):
+        room -= estimate_tokens(_render_passage(passage))
+        room -= (
+            0 if labelled.label in started else estimate_tokens(_render_paper(replace(labelled, passages=())))
+        )
+        if room < 0:
+            break
+        started.add(labelled.label)
+        kept.append((labelled, passage))
+    papers = groupby(kept, key=lambda pair: pair[0])
+    return Evidence(tuple(replace(paper, passages=tuple(p for _, p in pairs)) for paper, pairs in papers))
+
+
+def _in_rank_order(evidence: Evidence) -> Iterator[tuple[LabelledPaper, Passage]]:
+    for labelled in sorted(evidence.papers, key=lambda paper: paper.label):
+        for passage in sorted(labelled.passages, key=lambda passage: passage.number):
+            yield labelled, passage
+
+
+def estimate_tokens(text: str) -> int:
+    """Return how many tokens a text has at most, in all likelihood."""
+    return len(text.encode()) // BYTES_PER_TOKEN + 1
