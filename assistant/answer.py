@@ -1,25 +1,64 @@
 """From a draft to a checked answer: the one place where the first becomes the second."""
 
-from assistant.citations import check_sentences, normalise_labels
+from dataclasses import replace
+
+from assistant.citations import LabelledText, check_sentences, normalise_labels
+from assistant.drafts import ReadDraft, read_draft
 from assistant.prompts.render import no_answer_reason
-from assistant.records import Answer, Draft, Evidence, RefusalReason
-from assistant.refusal import is_foreign, refuse
+from assistant.records import Answer, AnswerSentence, Draft, DraftProblem, Evidence, RefusalReason
+from assistant.refusal import is_foreign, nothing_holds, refuse
+from assistant.support import SupportScorer
+from assistant.support_check import SupportCheck, citation_quality
 from corpus.records import PaperHits
-from corpus.text import storable
 
 
 def check(
-    draft: Draft, question: str, evidence: Evidence, papers: tuple[PaperHits, ...], searched: str
+    draft: Draft,
+    question: str,
+    evidence: Evidence,
+    papers: tuple[PaperHits, ...],
+    searched: str,
+    *,
+    scorer: SupportScorer | None = None,
 ) -> Answer:
     """Return the checked answer: labels in one form, every sentence's citations resolved and scored.
 
-    A draft that claims nothing, or says that the papers do not answer, becomes a refusal (the gate after).
+    A draft that claims nothing, of whose claims nothing holds, or that says that the papers do not answer,
+    becomes a refusal (the gate after).
     """
-    text = storable(draft.text).strip()
-    said = no_answer_reason(text)
-    labelled = normalise_labels(text, {paper.label for paper in evidence.papers})
+    read = read_draft(draft, question)
+    said = no_answer_reason(read.text)
+    labelled = normalise_labels(read.text, {paper.label for paper in evidence.papers})
     sentences = check_sentences(labelled.text, evidence)
+    problems = _problems(read, labelled, sentences, is_answer=said is None)
     if said is None and sentences:
-        return Answer(labelled.text, sentences)
+        answer = _weighed(Answer(labelled.text, sentences, problems=problems), evidence, scorer)
+        if not nothing_holds(answer):
+            return answer
     reason: RefusalReason = "language" if not said and is_foreign(question) else "nothing_supported"
-    return refuse(reason, papers, searched, said or "")
+    return replace(refuse(reason, papers, searched, said or ""), problems=problems)
+
+
+def _problems(
+    read: ReadDraft, labelled: LabelledText, sentences: tuple[AnswerSentence, ...], *, is_answer: bool
+) -> tuple[DraftProblem, ...]:
+    cited = labelled.labels or labelled.unknown
+    if not is_answer:
+        return read.problems
+    if not sentences:
+        return (*read.problems, "labels_only") if cited else read.problems
+    return read.problems if labelled.labels else (*read.problems, "no_citations")
+
+
+def _weighed(answer: Answer, evidence: Evidence, scorer: SupportScorer | None) -> Answer:
+    """Return the answer with its citations weighed; without a scorer it stays as it is."""
+    if scorer is None:
+        return answer
+    weighed = SupportCheck(evidence, scorer).weigh(answer.sentences)
+    quality = citation_quality(weighed)
+    return replace(
+        answer,
+        sentences=weighed.sentences,
+        citation_recall=quality.recall,
+        citation_precision=quality.precision,
+    )

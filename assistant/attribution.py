@@ -1,15 +1,15 @@
 """How well a claim is carried by the text it cites; the only file that imports rouge_score."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from assistant.thresholds import thresholds
+from assistant.thresholds import Bars, thresholds
 
 if TYPE_CHECKING:
     from rouge_score.rouge_scorer import RougeScorer
 
-OverlapWord = Literal["weak", "partial", "strong"]
+ScoreWord = Literal["weak", "partial", "strong"]
 
 
 def score_attribution(claim: str, evidence: str) -> float:
@@ -17,12 +17,29 @@ def score_attribution(claim: str, evidence: str) -> float:
     return float(_scorer().score(evidence, claim)["rouge1"].precision)
 
 
-def overlap_word(overlap: float) -> OverlapWord:
+def overlap_word(overlap: float) -> ScoreWord:
     """Return the word that stands beside an overlap score."""
-    bars = thresholds().overlap
-    if overlap < bars.partial:
+    return _word(overlap, thresholds().overlap)
+
+
+def support_word(support: float) -> ScoreWord:
+    """Return the word that stands beside a support score."""
+    return _word(support, thresholds().support)
+
+
+# How the word beside a score is found, by the score's name.
+WORD_BESIDE: dict[str, Callable[[float], ScoreWord]] = {"overlap": overlap_word, "support": support_word}
+
+
+def _word(score: float, bars: Bars) -> ScoreWord:
+    if score < bars.partial:
         return "weak"
-    return "partial" if overlap < bars.strong else "strong"
+    return "partial" if score < bars.strong else "strong"
+
+
+def likeness(claim: str, sentence: str) -> float:
+    """Return how like two texts are: ROUGE-1 F1, 0..1."""
+    return float(_scorer().score(sentence, claim)["rouge1"].fmeasure)
 
 
 def best_sentence(claim: str, sentences: Sequence[str]) -> tuple[int, float]:
@@ -30,7 +47,7 @@ def best_sentence(claim: str, sentences: Sequence[str]) -> tuple[int, float]:
 
     The score is ROUGE-1 F1: precision alone would always prefer the longest sentence.
     """
-    scores = [float(_scorer().score(sentence, claim)["rouge1"].fmeasure) for sentence in sentences]
+    scores = [likeness(claim, sentence) for sentence in sentences]
     best = max(range(len(scores)), key=scores.__getitem__, default=0)
     return best, scores[best] if scores else 0.0
 

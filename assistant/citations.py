@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from assistant.attribution import best_sentence, score_attribution
+from assistant.claims import SHORTEST_CLAIM, needs_citation
 from assistant.records import AnswerSentence, Citation, Evidence, LabelledPaper
 from assistant.thresholds import thresholds
 from corpus.records import Passage
@@ -43,7 +44,6 @@ _EMPTY_BRACKETS = re.compile(r"\(\s*(?:(?:see|cf\.?|e\.g\.,?)\s*)?\)", re.IGNORE
 _LEADING_STOPS = re.compile(r"^(?:[.,;:]\s*)+(?!\d)")
 _HEADING = re.compile(r"\s*#{1,6}\s")
 LONGEST_RANGE = 15
-SHORTEST_CLAIM = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,12 +193,14 @@ def _check_sentence(text: str, start: int, end: int, evidence: Evidence) -> Answ
         for label, part in _claims(sentence, claim).items()
         if (paper := evidence.paper(label)) and paper.passages
     ]
+    labels = tuple(dict.fromkeys(int(label["known"]) for label in found if label["known"]))
     return AnswerSentence(
         start=start,
         end=end,
         claim=claim,
-        labels=tuple(dict.fromkeys(int(label["known"]) for label in found if label["known"])),
+        labels=labels,
         citations=tuple(citations),
+        needs_citation=not labels and needs_citation(sentence, claim),
         unknown_labels=tuple(dict.fromkeys(label["unknown"] for label in found if label["unknown"])),
     )
 

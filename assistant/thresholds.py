@@ -11,19 +11,43 @@ class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class OverlapBars(_Table):
-    """Where an overlap score counts as partial and as strong."""
+class Bars(_Table):
+    """Where a score counts as partial and as strong."""
 
     partial: float
     strong: float
+
+
+class OverlapBars(Bars):
     marked: float
+
+
+class SupportBars(Bars):
+    """The bars of the support score, and from where on it counts as support at all."""
+
+    supported: float
 
 
 class RefusalThresholds(_Table):
     relevant: float
-    related: float
-    shared_words: float
+    words: float
+    named: float
+    missing: float
+    unnamed: float
+    enough: float
+    part_word: float
     nearest: int
+    topics: int
+    unsupported: float
+
+
+class KindLimits(_Table):
+    """What a kind of request changes in how sentences are chosen."""
+
+    min_sentences: int
+    max_sentences: int
+    relative_floor: float
+    alike: float
 
 
 class ExtractiveWeights(_Table):
@@ -42,10 +66,15 @@ class ExtractiveWeights(_Table):
     max_sentences: int
     per_paper: int
     candidates: int
+    alike: float
+    fill_share: float
+    fact: KindLimits
+    summary: KindLimits
 
 
 class Thresholds(_Table):
     overlap: OverlapBars
+    support: SupportBars
     refusal: RefusalThresholds
     extractive: ExtractiveWeights
 
