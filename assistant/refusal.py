@@ -1,11 +1,16 @@
 """When the corpus cannot answer: before writing, because nothing is near; after it, because nothing holds."""
 
 import unicodedata
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
 
+from assistant.question import names_in
 from assistant.records import Answer, NearestPassage, Refusal, RefusalReason, Rewrite
 from assistant.thresholds import thresholds
-from assistant.vocabulary import holds, stems, vocabulary
-from corpus.records import Hit, PaperHits
+from assistant.vocabulary import content_words, holds, stem, stems, vocabulary
+from corpus.records import Hit, PaperHits, Scope, parse_topic_key
+from corpus.store import Corpus
 from corpus.text import words
 
 # Short words that other languages are full of and English has not.
@@ -19,17 +24,83 @@ _FOREIGN = frozenset(
 )
 
 
+SHORTEST_NAME = 3
+TITLES = 3  # papers or collections named as what is covered
+
+
 def cannot_answer(rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> RefusalReason | None:
     """Return why the papers found cannot answer, None when they may (the gate before writing)."""
     if not papers:
         return "empty_corpus"
-    limits = thresholds().refusal
-    near = max((hit.dense or 0.0 for found in papers for hit in found.hits), default=0.0)
-    if near >= limits.relevant:
-        return None
-    if near >= limits.related and _shared_words(rewrite.search_query, papers) >= limits.shared_words:
+    if len(papers) == 1 and (rewrite.kind == "summary" or not _names_a_subject(rewrite.search_query)):
+        return None  # What is asked is asked of the paper: "What are its limits?"
+    if answerability(rewrite.search_query, papers) >= thresholds().refusal.enough:
         return None
     return "language" if is_foreign(rewrite.question) else "nothing_relevant"
+
+
+def _names_a_subject(query: str) -> bool:
+    return any(weight == 1.0 for weight in _weights(query).values())
+
+
+def answerability(query: str, papers: tuple[PaperHits, ...]) -> float:
+    """Return how likely the papers found answer a query, about 0..1.5.
+
+    A passage may be near a question in all but the thing asked about, so words count beside the cosine: those
+    that nothing found holds, and names the most.
+    """
+    limits = thresholds().refusal
+    near = max((hit.dense or 0.0 for found in papers for hit in found.hits), default=0.0)
+    texts = [_read(f"{found.paper.title} {hit.passage.text}") for found in papers for hit in found.hits]
+    weights, names = _weights(query), [_squashed(name) for name in names_in(query)]
+    total = sum(weights.values()) or 1.0
+    best = max(
+        (sum(weights[word] for word in weights if text.has(word, names)) for text in texts), default=0.0
+    )
+    missing = sum(
+        weight == 1.0 and not any(text.has(word, names) for text in texts) for word, weight in weights.items()
+    )
+    unnamed = sum(not any(name in text.squashed for text in texts) for name in names)
+    together = any(map(_is_telling, names)) and any(
+        all(name in text.squashed for name in names) for text in texts
+    )
+    score = near + limits.words * best / total - limits.missing * missing / total
+    return score + limits.named * together - limits.unnamed * unnamed / max(1, len(names))
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A passage with its title as its stems, and as its letters and digits alone."""
+
+    stems: frozenset[str]
+    squashed: str
+
+    def has(self, word: str, names: Collection[str]) -> bool:
+        return holds(self.stems, word) or (word in names and word in self.squashed)
+
+
+def _read(text: str) -> _Text:
+    return _Text(stems(text), _squashed(text))
+
+
+def _is_telling(name: str) -> bool:
+    return len(name) >= SHORTEST_NAME
+
+
+def _weights(query: str) -> dict[str, float]:
+    """Return the stems of a query's words: what it is about counts 1, what is asked of it less."""
+    known = vocabulary()
+    asking, part = known.aspects | known.verbs | known.judging, thresholds().refusal.part_word
+    return {
+        stem(word.replace("-", "")): part if word in asking else 1.0
+        for word in content_words(query)
+        if word not in known.frame
+    }
+
+
+def _squashed(text: str) -> str:
+    """Return letters and digits alone: "MS MARCO", "MS-MARCO" and "MSMARCO" are one name."""
+    return "".join(character for character in text.lower() if character.isalnum())
 
 
 def is_foreign(question: str) -> bool:
@@ -56,6 +127,43 @@ def refuse(reason: RefusalReason, papers: tuple[PaperHits, ...], searched: str, 
     return Answer("", (), Refusal(reason, _message(reason, searched, said), nearest))
 
 
+def with_coverage(answer: Answer, corpus: Corpus, scope: Scope) -> Answer:
+    """Return an answer, a refusal with what was searched: titles and the main topics."""
+    if answer.refusal is None:
+        return answer
+    return replace(answer, refusal=replace(answer.refusal, covers=tuple(_covered(corpus, scope))))
+
+
+def _covered(corpus: Corpus, scope: Scope) -> Iterator[str]:
+    if scope.papers:
+        titles = [paper.title for paper in corpus.papers_by_id(scope.papers[:TITLES])]
+        count = len(scope.papers)
+    else:
+        collections = scope.collections or corpus.collection_ids()
+        titles = [corpus.collection(identifier).title for identifier in collections[:TITLES]]
+        count = len(collections)
+    yield from titles
+    if count > len(titles):
+        yield f"and {count - len(titles):,} more"
+    topics = [
+        parse_topic_key(key)[1] for key in islice(corpus.topic_counts(scope), thresholds().refusal.topics)
+    ]
+    if topics:
+        yield f"Topics: {', '.join(topics)}"
+
+
+def nothing_holds(answer: Answer) -> bool:
+    """Tell whether nothing that an answer says is held by what it cites (the gate after writing).
+
+    An answer whose claims were not scored, or which cites nothing at all, is not judged by this.
+    """
+    claims = [sentence.support for sentence in answer.sentences if sentence.citations]
+    scored = [support for support in claims if support is not None]
+    if not scored or len(scored) < len(claims) or answer.citation_recall:
+        return False
+    return max(scored) < thresholds().refusal.unsupported
+
+
 def _nearness(hit: Hit) -> float:
     return -(hit.dense or 0.0)
 
@@ -77,19 +185,3 @@ def _message(reason: RefusalReason, searched: str, said: str) -> str:
                 f"The passages found in {searched} do not answer this.{reason_given} "
                 "Ask more narrowly, or have more papers read."
             )
-
-
-def _shared_words(query: str, papers: tuple[PaperHits, ...]) -> float:
-    """Return the share of the query's content words that the best passage holds, title included."""
-    asked = stems(query)
-    if not asked:
-        return 0.0
-    return max(
-        _held(asked, stems(f"{found.paper.title} {hit.passage.text}")) / len(asked)
-        for found in papers
-        for hit in found.hits
-    )
-
-
-def _held(asked: frozenset[str], held: frozenset[str]) -> int:
-    return sum(holds(held, word) for word in asked)

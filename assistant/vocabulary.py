@@ -1,5 +1,6 @@
 """English words by the part they play in a question, and what is left when they are taken away."""
 
+import re
 import tomllib
 from dataclasses import dataclass, fields
 from functools import cache
@@ -8,6 +9,9 @@ from pathlib import Path
 from corpus.text import words
 
 WordSet = frozenset[str]
+SHORTEST_RESPELT = 6
+_BRITISH = re.compile(r"is(?=(?:e|es|ed|er|ers|ing|ings|ation|ations)$)")
+_AMERICAN = re.compile(r"our(?=s?$|al$|ed$|ing$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +22,8 @@ class Vocabulary:
     generic: WordSet
     aspects: WordSet
     pointing: WordSet
+    verbs: WordSet
+    judging: WordSet
     function: WordSet
     unclear_start: WordSet
     finding: WordSet
@@ -37,7 +43,9 @@ def content_words(text: str) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """Return a crude stem, so that "models" meets "model" and "reducing" meets "reduced"."""
+    """Return a crude stem, so that "models" and "model's" meet "model", and "labour" "labor"."""
+    word = word.removesuffix("'s").removesuffix("’s")
+    word = _AMERICAN.sub("or", _BRITISH.sub("iz", word)) if len(word) > SHORTEST_RESPELT else word
     for suffix in ("ingly", "edly", "ation", "ings", "ies", "ing", "ers", "ed", "es", "er", "ly", "s"):
         if word.endswith(suffix) and len(word) - len(suffix) >= 4:
             return word[: -len(suffix)]
