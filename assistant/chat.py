@@ -4,23 +4,26 @@ import time
 from collections.abc import Callable, Iterator
 from collections.abc import Generator as Iteration
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeVar, cast
 
+from assistant.admission import admit
 from assistant.answer import check
+from assistant.best_of import SampledGenerator, write_best
+from assistant.entailment import open_scorer
 from assistant.generators.protocol import Generator
 from assistant.question import request_kind
 from assistant.records import (
     Answer,
     Answered,
     AskOptions,
-    AssistantError,
     CallLog,
     Draft,
     Event,
     Evidence,
     Provenance,
+    RefusalReason,
     Retrieved,
     Rewrite,
     Rewritten,
@@ -31,16 +34,13 @@ from assistant.records import (
     Turn,
     Written,
 )
-from assistant.refusal import cannot_answer, refuse
+from assistant.refusal import cannot_answer, refuse, with_coverage
 from assistant.retrieve import gather_evidence, retrieve
 from corpus.encoder import Encoder
 from corpus.records import PaperHits, Scope
-from corpus.search import MAX_PAPERS, MIN_PAPERS
 from corpus.store import Corpus
-from corpus.text import storable, words
+from corpus.text import storable
 from corpus.version import VERSION
-
-LONGEST_QUESTION = 2000
 
 Result = TypeVar("Result")
 
@@ -52,28 +52,30 @@ class Assistant:
         self.corpus = corpus
         self.encoder = encoder
         self.generator = generator
+        self.scorer = open_scorer(encoder)
 
     def ask(self, question: str, history: tuple[Turn, ...], options: AskOptions) -> Iterator[Event]:
         """Answer `question` from the corpus in the light of `history`; the last event holds the Turn.
 
         Raises AssistantError for a question that cannot be taken, and what the generator raises (ModelError).
         """
-        question = self._taken(question, options)
+        question = admit(question, options, self.corpus)
         run = _Run(question, options, self._provenance())
         rewrite = run.timed("rewrite", lambda: self._understand(question, history, options, run.log))
         yield Rewritten(rewrite)
         papers = run.timed(
-            "retrieve",
-            lambda: retrieve(self.corpus, self.encoder, rewrite, options.scope, options.papers),
+            "retrieve", lambda: retrieve(self.corpus, self.encoder, rewrite, options.scope, options.papers)
         )
         yield Retrieved(papers)
-        searched = self._described(options.scope)
         if reason := cannot_answer(rewrite, papers):
-            yield Answered(run.turn(rewrite, papers, Evidence(), refuse(reason, papers, searched)))
+            refused = self._refused(reason, papers, options.scope)
+            yield Answered(run.turn(rewrite, papers, Evidence(), refused))
             return
         evidence = gather_evidence(self.corpus, papers)
-        draft = yield from run.write(self.generator.write_draft(rewrite, history, evidence, run.log))
-        answer = run.timed("check", lambda: check(draft, question, evidence, papers, searched))
+        checked = self._checker(question, papers, evidence, options.scope)
+        drafting = _Drafting(rewrite, history, evidence)
+        draft = yield from run.write(self._write(drafting, checked, options.drafts, run.log))
+        answer = run.timed("check", lambda: checked(draft))
         yield Answered(run.turn(rewrite, papers, evidence, answer))
 
     def _understand(
@@ -83,42 +85,35 @@ class Assistant:
         kind = options.kind or request_kind(question, options.scope)
         if own := storable(options.search_query).strip():
             return Rewrite(question, own, kind=kind, edited=True)
-        return replace(self.generator.rewrite_question(question, history, log), kind=kind)
+        rewrite = self.generator.rewrite_question(question, history, log)
+        if not options.kind and kind == "synthesis" and rewrite.used_turns:
+            # "[2]?" is a request for a summary once it is known what [2] was.
+            kind = request_kind(rewrite.search_query, options.scope)
+        return replace(rewrite, kind=kind)
 
-    def _taken(self, question: str, options: AskOptions) -> str:
-        """Return the question ready to be asked; raises AssistantError when it or its options cannot be."""
-        question = storable(question).strip()
-        if not words(question):
-            raise AssistantError(
-                "The question is empty: it holds no words. Write what you want to know from the papers."
-            )
-        if len(question) > LONGEST_QUESTION:
-            raise AssistantError(
-                f"The question has {len(question):,} characters; {LONGEST_QUESTION:,} can be taken. "
-                "Shorten it to what you want to know."
-            )
-        if len(options.search_query) > LONGEST_QUESTION:
-            raise AssistantError(
-                f"The search query is longer than {LONGEST_QUESTION:,} characters. Shorten it."
-            )
-        if not MIN_PAPERS <= options.papers <= MAX_PAPERS:
-            raise AssistantError(
-                f"The number of papers must be from {MIN_PAPERS} to {MAX_PAPERS}, not {options.papers}."
-            )
-        self._check_scope(options.scope)
-        return question
+    def _write(
+        self, drafting: "_Drafting", checked: Callable[[Draft], Answer], drafts: int, log: CallLog
+    ) -> Iteration[str, None, Draft]:
+        """Write a draft, of several the best where the generator's drafts differ."""
+        if drafts > 1 and isinstance(self.generator, SampledGenerator):
+            return write_best(self.generator, drafts, drafting.begin, checked, log)
+        return drafting.begin(self.generator, log)
 
-    def _check_scope(self, scope: Scope) -> None:
-        held = self.corpus.collection_ids()
-        unknown = [identifier for identifier in scope.collections if identifier not in held]
-        if unknown:
-            raise AssistantError(
-                f"The corpus has no collection {unknown[0]!r}. It holds: {', '.join(held) or 'none'}."
-            )
-        found = {paper.id for paper in self.corpus.papers_by_id(scope.papers)}
-        missing = [identifier for identifier in scope.papers if identifier not in found]
-        if missing:
-            raise AssistantError(f"The corpus has no paper {missing[0]!r}.")
+    def _checker(
+        self, question: str, papers: tuple[PaperHits, ...], evidence: Evidence, scope: Scope
+    ) -> Callable[[Draft], Answer]:
+        """Return what checks the drafts of a question, against what their writer was really given."""
+        searched = self._described(scope)
+
+        def checked(draft: Draft) -> Answer:
+            given = evidence.without(draft.left_out)
+            answer = check(draft, question, given, papers, searched, scorer=self.scorer)
+            return with_coverage(answer, self.corpus, scope)
+
+        return checked
+
+    def _refused(self, reason: RefusalReason, papers: tuple[PaperHits, ...], scope: Scope) -> Answer:
+        return with_coverage(refuse(reason, papers, self._described(scope)), self.corpus, scope)
 
     def _described(self, scope: Scope) -> str:
         """Return what is searched, in words: "these 603 papers"."""
@@ -134,7 +129,20 @@ class Assistant:
             encoder_sha256=manifest.encoder_sha256,
             encoder_runtime=manifest.runtime,
             corpus=tuple(TableVersion(name, number) for name, number in sorted(manifest.versions.items())),
+            scorer=self.scorer.name,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Drafting:
+    """What every draft of an answer is written from."""
+
+    rewrite: Rewrite
+    history: tuple[Turn, ...]
+    evidence: Evidence
+
+    def begin(self, generator: Generator, log: CallLog) -> Iteration[str, None, Draft]:
+        return generator.write_draft(self.rewrite, self.history, self.evidence, log)
 
 
 class _Run:
@@ -176,7 +184,7 @@ class _Run:
             papers_wanted=self._options.papers,
             rewrite=rewrite,
             hits=tuple(
-                ScoredPassage(hit.passage.id, hit.score, hit.dense, hit.lexical)
+                ScoredPassage(hit.passage.id, hit.score, hit.dense, hit.lexical, hit.sentence_score)
                 for found in papers
                 for hit in found.hits
             ),

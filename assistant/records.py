@@ -1,7 +1,7 @@
 """The records of a conversation: from a question to its checked answer, with everything sent and received."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
 from corpus.records import Paper, PaperHits, Passage, Scope
@@ -56,16 +56,29 @@ class Evidence:
     def paper(self, label: int) -> LabelledPaper | None:
         return next((paper for paper in self.papers if paper.label == label), None)
 
+    def without(self, passage_ids: Collection[str]) -> "Evidence":
+        """Return what remains without some passages; a paper left with none goes too."""
+        if not passage_ids:
+            return self
+        kept = (
+            replace(paper, passages=tuple(one for one in paper.passages if one.id not in passage_ids))
+            for paper in self.papers
+        )
+        return Evidence(tuple(paper for paper in kept if paper.passages))
+
 
 @dataclass(frozen=True, slots=True)
 class Draft:
     """An answer as it was written, unchecked.
 
-    `finish_reason` is "length" when it ran out of tokens, "interrupted" when the connection ended before it.
+    `finish_reason` is "length" when it ran out of tokens, "interrupted" when the connection ended before it,
+    "too_long" when reading stopped at more than any answer needs. `left_out` are the ids of the passages that
+    its writer was not given.
     """
 
     text: str
     finish_reason: str = "stop"
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +131,12 @@ class NearestPassage:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why the corpus cannot answer, in words for the reader, and what came nearest."""
+    """Why the corpus cannot answer, in words for the reader, what came nearest, and what it `covers`."""
 
     reason: RefusalReason
     message: str
     nearest: tuple[NearestPassage, ...] = ()
+    covers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +189,7 @@ class Call:
     The extractive generator asks no model: its calls have no messages and no parameters. Token counts are
     None where the server did not tell them, `price` (US dollars) where the model's is not known. `started` is
     ISO 8601 in UTC. `attempts` is how often it was sent, `left_out` the ids of the passages for which the
-    context had no room.
+    context had no room, `problem` what ended a reply before its end, in words.
     """
 
     step: Step
@@ -192,6 +206,7 @@ class Call:
     attempts: int = 1
     first_token_seconds: float | None = None
     left_out: tuple[str, ...] = ()
+    problem: str = ""
 
 
 Number = TypeVar("Number", int, float)

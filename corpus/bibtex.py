@@ -1,16 +1,18 @@
-"""BibTeX entries for papers whose source brings none."""
+"""BibTeX entries: made for papers whose source brings none, and read as far as types and keys go."""
 
 import re
 import unicodedata
+from dataclasses import dataclass
 
-from corpus.records import Paper
-from corpus.text import words
+from corpus.records import Author, Paper
+from corpus.text import storable, words
 
 _SPECIAL = str.maketrans(
     {
         "\\": r"\textbackslash{}",
-        "{": r"\{",
-        "}": r"\}",
+        # BibTeX counts braces even behind a backslash: a lone one would swallow the entries after it.
+        "{": r"\textbraceleft{}",
+        "}": r"\textbraceright{}",
         "&": r"\&",
         "%": r"\%",
         "$": r"\$",
@@ -20,22 +22,62 @@ _SPECIAL = str.maketrans(
         "^": r"\textasciicircum{}",
     }
 )
+_HEAD = re.compile(r"\s*@\s*([A-Za-z]+)\s*\{\s*([^\s,{}()\"'#%~\\=@]+)\s*,")
+_BRACE = re.compile(r"[{}]")
+_NO_ENTRY = frozenset({"comment", "preamble", "string"})
+_SPLITS_NAMES = re.compile(r"\band\b|,", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class BibtexEntry:
+    """One entry: its type in lower case ("article"), its key, and everything after the key's comma."""
+
+    kind: str
+    key: str
+    fields: str
+
+    def __str__(self) -> str:
+        return f"@{self.kind}{{{self.key},{self.fields}"
+
+
+def read_entry(text: str) -> BibtexEntry | None:
+    """Return the one entry that a text holds; None where it holds none, several, or one that does not end."""
+    text = storable(text).strip()
+    head = _HEAD.match(text)
+    if head is None or head[1].lower() in _NO_ENTRY or not _ends_once(text, head.end()):
+        return None
+    return BibtexEntry(head[1].lower(), head[2], text[head.end() :])
+
+
+def _ends_once(text: str, start: int) -> bool:
+    """Tell whether the brace opened before `start` closes with the text's last character."""
+    depth = 1
+    for brace in _BRACE.finditer(text, start):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            return brace.end() == len(text)
+    return False
 
 
 def bibtex(paper: Paper) -> str:
     """Return a BibTeX entry made of a paper's metadata, every value escaped."""
+    return str(make_entry(paper))
+
+
+def make_entry(paper: Paper) -> BibtexEntry:
+    """Return an entry made of a paper's metadata, every value escaped."""
     values = {
-        "title": paper.title,
-        "author": " and ".join(author.name for author in paper.authors),
-        "booktitle": paper.venue,
+        "title": _escaped(paper.title),
+        "author": " and ".join(_name(author) for author in paper.authors if author.name.strip()),
+        "booktitle": _escaped(paper.venue),
         "year": str(paper.year or ""),
-        "pages": paper.pages,
-        "doi": paper.doi,
-        "url": paper.url,
+        "pages": _escaped(paper.pages),
+        "doi": _escaped(paper.doi),
+        "url": _escaped(paper.url),
     }
     kind = "inproceedings" if paper.venue else "misc"
-    lines = [f"    {name} = {{{_escaped(value)}}}," for name, value in values.items() if value]
-    return "\n".join([f"@{kind}{{{citation_key(paper)},", *lines, "}"])
+    lines = [f"    {name} = {{{value}}}," for name, value in values.items() if value]
+    return BibtexEntry(kind, citation_key(paper), "\n".join(["", *lines, "}"]))
 
 
 def citation_key(paper: Paper) -> str:
@@ -46,10 +88,18 @@ def citation_key(paper: Paper) -> str:
     return "-".join(part for part in parts if part) or "paper"
 
 
+def _name(author: Author) -> str:
+    """Return a name as BibTeX takes it apart: the family name first; a group's in braces, to stay whole."""
+    family, given = _escaped(author.family), _escaped(author.given)
+    if not given or not family or _SPLITS_NAMES.search(f"{author.family} {author.given}"):
+        return f"{{{_escaped(author.name)}}}"
+    return f"{family}, {given}"
+
+
 def _ascii(text: str) -> str:
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]", "", plain.lower())
 
 
 def _escaped(text: str) -> str:
-    return " ".join(text.translate(_SPECIAL).split())
+    return " ".join(storable(text).translate(_SPECIAL).split())

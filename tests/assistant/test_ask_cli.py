@@ -7,16 +7,17 @@ from typer.testing import CliRunner
 
 from assistant.__main__ import app
 from assistant.transcript import from_json
-from tests.standin_chat import KEY_CANARY, StandinChat, refusal, reply
+from tests.standin_chat import KEY_CANARY, StandinChat, cut_off, refusal, reply
 
 QUESTION = "When is reciprocal rank fusion a better choice than a weighted sum of scores?"
 
 
 @pytest.fixture
-def ask(monkeypatch, demo_home, encoder):
+def ask(monkeypatch, demo_home, encoder, tmp_path):
     """Return what runs the command in this process, with the encoder that is already loaded."""
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(demo_home))
-    monkeypatch.setattr("assistant.__main__.open_encoder", lambda settings: encoder)
+    monkeypatch.setenv("PAPER_TRAIL_CONVERSATIONS", f"sqlite:///{tmp_path / 'conversations.sqlite'}")
+    monkeypatch.setattr("assistant.commands.opening.open_encoder", lambda settings: encoder)
     return lambda *arguments: CliRunner().invoke(app, ["ask", *arguments])
 
 
@@ -44,10 +45,15 @@ def check_answer(document):
     assert document.keys() == {
         "question",
         "search_query",
+        "kind",
         "papers",
         "answer",
         "sentences",
+        "citation_recall",
+        "citation_precision",
+        "problems",
         "refusal",
+        "usage",
         "seconds",
     }
     assert document["question"] == QUESTION
@@ -67,7 +73,7 @@ def check_answer(document):
             assert citation["passage"].startswith(paper["id"] + "#")
             assert citation["evidence"]
             assert 0 <= citation["overlap"] <= 1
-            assert citation["support"] is None
+            assert citation["support"] is None or 0 <= citation["support"] <= 1
     assert document["seconds"].keys() == {"load", "rewrite", "retrieve", "write", "check"}
 
 
@@ -118,6 +124,7 @@ def test_for_people_the_answer_comes_with_its_references(ask):
     assert done.exit_code == 0
     assert "[1]" in done.stdout
     assert "overlap 1.00 strong" in done.stdout
+    assert "support" in done.stdout
     assert "Searched for:" in done.stderr
     assert "Searched for:" not in done.stdout
 
@@ -138,8 +145,12 @@ def test_for_people_a_refusal_comes_with_what_is_near(ask):
         ([QUESTION, "--collection", "no-such"], "no collection 'no-such'"),
         ([QUESTION, "--generator", "no-such"], "no writer 'no-such'. Available: extractive"),
         ([QUESTION, "--trail", "/no/such/folder/trail.json"], "in a folder that exists"),
-        ([QUESTION, "--trail", "/nowhere/trail.json"], "cannot be written"),
-        ([QUESTION, "--trail", "trail.txt"], "as .json or .md"),
+        ([QUESTION, "--trail", "/nowhere/trail.json"], "Nothing can be written to"),
+        ([QUESTION, "--trail", "trail.txt"], "as .json, .md or .html, not as '.txt'"),
+        ([QUESTION, "--paper", "no-such"], "no paper 'no-such'"),
+        ([QUESTION, "--query", "x" * 3000], "search query is longer than 2,000"),
+        ([QUESTION, "--drafts", "99"], "number of drafts"),
+        ([QUESTION, "--conversation", "no-such"], "no conversation 'no-such'"),
     ],
 )
 def test_what_goes_wrong_is_one_sentence_and_a_status(ask, arguments, words):
@@ -161,7 +172,10 @@ def test_a_missing_corpus_is_named_with_what_to_do(ask, monkeypatch, tmp_path):
     assert not (tmp_path / "none").exists()
 
 
-@pytest.mark.parametrize(("name", "begins"), [("t.json", "{"), ("t.md", "# When is"), ("t.MD", "# When is")])
+@pytest.mark.parametrize(
+    ("name", "begins"),
+    [("t.json", "{"), ("t.md", "# When is"), ("t.MD", "# When is"), ("t.html", "<!doctype html>")],
+)
 def test_the_trail_is_written_in_the_form_its_name_asks_for(ask, tmp_path, name, begins):
     done = ask(QUESTION, "--papers", "1", "--trail", str(tmp_path / name))
     assert done.exit_code == 0
@@ -189,3 +203,51 @@ def test_a_refused_key_is_one_sentence_and_no_trail(ask, standin, tmp_path):
     assert "PAPER_TRAIL_MODEL_API_KEY" in done.stderr
     assert KEY_CANARY not in done.stderr
     assert not (tmp_path / "t.json").exists()
+
+
+def test_the_readers_own_query_scope_and_kind(ask):
+    paper = "field-notes-retrieval/rank-fusion"
+    done = ask(QUESTION, "--query", "reciprocal ranks", "--paper", paper, "--kind", "fact", "--json")
+    document = only_document(done.stdout)
+    assert (document["search_query"], document["kind"]) == ("reciprocal ranks", "fact")
+    assert [one["id"] for one in document["papers"]] == [paper]
+
+
+def test_parameters_reach_the_model_and_its_tokens_are_told(ask, standin, tmp_path):
+    with StandinChat(reply("rank fusion"), reply("It needs no training data [1].")) as server:
+        standin(server, tmp_path)
+        done = ask(
+            QUESTION, "--generator", "own", "--temperature", "0.9", "--max-tokens", "99", "--top-k", "7"
+        )
+        sent = server.requests[-1].body
+    assert (sent["temperature"], sent["max_tokens"], sent["top_k"]) == (0.9, 99, 7)
+    assert "22 tokens sent, 14 received" in done.stderr
+
+
+def test_what_is_wrong_with_a_reply_is_said(ask, standin, tmp_path):
+    with StandinChat(reply("rank fusion"), cut_off("It needs no training data [1]. And it")) as server:
+        standin(server, tmp_path)
+        done = ask(QUESTION, "--generator", "own")
+    assert done.exit_code == 0
+    assert "It needs no training data [1]." in done.stdout
+
+
+def test_a_conversation_is_begun_and_gone_on_with(ask):
+    begun = only_document(ask(QUESTION, "--conversation", "new", "--json").stdout)
+    identifier = begun["conversation"]
+    done = ask("What are its limitations?", "--conversation", identifier, "--json")
+    document = only_document(done.stdout)
+    assert document["conversation"] == identifier
+    assert "rank fusion" in document["search_query"].lower()
+
+
+def test_an_answer_that_cannot_be_kept_is_printed_all_the_same(ask, monkeypatch, tmp_path):
+    identifier = only_document(ask(QUESTION, "--conversation", "new", "--json").stdout)["conversation"]
+    monkeypatch.setenv(
+        "PAPER_TRAIL_CONVERSATIONS", f"sqlite:///file:{tmp_path / 'conversations.sqlite'}?mode=ro&uri=true"
+    )
+    done = ask(QUESTION, "--conversation", identifier, "--json")
+    assert done.exit_code == 2
+    document = only_document(done.stdout)
+    assert document["answer"]
+    assert "it is read-only" in document["error"]

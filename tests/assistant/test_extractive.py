@@ -6,15 +6,11 @@ import numpy as np
 import pytest
 
 from assistant.citations import normalise_labels
-from assistant.generators.extractive import (
-    ExtractiveGenerator,
-    in_third_person,
-    is_quotable,
-    without_lead,
-)
+from assistant.generators.extractive import ExtractiveGenerator
+from assistant.generators.quoting import in_third_person, is_quotable, without_lead
 from assistant.records import CallLog, Evidence, LabelledPaper, Rewrite
 from corpus.demo import __file__ as demo_package
-from corpus.records import Author
+from corpus.records import Aspect, Author
 from tests.assistant.test_citations import make_paper
 
 EXAMPLES = json.loads(Path(demo_package).with_name("questions.json").read_text(encoding="utf-8"))["examples"]
@@ -53,9 +49,9 @@ def test_no_two_sentences_say_nearly_the_same(turn, encoder):
     assert likeness.max() < 0.92
 
 
-def test_most_examples_are_answered_from_several_papers(ask_demo):
+def test_examples_are_answered_from_several_papers_where_these_have_something_to_say(ask_demo):
     cited = [len(ask_demo(one["question"], one["collection"]).answer.cited_labels) for one in EXAMPLES]
-    assert sum(count >= 2 for count in cited) >= len(EXAMPLES) - 2
+    assert sum(count >= 2 for count in cited) >= len(EXAMPLES) // 2
 
 
 def test_a_question_that_one_paper_answers_alone_gets_three_sentences(ask_demo):
@@ -134,9 +130,10 @@ def test_a_plain_sentence_is_quoted():
     assert is_quotable("The table and the figure of speech are both old words.")
 
 
-def draft_of(encoder, query, *papers):
+def draft_of(encoder, query, *papers, kind="synthesis"):
     log = CallLog()
-    writing = ExtractiveGenerator(encoder).write_draft(Rewrite(query, query), (), Evidence(papers), log)
+    rewrite = Rewrite(query, query, kind=kind)
+    writing = ExtractiveGenerator(encoder).write_draft(rewrite, (), Evidence(papers), log)
     pieces = []
     while True:
         try:
@@ -209,3 +206,41 @@ def test_a_number_that_the_corpus_holds_is_answered(ask_demo):
 
 def test_a_sentence_that_would_fall_apart_is_not_quoted():
     assert not is_quotable("It is a part of the drug discovery process. [...] One approach used networks.")
+
+
+CHALLENGE = "Parsing long sentences with charts takes far too much time and memory."
+APPROACH = "A parser that grows its trees from the left reads each word only once."
+OUTCOME = "On two treebanks it is nine times as fast and loses no accuracy at all."
+OTHER = "The trees of both treebanks were drawn by three trained annotators in 2019."
+
+
+def test_a_summary_says_challenge_approach_and_outcome_and_then_what_else_matters(encoder):
+    made = make_paper(2, f"{OUTCOME} {OTHER} {CHALLENGE} {APPROACH}")
+    texts = {"outcome": 0, "challenge": 2, "approach": 3}
+    aspects = tuple(Aspect(name, "", 0, sentence) for name, sentence in texts.items())
+    paper = replace(made, paper=replace(made.paper, title="Parsing from the Left", aspects=aspects))
+    query = "What does “Parsing from the Left” propose?"
+    text = draft_of(encoder, query, make_paper(1, "Whales sing in the deep blue sea."), paper, kind="summary")
+    order = [text.index(said[:30]) for said in (CHALLENGE, APPROACH, OUTCOME)]
+    assert order == sorted(order)
+    assert normalise_labels(text, {1, 2}).labels == (2,)
+    assert OTHER[:30] not in text or text.index(OTHER[:30]) > order[-1]
+
+
+def test_a_fact_is_told_first_and_in_three_sentences_at_most(encoder, ask_demo):
+    text = draft_of(
+        encoder,
+        "How many annotators drew the trees?",
+        make_paper(1, f"{CHALLENGE} {APPROACH} {OTHER} {OUTCOME}"),
+        kind="fact",
+    )
+    assert text.startswith(OTHER[:30])
+    for question in ("What is BM25?", "How many parameters does MiniCheck have?"):
+        turn = ask_demo(question)
+        assert (turn.rewrite.kind, len(turn.answer.sentences) <= 3) == ("fact", True)
+
+
+def test_a_near_miss_is_no_answer_to_a_question_of_a_number_or_a_person(encoder):
+    paper = make_paper(1, f"{CHALLENGE} Annotators drew the trees of the treebanks by hand for this parser.")
+    assert draft_of(encoder, "How many annotators drew the trees?", paper, kind="fact") == ""
+    assert draft_of(encoder, "Who drew the trees of the treebanks?", paper, kind="fact") == ""

@@ -51,6 +51,41 @@ def test_what_can_be_reached_is_offered(monkeypatch, key, url, providers):
     assert not SEED_MODELS & {model.id for model in models}
 
 
+@pytest.mark.parametrize(
+    ("tokens", "prices", "price"),
+    [
+        ((1_000_000, 0), (0.5, 2.0), 0.5),
+        ((0, 1_000_000), (0.5, 2.0), 2.0),
+        ((1200, 40), (0.5, 2.0), 0.00068),
+        ((1200, 40), (0.0, 0.0), 0.0),
+        ((1200, 40), (0.5, None), None),
+        ((None, 40), (0.5, 2.0), None),
+    ],
+)
+def test_a_call_has_a_price_where_all_is_known(tokens, prices, price):
+    entry = ModelEntry(
+        id="m", label="M", provider="together", context=9, price_in=prices[0], price_out=prices[1]
+    )
+    assert entry.price(*tokens) == (price if price is None else pytest.approx(price))
+
+
+def test_a_model_on_this_machine_needs_neither_key_nor_server(monkeypatch, tmp_path):
+    own = write_models(tmp_path / "own.toml", '[[models]]\nid = "org/model"\nprovider = "local"\n')
+    (model,) = available_models(settings(monkeypatch, models_file=own))
+    assert (model.provider, model.context) == ("local", 8192)
+    (chosen,) = available_models(settings(monkeypatch, local_model="org/other"))
+    assert (chosen.id, chosen.label, chosen.structured) == ("org/other", "other (this machine)", True)
+    both = available_models(settings(monkeypatch, models_file=own, local_model="org/model"))
+    assert both == (model,)
+
+
+@pytest.mark.parametrize("config", [None, "{", "[]", '{"max_position_embeddings": -1}', '{"other": 1}'])
+def test_a_folder_that_does_not_tell_its_context_is_taken_to_have_a_small_one(monkeypatch, tmp_path, config):
+    if config:
+        (tmp_path / "config.json").write_text(config)
+    assert available_models(settings(monkeypatch, local_model=str(tmp_path)))[0].context == 8192
+
+
 def test_a_users_model_needs_no_more_than_an_id_and_comes_first(monkeypatch, tmp_path):
     own = write_models(tmp_path / "own.toml", '[[models]]\nid = "qwen3:4b"\n')
     models = available_models(settings(monkeypatch, model_url="http://localhost:11434", models_file=own))
@@ -107,7 +142,6 @@ def test_a_server_of_ones_own_is_sent_its_own_key_and_never_together_s(monkeypat
         entry = next(model for model in available_models(chosen) if model.provider == "openai-compatible")
         model = open_model(entry, chosen)
         assert "".join(model.stream((Message("user", "?"),), Parameters())) == "yes"
-        model.close()
     assert server.requests[0].headers["Authorization"] == "Bearer own-key"
     assert KEY_CANARY not in str(server.requests)
 

@@ -1,5 +1,6 @@
 import os
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -13,13 +14,15 @@ from assistant.prompts.render import (
     load_prompt,
     mark,
     no_answer_reason,
+    task,
 )
-from assistant.records import Message
+from assistant.records import Message, RequestKind
 
 GOLDEN = Path(__file__).parent / "golden"
 VALUES = {
     "rewrite": {"history": "<history>", "question": "<question>"},
-    "answer": {"history": "<history>", "papers": "<papers>", "question": "<question>"},
+    "answer": {"history": "<history>", "papers": "<papers>", "question": "<question>", "task": "<task>"},
+    "typed": {"schema": "<schema>", "problem": "<problem>"},
 }
 
 
@@ -44,6 +47,32 @@ def test_the_answer_prompt_names_the_marker_the_code_looks_for():
     system, user = load_prompt("answer").render(**VALUES["answer"])
     assert NO_ANSWER in system.content
     assert NO_ANSWER in user.content
+
+
+def test_golden_tasks():
+    assert_golden("tasks.txt", "".join(f"{kind}: {task(kind)}\n" for kind in get_args(RequestKind)))
+
+
+# What GenGO Ultra's prompt asks for, and where ours does.
+@pytest.mark.parametrize(
+    "demand",
+    [
+        "Be exact",
+        "fair-minded science journalist",
+        "No preamble",
+        "never open with a heading",
+        "under 150 words",
+        "Markdown lists",
+        "use level 2 or 3 only",
+        "End every sentence and every list item that makes a claim with the label",
+        "Use only the labels given here",
+        "Leave out papers that do not bear on the question",
+        "no list of references, no URLs",
+        "not trusted",
+    ],
+)
+def test_the_answer_prompt_asks_for_all_that_gengo_asks_for(demand):
+    assert demand in load_prompt("answer").system
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,29 @@ import pytest
 
 from assistant.chat import Assistant
 from assistant.generators.extractive import ExtractiveGenerator
-from assistant.records import Answered, AskOptions, Retrieved, Rewritten
-from assistant.refusal import is_foreign
+from assistant.records import (
+    Answer,
+    Answered,
+    AnswerSentence,
+    AskOptions,
+    Citation,
+    Retrieved,
+    Rewrite,
+    Rewritten,
+)
+from assistant.refusal import cannot_answer, is_foreign, nothing_holds
 from corpus.demo import __file__ as demo_package
-from corpus.records import Scope
+from corpus.records import Hit, PaperHits, Scope
 from corpus.settings import Settings
 from corpus.store import Corpus
 from corpus.writer import CorpusWriter
+from tests.assistant.test_citations import make_paper
+
+
+def found(text: str, dense: float) -> tuple[PaperHits, ...]:
+    labelled = make_paper(1, text)
+    return (PaperHits(labelled.paper, (Hit(labelled.passages[0], 0.5, dense, 1.0),), 0.5),)
+
 
 QUESTIONS = json.loads(Path(demo_package).with_name("questions.json").read_text(encoding="utf-8"))
 
@@ -68,6 +84,62 @@ def test_examples_and_their_like_are_english(one):
 )
 def test_only_what_is_surely_not_english_counts_as_foreign(question, foreign):
     assert is_foreign(question) == foreign
+
+
+def test_a_refusal_says_what_the_corpus_covers(ask_demo, extractive_assistant, demo_corpus):
+    covers = ask_demo(QUESTIONS["unanswerable"][0]).answer.refusal.covers
+    assert covers[:2] == ("Field Notes on Evaluation", "Field Notes on Retrieval")
+    assert covers[-1].startswith("Topics: ")
+    assert (
+        ask_demo(QUESTIONS["unanswerable"][0], "field-notes-retrieval").answer.refusal.covers[1:]
+        != covers[1:]
+    )
+    paper = demo_corpus.papers()[0]
+    options = AskOptions(Scope(papers=(paper.id,)))
+    *_, answered = extractive_assistant.ask("How do graph neural networks predict toxicity?", (), options)
+    assert answered.turn.answer.refusal.covers[0] == paper.title
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "answers"),
+    [
+        ("How does BM25 rank?", "BM25 ranks documents by term frequency.", True),
+        ("How does MS-MARCO compare?", "MS MARCO has eight million passages to compare.", True),
+        ("How does BM42 rank documents?", "BM25 ranks documents by term frequency.", False),
+        ("How are neighbours coloured?", "Neighbors are colored in.", True),
+        ("How does summarisation fail?", "Summarization fails on long texts.", True),
+        ("How do idioms rank documents?", "BM25 ranks documents by term frequency.", False),
+    ],
+)
+def test_the_words_of_a_question_decide_where_the_cosine_leaves_doubt(query, text, answers):
+    (paper,) = found(text, dense=0.42)
+    assert (cannot_answer(Rewrite(query, query), (paper,)) is None) == answers
+
+
+def test_a_summary_of_the_one_paper_asked_about_is_never_refused():
+    question = "What are its main contributions?"
+    (paper,) = found("Whales sing in the deep sea.", dense=0.05)
+    assert cannot_answer(Rewrite(question, question, kind="summary"), (paper,)) is None
+    assert cannot_answer(Rewrite(question, question), (paper,)) is None
+    other = "Which idioms does it translate?"
+    assert cannot_answer(Rewrite(other, other), (paper,)) == "nothing_relevant"
+
+
+@pytest.mark.parametrize(
+    ("supports", "recall", "holds_nothing"),
+    [
+        ((0.05, 0.1), 0.0, True),
+        ((0.05, 0.9), 0.5, False),
+        ((0.05, 0.3), 0.0, False),
+        ((None, None), None, False),
+        ((0.05, None), None, False),
+        ((), None, False),
+    ],
+)
+def test_an_answer_of_which_nothing_holds_is_told(supports, recall, holds_nothing):
+    cited = (Citation(1, "x", "c/p#0", 0, "x", 1.0),)
+    sentences = tuple(AnswerSentence(0, 1, "x", (1,), cited, support=support) for support in supports)
+    assert nothing_holds(Answer("x", sentences, citation_recall=recall)) == holds_nothing
 
 
 def test_an_empty_corpus_says_so(tmp_path, encoder):

@@ -1,15 +1,18 @@
+import json
 import logging
 import socket
 import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
 
-from assistant.models.protocol import Completion, ModelError, ModelUnavailableError
+from assistant.models.arriving import LONGEST_REPLY
+from assistant.models.protocol import Completion, ModelError, ModelUnavailableError, whole
 from assistant.models.together import TogetherModel
 from assistant.records import Message, Parameters
 from tests.standin_chat import (
@@ -85,6 +88,16 @@ def test_streams_a_reply_and_returns_it_whole():
     }
 
 
+def test_parameters_that_not_every_server_knows_are_sent_only_when_set():
+    chosen = Parameters(top_k=40, repetition_penalty=1.1)
+    with StandinChat(default=reply("yes")) as server, opened(server.url) as model:
+        whole(model.stream(MESSAGES, chosen))
+        whole(model.stream(MESSAGES, replace(chosen, top_k=None)))
+    first, second = (request.body for request in server.requests)
+    assert (first["top_k"], first["repetition_penalty"]) == (40, 1.1)
+    assert "top_k" not in second
+
+
 @pytest.mark.parametrize("bytes_at_once", [1, 3, 7])
 def test_bytes_may_be_split_anywhere(bytes_at_once):
     pieces = ("α ist", " 3 [", "1", "2] – 😀", "漢字.")
@@ -144,7 +157,9 @@ def test_the_address_may_end_in_its_version_or_not(slash):
         (refusal(422, "x" * 5000), ("(HTTP 422): " + "x" * 200 + ".",)),
         (refusal(400, ""), ("(HTTP 400): no reason given.",)),
         (malformed(), ("no chat reply",)),
-        (malformed("Some text"), ("no chat reply",)),
+        (malformed(event=b'{"choices": [{"delta": {"content": "caf\xe9"}}]}'), ("no chat reply",)),
+        (reply("<p>Log in</p>", content_type="text/html; charset=utf-8"), ("no chat reply",)),
+        (reply("x", content_type="application/json"), ("no chat reply",)),
         (malformed(event='["a", "list"]'), ("no chat reply",)),
         (malformed(event='{"choices": "none"}'), ("no chat reply",)),
         (malformed(event='{"choices": [{"delta": {"content": 7}}]}'), ("no chat reply",)),
@@ -152,9 +167,6 @@ def test_the_address_may_end_in_its_version_or_not(slash):
             malformed(event='{"error": {"message": "out of memory"}}'),
             ("gave up on the answer: out of memory.",),
         ),
-        (malformed("Half", event='{"error": "out"}'), ("gave up on the answer: out.",)),
-        (cut_off("Half an ans"), ("ended the connection in the middle of its answer",)),
-        (cut_off("Half an ans", "clean"), ("ended the connection in the middle of its answer",)),
     ],
 )
 def test_failures_that_are_not_tried_again(behaviour, words):
@@ -164,6 +176,46 @@ def test_failures_that_are_not_tried_again(behaviour, words):
     assert "question is kept" in str(error)
     assert len(server.requests) == 1
     assert KEY_CANARY not in "".join(traceback.format_exception(error))
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "problem"),
+    [
+        (malformed("Half an ans"), "sent something that is no chat reply."),
+        (
+            malformed("Half an ans", event=b'{"choices": [{"delta": {"content": "caf\xe9"}}]}'),
+            "no chat reply.",
+        ),
+        (malformed("Half an ans", event='{"error": "out"}'), "gave up on the answer: out."),
+        (malformed("Half an ans", event=json.dumps({"error": KEY_CANARY})), "gave up on the answer: [key]."),
+        (cut_off("Half an ans"), "ended the connection in the middle of its answer."),
+        (cut_off("Half an ans", "clean"), "ended the connection in the middle of its answer."),
+    ],
+)
+def test_a_reply_that_ends_in_the_middle_is_kept_and_never_asked_for_again(behaviour, problem):
+    pieces, completion, server = ask_scripted(behaviour, reply("never asked for"))
+    assert "".join(pieces) == completion.text == "Half an ans"
+    assert completion.finish_reason == "interrupted"
+    assert completion.problem.startswith("The model server at 127.0.0.1:")
+    assert completion.problem.endswith(problem)
+    assert KEY_CANARY not in repr(completion)
+    assert len(server.requests) == 1
+
+
+def test_a_server_that_falls_silent_in_its_answer_is_given_up():
+    pieces, completion, server = ask_scripted(reply("Half an answer", wait_between=1.0), timeout=0.2)
+    assert pieces == ["Ha"]
+    assert completion.finish_reason == "interrupted"
+    assert "stopped in the middle of its answer: nothing came for 0.2 s." in completion.problem
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("pieces", [2, 250])
+def test_a_reply_without_end_is_not_read_for_ever(pieces):
+    text = "x" * (2 * LONGEST_REPLY // pieces)
+    _, completion, _ = ask_scripted(reply("", *[text] * pieces))
+    assert completion.text == "x" * LONGEST_REPLY
+    assert completion.finish_reason == "too_long"
 
 
 @pytest.mark.parametrize(
@@ -180,9 +232,14 @@ def test_failures_that_are_not_tried_again(behaviour, words):
     ],
 )
 def test_trouble_before_the_first_word_is_tried_again(trouble):
-    pieces, completion, server = ask_scripted(trouble, trouble, reply("There."))
+    pieces, completion, server = ask_scripted(trouble, trouble, reply("There."), timeout=0.2)
     assert "".join(pieces) == completion.text == "There."
-    assert len(server.requests) == 3
+    assert completion.attempts == len(server.requests) == 3
+
+
+def test_a_date_to_wait_for_is_waited_for():
+    date = format_datetime(datetime.now(UTC) + timedelta(seconds=1), usegmt=True)
+    assert ask_scripted(refusal(503, retry_after=date), reply("There."))[1].attempts == 2
 
 
 @pytest.mark.parametrize(
@@ -194,10 +251,19 @@ def test_trouble_before_the_first_word_is_tried_again(trouble):
     ],
 )
 def test_gives_up_after_two_retries(trouble, words):
-    error, server = error_of(trouble, trouble, trouble, reply("too late"))
+    error, server = error_of(trouble, trouble, trouble, reply("too late"), timeout=0.2)
     assert isinstance(error, ModelUnavailableError)
     assert words in str(error)
     assert len(server.requests) == 3
+
+
+def test_a_silent_server_is_asked_once_more():
+    _, completion, server = ask_scripted(silence(), reply("There."), timeout=0.2)
+    assert (completion.text, completion.attempts, len(server.requests)) == ("There.", 2, 2)
+    error, server = error_of(silence(), silence(), reply("too late"), timeout=0.2)
+    assert isinstance(error, ModelUnavailableError)
+    assert "did not answer within 0.2 s. Your question" in str(error)
+    assert len(server.requests) == 2
 
 
 def test_waits_as_long_as_asked():
@@ -214,28 +280,6 @@ def test_a_long_wait_is_said_instead_of_waited(as_date):
     assert error.retry_after == pytest.approx(90, abs=30)
     assert f"asks to wait {'' if as_date else 90}" in str(error)
     assert len(server.requests) == 1
-
-
-def test_a_silent_server_is_given_up():
-    error, server = error_of(silence(), timeout=0.2)
-    assert "did not answer within 0.2 s." in str(error)
-    assert len(server.requests) == 1
-
-
-def test_a_server_that_falls_silent_in_its_answer_is_given_up():
-    error, server = error_of(reply("Half an answer", wait_between=1.0), timeout=0.2)
-    assert "stopped in the middle of its answer: nothing came for 0.2 s." in str(error)
-    assert len(server.requests) == 1
-
-
-@pytest.mark.parametrize("ending", ["clean", "socket"])
-def test_what_arrived_before_a_cut_is_never_written_twice(ending):
-    with StandinChat(cut_off("Half an ans", ending), reply("Whole.")) as server, opened(server.url) as model:
-        stream = model.stream(MESSAGES, PARAMETERS)
-        pieces = []
-        with pytest.raises(ModelError):
-            pieces.extend(iter(stream))
-        assert len(server.requests) == 1
 
 
 def test_a_refused_connection_is_named():

@@ -5,8 +5,11 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 
+from assistant.export_html import to_html
+from assistant.export_markdown import to_markdown
 from assistant.records import (
     Answer,
     AnswerSentence,
@@ -26,7 +29,8 @@ from assistant.records import (
     TableVersion,
     Turn,
 )
-from assistant.transcript import from_json, to_json, to_markdown
+from assistant.references import to_bibtex, to_csl_json, to_ris
+from assistant.transcript import from_json, to_json
 from corpus.records import Scope
 from tests.assistant.test_citations import make_paper
 
@@ -177,8 +181,82 @@ def test_a_cut_transcript_is_refused(conversation, length):
 def test_no_export_holds_a_key(monkeypatch, conversation):
     for name, value in CANARIES.items():
         monkeypatch.setenv(name, value)
-    exported = to_json(conversation) + to_markdown(conversation)
+    forms = (to_json, to_markdown, to_html, to_bibtex, to_ris, to_csl_json)
+    exported = "".join(form(conversation) for form in forms)
     assert not [name for name, value in CANARIES.items() if name in exported or value in exported]
+
+
+@pytest.fixture(scope="session")
+def validator(root):
+    schema = json.loads((root / "docs" / "transcript.schema.json").read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+def test_a_real_conversation_keeps_the_published_schema(conversation, validator):
+    validator.validate(json.loads(to_json(conversation)))
+
+
+@settings(max_examples=25)
+@given(conversations)
+def test_whatever_is_written_keeps_the_published_schema(validator, conversation):
+    validator.validate(json.loads(to_json(conversation)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        set_at("version", 2),
+        set_at("conversation", "turns", 0, "mood", "good"),
+        set_at("conversation", "turns", 0, "papers_wanted", "10"),
+        set_at("conversation", "turns", 1, "answer", "refusal", "reason", "bored"),
+        lambda document: document["conversation"].pop("turns") and document["conversation"].pop("id"),
+    ],
+)
+def test_the_published_schema_refuses_what_is_no_transcript(conversation, validator, change):
+    assert not validator.is_valid(json.loads(damaged(conversation, change)))
+
+
+# What the first transcripts did not hold, by the record that holds it now.
+ADDED_SINCE = {
+    "rewrite": ("kind", "edited"),
+    "hits": ("sentence",),
+    "sentences": ("needs_citation", "support"),
+    "citations": ("support",),
+    "answer": ("citation_recall", "citation_precision", "problems"),
+    "refusal": ("covers",),
+    "calls": ("price", "attempts", "first_token_seconds", "left_out", "problem"),
+    "parameters": ("top_k", "repetition_penalty"),
+    "provenance": ("encoder_runtime", "scorer"),
+    "turns": ("drafts",),
+}
+
+
+def as_first_written(value, name=""):
+    """Return a transcript's document as the first version of Paper Trail wrote it."""
+    if isinstance(value, list):
+        return [as_first_written(part, name) for part in value]
+    if not isinstance(value, dict):
+        return value
+    left_out = ADDED_SINCE.get(name, ())
+    return {key: as_first_written(part, key) for key, part in value.items() if key not in left_out}
+
+
+def test_a_transcript_of_the_first_version_is_read(conversation, validator):
+    document = as_first_written(json.loads(to_json(conversation)))
+    assert "scorer" not in json.dumps(document)
+    validator.validate(document)
+    read = from_json(json.dumps(document))
+    first, before = read.turns[0], conversation.turns[0]
+    assert (first.question, first.answer.text, first.hits[0].score) == (
+        before.question,
+        before.answer.text,
+        before.hits[0].score,
+    )
+    assert (first.rewrite.kind, first.drafts, first.provenance.scorer) == ("synthesis", 1, "")
+    assert from_json(to_json(read)) == read
+    assert to_markdown(read)
+    assert to_html(read)
 
 
 HOSTILE = (
@@ -254,10 +332,54 @@ def test_markdown_names_what_is_weak_unknown_or_uncited(conversation):
     weak = replace(
         first, citations=(replace(first.citations[0], overlap=0.2, support=0.5),), unknown_labels=("9",)
     )
-    bare = replace(second, labels=(), citations=())
-    exported = to_markdown(
-        Conversation("c", "t", (replace(turn, answer=replace(turn.answer, sentences=(weak, bare))),))
+    bare = replace(second, labels=(), citations=(), needs_citation=True)
+    other = replace(bare, needs_citation=False)
+    answer = replace(
+        turn.answer,
+        sentences=(weak, bare, other),
+        problems=("interrupted",),
+        citation_recall=0.5,
+        citation_precision=1.0,
     )
-    assert "overlap 0.20 (weak), support 0.50" in exported
+    exported = to_markdown(Conversation("c", "t", (replace(turn, answer=answer),)))
+    assert "overlap 0.20 weak, support 0.50 partial" in exported
     assert "names no paper that was given" in exported
-    assert "cites nothing" in exported
+    assert "makes a claim and cites nothing" in exported
+    assert "    - cites nothing" in exported
+    assert "The connection ended before the reply did." in exported
+    assert "50% of the claims are supported by what they cite" in exported
+
+
+def test_markdown_says_how_a_turn_was_asked_and_what_its_calls_took(conversation):
+    turn = conversation.turns[0]
+    call = Call(
+        step="write",
+        model="own",
+        messages=(Message("user", "Why?"),),
+        parameters=Parameters(top_k=5, repetition_penalty=1.1),
+        reply="Because.",
+        started="",
+        seconds=1.5,
+        prompt_tokens=1200,
+        completion_tokens=30,
+        price=0.0021,
+        attempts=2,
+        left_out=("c/1#7",),
+        problem="The server fell silent.",
+    )
+    rewrite = replace(turn.rewrite, edited=True, used_turns=(0,), kind="fact")
+    turn = replace(turn, calls=(call,), drafts=3, rewrite=rewrite)
+    source = to_markdown(Conversation("c", "t", (turn,)))
+    text = re.sub(r"\\(.)", r"\1", source)
+    for said in (
+        "(question of fact, the reader's own query, drawing on turn 1)",
+        "top-k 5, repetition penalty 1.1, at most 700 tokens",
+        "1,200 tokens sent, 30 received",
+        "$0.0021",
+        "sent 2 times",
+        "no room was left for c/1#7",
+        "The server fell silent.",
+        "best of 3 drafts",
+        "collections field-notes-retrieval",
+    ):
+        assert said in text, said

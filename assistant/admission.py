@@ -1,0 +1,51 @@
+"""Which questions are taken: what is wrong with the others is said before anything is searched."""
+
+from assistant.best_of import MOST_DRAFTS
+from assistant.records import AskOptions, AssistantError
+from corpus.records import Scope
+from corpus.search import MAX_PAPERS, MIN_PAPERS
+from corpus.store import Corpus
+from corpus.text import storable, words
+
+LONGEST_QUESTION = 2000
+
+
+def admit(question: str, options: AskOptions, corpus: Corpus) -> str:
+    """Return the question ready to be asked; raises AssistantError when it or its options cannot be."""
+    question = storable(question).strip()
+    if not words(question):
+        raise AssistantError(
+            "The question is empty: it holds no words. Write what you want to know from the papers."
+        )
+    if len(question) > LONGEST_QUESTION:
+        raise AssistantError(
+            f"The question has {len(question):,} characters; {LONGEST_QUESTION:,} can be taken. "
+            "Shorten it to what you want to know."
+        )
+    _check_options(options)
+    _check_scope(options.scope, corpus)
+    return question
+
+
+def _check_options(options: AskOptions) -> None:
+    if len(options.search_query) > LONGEST_QUESTION:
+        raise AssistantError(f"The search query is longer than {LONGEST_QUESTION:,} characters. Shorten it.")
+    if not MIN_PAPERS <= options.papers <= MAX_PAPERS:
+        raise AssistantError(
+            f"The number of papers must be from {MIN_PAPERS} to {MAX_PAPERS}, not {options.papers}."
+        )
+    if not 1 <= options.drafts <= MOST_DRAFTS:
+        raise AssistantError(f"The number of drafts must be from 1 to {MOST_DRAFTS}, not {options.drafts}.")
+
+
+def _check_scope(scope: Scope, corpus: Corpus) -> None:
+    held = corpus.collection_ids()
+    unknown = [identifier for identifier in scope.collections if identifier not in held]
+    if unknown:
+        raise AssistantError(
+            f"The corpus has no collection {unknown[0]!r}. It holds: {', '.join(held) or 'none'}."
+        )
+    found = {paper.id for paper in corpus.papers_by_id(scope.papers)}
+    missing = [identifier for identifier in scope.papers if identifier not in found]
+    if missing:
+        raise AssistantError(f"The corpus has no paper {missing[0]!r}.")

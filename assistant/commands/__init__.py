@@ -1,0 +1,1 @@
+"""The commands of the assistant's command line: one file per group."""

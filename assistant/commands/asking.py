@@ -1,0 +1,272 @@
+"""The command that asks."""
+
+import textwrap
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.markup import escape
+
+from assistant import wording
+from assistant.chat import Assistant
+from assistant.commands.exporting import FORMATS, format_of
+from assistant.commands.keeping import OWNER
+from assistant.commands.opening import check_writable, open_library, opened_store, write_file
+from assistant.commands.printing import JsonOption, err, fail, out, print_json, say
+from assistant.generators.choice import open_generator
+from assistant.generators.parameters import default_parameters
+from assistant.models.menu import available_models
+from assistant.records import (
+    Answered,
+    AnswerSentence,
+    AskOptions,
+    AssistantError,
+    Conversation,
+    Parameters,
+    Refusal,
+    RequestKind,
+    Retrieved,
+    Rewritten,
+    Turn,
+)
+from corpus.errors import CorpusError
+from corpus.records import Scope
+from corpus.search import DEFAULT_PAPERS
+from corpus.settings import Settings
+
+NEW = "new"
+
+
+def ask(
+    question: str,
+    *,
+    collection: Annotated[list[str] | None, typer.Option(help="Search only this collection.")] = None,
+    paper: Annotated[list[str] | None, typer.Option(help="Search only this paper, by its id.")] = None,
+    papers: Annotated[int, typer.Option(help="How many papers to answer from, 1 to 15.")] = DEFAULT_PAPERS,
+    query: Annotated[str, typer.Option(help="Search for this instead of what is made of the question.")] = "",
+    kind: Annotated[RequestKind | None, typer.Option(help="What is asked for; else read from it.")] = None,
+    conversation: Annotated[
+        str, typer.Option(help="Go on with this stored conversation, or 'new' to begin one.")
+    ] = "",
+    generator: Annotated[str, typer.Option(help="What writes: extractive, or a model's id.")] = "extractive",
+    drafts: Annotated[int, typer.Option(help="Have so many drafts written and keep the best cited.")] = 1,
+    temperature: Annotated[float | None, typer.Option(help="How freely a model writes.")] = None,
+    top_p: Annotated[float | None, typer.Option(help="From how much of the likely words.")] = None,
+    top_k: Annotated[int | None, typer.Option(help="From how many of the likely words.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="The longest reply.")] = None,
+    repetition_penalty: Annotated[float | None, typer.Option(help="1 for none.")] = None,
+    trail: Annotated[
+        Path | None, typer.Option(help="Write the whole trail to this file, .json, .md or .html.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer a question from the corpus, every sentence cited and scored."""
+    scope = Scope(collections=tuple(collection or ()), papers=tuple(paper or ()))
+    options = AskOptions(scope, papers, query, kind, drafts)
+    chosen = {
+        "temperature": temperature,
+        "top_p": top_p,
+        "top_k": top_k,
+        "max_tokens": max_tokens,
+        "repetition_penalty": repetition_penalty,
+    }
+    try:
+        if trail:
+            _check_trail(trail)
+        history = _history(conversation)
+        turn, loading = _answer(question, history, options, generator, chosen, quiet=as_json)
+    except (AssistantError, CorpusError) as error:
+        fail(error, as_json)
+    done = turn_json(turn, loading)
+    if not as_json:
+        _print_turn(turn)
+    try:
+        if trail:
+            write_file(trail, FORMATS[format_of(trail)](Conversation("terminal", turn.question, (turn,))))
+        if conversation:
+            done["conversation"] = _keep(conversation, turn)
+    except AssistantError as error:
+        fail(error, as_json, done)
+    if as_json:
+        print_json(done)
+    elif conversation == NEW:
+        say(f"Kept as conversation {done['conversation']}.")
+
+
+def _check_trail(path: Path) -> None:
+    """Raise AssistantError before anything is asked where the trail could not be written afterwards."""
+    if path.suffix.lower() not in (".json", ".md", ".html"):
+        raise AssistantError(
+            f"The trail is written as .json, .md or .html, not as {path.suffix or path.name!r}."
+        )
+    check_writable(path)
+
+
+def _history(conversation: str) -> tuple[Turn, ...]:
+    """Return the turns of the conversation that is gone on with; raises AssistantError when there is none."""
+    if conversation in ("", NEW):
+        return ()
+    with opened_store() as store:
+        stored = store.read(conversation)
+    if stored is None:
+        raise AssistantError(
+            f"There is no conversation {conversation!r}. List them with: python -m assistant conversations "
+            "list, or begin one with --conversation new."
+        )
+    for fault in stored.faults:
+        say(fault)
+    return stored.conversation.turns
+
+
+def _keep(conversation: str, turn: Turn) -> str:
+    """Add a turn to its conversation, which may be a new one, and return its id."""
+    with opened_store() as store:
+        if conversation == NEW:
+            conversation = store.start(OWNER, turn.question).id
+        store.add_turn(conversation, turn)
+    return conversation
+
+
+def _answer(
+    question: str,
+    history: tuple[Turn, ...],
+    options: AskOptions,
+    generator: str,
+    chosen: dict[str, Any],
+    *,
+    quiet: bool,
+) -> tuple[Turn, float]:
+    """Return the answered turn, and the seconds it took to load what answers."""
+    library = open_library()
+    parameters = _parameters(library.settings, generator, chosen)
+    writer = open_generator(generator, library.settings, library.encoder, parameters)
+    for event in Assistant(library.corpus, library.encoder, writer).ask(question, history, options):
+        match event:
+            case Rewritten(rewrite) if not quiet:
+                say(f"Searched for: {rewrite.search_query}")
+            case Retrieved(found) if not quiet:
+                say(f"Found {len(found)} papers, {sum(len(paper.hits) for paper in found)} passages")
+            case Answered(turn):
+                return turn, library.loading
+    raise AssistantError("The answer was not completed. Ask again.")
+
+
+def _parameters(settings: Settings, generator: str, chosen: dict[str, Any]) -> Parameters | None:
+    """Return the model's parameters with those that were chosen; None where none were, or no model writes."""
+    given = {name: value for name, value in chosen.items() if value is not None}
+    entry = next((entry for entry in available_models(settings) if entry.id == generator), None)
+    return replace(default_parameters(settings, entry), **given) if given and entry else None
+
+
+def turn_json(turn: Turn, loading: float) -> dict[str, Any]:
+    """Return a turn as the terminal's JSON: what was found, the answer, and how each sentence is carried.
+
+    `loading` is the seconds spent on opening corpus and encoder, before the question was taken.
+    """
+    answer = turn.answer
+    return {
+        "question": turn.question,
+        "search_query": turn.rewrite.search_query,
+        "kind": turn.rewrite.kind,
+        "papers": [
+            {"id": item.paper.id, "label": item.label, "title": item.paper.title}
+            for item in turn.evidence.papers
+        ],
+        "answer": answer.text,
+        "sentences": [_sentence_json(turn, item) for item in answer.sentences],
+        "citation_recall": answer.citation_recall,
+        "citation_precision": answer.citation_precision,
+        "problems": list(answer.problems),
+        "refusal": answer.refusal and _refusal_json(answer.refusal),
+        "usage": asdict(turn.usage),
+        "seconds": {"load": round(loading, 4)} | {step.step: round(step.seconds, 4) for step in turn.seconds},
+    }
+
+
+def _sentence_json(turn: Turn, sentence: AnswerSentence) -> dict[str, Any]:
+    return {
+        "text": turn.answer.text[sentence.start : sentence.end].strip(),
+        "labels": list(sentence.labels),
+        "unknown_labels": list(sentence.unknown_labels),
+        "needs_citation": sentence.needs_citation,
+        "support": _rounded(sentence.support),
+        "citations": [
+            {
+                "label": citation.label,
+                "passage": citation.passage_id,
+                "evidence": citation.evidence,
+                "overlap": round(citation.overlap, 4),
+                "support": _rounded(citation.support),
+            }
+            for citation in sentence.citations
+        ],
+    }
+
+
+def _rounded(score: float | None) -> float | None:
+    return None if score is None else round(score, 4)
+
+
+def _refusal_json(refusal: Refusal) -> dict[str, Any]:
+    return {
+        "reason": refusal.reason,
+        "message": refusal.message,
+        "nearest": [
+            {"passage": item.passage_id, "paper": item.paper_id, "title": item.title, "text": item.text}
+            for item in refusal.nearest
+        ],
+        "covers": list(refusal.covers),
+    }
+
+
+def _print_turn(turn: Turn) -> None:
+    if turn.answer.refusal:
+        _print_refusal(turn.answer.refusal)
+        return
+    out.print(f"\n{turn.answer.text}\n", markup=False)
+    overlaps = {label: _lowest(turn, label, "overlap") for label in turn.answer.cited_labels}
+    supports = {label: _lowest(turn, label, "support") for label in turn.answer.cited_labels}
+    for label in turn.answer.cited_labels:
+        if labelled := turn.evidence.paper(label):
+            scores = ", ".join(
+                (
+                    wording.score_said("overlap", overlaps[label]),
+                    wording.score_said("support", supports[label]),
+                )
+            )
+            title, identifier = escape(labelled.paper.title), escape(labelled.paper.id)
+            out.print(f"\\[{label}] {title} [dim]{identifier}, {scores}[/dim]")
+    _print_checks(turn)
+
+
+def _print_refusal(refusal: Refusal) -> None:
+    out.print(refusal.message, markup=False)
+    for line in refusal.covers:
+        out.print(f"  covers: {line}", markup=False)
+    for nearest in refusal.nearest:
+        out.print(f"\n  near: [bold]{escape(nearest.title)}[/bold]")
+        out.print(f"  {textwrap.shorten(nearest.text, 300, placeholder=' …')}", markup=False)
+
+
+def _lowest(turn: Turn, label: int, score: Literal["overlap", "support"]) -> float | None:
+    """Return the lowest score of a paper's citations, None where none was measured."""
+    citations = (
+        one for sentence in turn.answer.sentences for one in sentence.citations if one.label == label
+    )
+    scores = [getattr(citation, score) for citation in citations]
+    return min((value for value in scores if value is not None), default=None)
+
+
+def _print_checks(turn: Turn) -> None:
+    """Say what was wrong with the draft, how far its citations hold, and what it took."""
+    answer = turn.answer
+    for problem in answer.problems:
+        err.print(wording.PROBLEMS[problem], style="yellow", markup=False)
+    if uncited := sum(sentence.needs_citation for sentence in answer.sentences):
+        err.print(f"Sentences that make a claim and cite nothing: {uncited}", style="yellow", markup=False)
+    seconds = f"{sum(step.seconds for step in turn.seconds):.1f} s"
+    usage = turn.usage
+    spent = wording.spent(usage.prompt_tokens, usage.completion_tokens, usage.price)
+    facts = [turn.provenance.generator, seconds, *spent, wording.checked(answer)]
+    say(", ".join(fact for fact in facts if fact))

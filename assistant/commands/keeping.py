@@ -1,0 +1,110 @@
+"""The commands for stored conversations."""
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Column, Table
+
+from assistant.commands.exporting import export
+from assistant.commands.opening import opened_store, read_conversation
+from assistant.commands.printing import JsonOption, err, fail, out, print_json, say
+from assistant.export_markdown import to_markdown
+from assistant.records import AssistantError
+from corpus.errors import CorpusError
+
+OWNER = "terminal"
+
+Identifier = Annotated[
+    str, typer.Argument(help="The conversation's id, as the list and its address show it.")
+]
+
+app = typer.Typer(help="List, show, delete, import and export stored conversations.", no_args_is_help=True)
+app.command()(export)
+
+
+@app.command("list")
+def list_conversations(
+    *,
+    owner: Annotated[str, typer.Option(help="Whose conversations.")] = OWNER,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
+    offset: Annotated[int, typer.Option(min=0, help="How many to pass over.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """List the conversations kept by this command line, the one last changed first."""
+    try:
+        with opened_store() as store:
+            found = store.list(owner, limit, offset)
+    except (AssistantError, CorpusError) as error:
+        fail(error, as_json)
+    if as_json:
+        print_json({"conversations": [asdict(one) for one in found]})
+        return
+    table = Table(
+        Column("Id", no_wrap=True), "Title", Column("Turns", justify="right"), "Changed", box=SIMPLE_HEAD
+    )
+    for one in found:
+        table.add_row(escape(one.id), escape(one.title), str(one.turns), one.updated[:16].replace("T", " "))
+    if found:
+        out.print(table)
+    else:
+        err.print("No conversations are kept. Begin one with: python -m assistant ask --conversation new ...")
+
+
+@app.command()
+def show(conversation: Identifier, *, as_json: JsonOption = False) -> None:
+    """Print a stored conversation as Markdown."""
+    try:
+        with opened_store() as store:
+            stored = store.read(conversation)
+        if stored is None:
+            raise AssistantError(f"There is no conversation {conversation!r}. It may have been deleted.")
+    except (AssistantError, CorpusError) as error:
+        fail(error, as_json)
+    kept = stored.conversation
+    if as_json:
+        turns = [{"question": turn.question, "answer": turn.answer.text} for turn in kept.turns]
+        print_json({"id": kept.id, "title": kept.title, "turns": turns, "faults": list(stored.faults)})
+        return
+    for fault in stored.faults:
+        say(fault)
+    typer.echo(to_markdown(kept), nl=False)
+
+
+@app.command()
+def delete(conversation: Identifier, *, as_json: JsonOption = False) -> None:
+    """Delete a stored conversation for good."""
+    try:
+        with opened_store() as store:
+            if not store.delete(conversation):
+                raise AssistantError(f"There is no conversation {conversation!r}. It may have been deleted.")
+    except (AssistantError, CorpusError) as error:
+        fail(error, as_json)
+    if as_json:
+        print_json({"deleted": conversation})
+    else:
+        say("Deleted.")
+
+
+@app.command("import")
+def import_conversation(
+    file: Annotated[Path, typer.Argument(help="A transcript, as exported to JSON.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Keep a conversation from a file, under the id it had where that is free."""
+    try:
+        conversation = read_conversation(file)
+        with opened_store() as store:
+            # On one's own machine a file puts back what was there; links to it shall lead to it again.
+            kept = store.put(OWNER, conversation, keep_id=True)
+    except (AssistantError, CorpusError) as error:
+        fail(error, as_json)
+    if as_json:
+        print_json({"id": kept.id, "title": kept.title, "turns": len(kept.turns)})
+    else:
+        out.print(kept.id, markup=False)
+        say(f"Kept with {len(kept.turns)} turns. Go on with: ask --conversation {kept.id}")

@@ -1,0 +1,102 @@
+"""What commands open: the corpus with its encoder, files of conversations, and the store of them."""
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from assistant.commands.printing import say
+from assistant.conversations import ConversationStore, open_conversations
+from assistant.records import AssistantError, Conversation
+from assistant.transcript import from_json
+from corpus.encoder import Encoder
+from corpus.encoder_choice import open_encoder
+from corpus.settings import Settings, read_settings
+from corpus.store import Corpus
+
+LARGEST_FILE = 256 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """What answers questions; `loading` is the seconds it took to open."""
+
+    settings: Settings
+    encoder: Encoder
+    corpus: Corpus
+    loading: float
+
+
+def open_library() -> Library:
+    settings = read_settings()
+    clock = time.perf_counter()
+    encoder = open_encoder(settings)
+    corpus = Corpus.open(settings.corpus_path, encoder)
+    encoder.load()
+    return Library(settings, encoder, corpus, time.perf_counter() - clock)
+
+
+def corpus_at(library: Library) -> Callable[[Mapping[str, int]], Corpus]:
+    """Return what opens the corpus at recorded versions of its tables, each once; it raises CorpusError."""
+
+    @cache
+    def opened(versions: tuple[tuple[str, int], ...]) -> Corpus:
+        if dict(versions) == dict(library.corpus.manifest.versions):
+            return library.corpus
+        return Corpus.open_at(library.settings.corpus_path, library.encoder, dict(versions))
+
+    return lambda versions: opened(tuple(sorted(versions.items())))
+
+
+@contextmanager
+def opened_store() -> Iterator[ConversationStore]:
+    """Open the stored conversations; a command that only reads also makes them where there are none."""
+    store = open_conversations(read_settings())
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def find_conversation(source: str) -> Conversation:
+    """Return the conversation of a file, or the stored one of an id; raises AssistantError."""
+    if os.path.isfile(source):  # noqa: PTH113 - of a name no file can have, Path.is_file raises
+        return read_conversation(Path(source))
+    with opened_store() as store:
+        stored = store.read(source)
+    if stored is None:
+        raise AssistantError(
+            f"There is no file {source!r}, and no stored conversation of that id. List them with: "
+            "python -m assistant conversations list"
+        )
+    for fault in stored.faults:
+        say(fault)
+    return stored.conversation
+
+
+def read_conversation(path: Path) -> Conversation:
+    """Return the conversation of a transcript; raises AssistantError."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise AssistantError(f"The file {path} is too large for a transcript.")
+        return from_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise AssistantError(f"The file {path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise AssistantError(f"The file {path} is no text, so it is no transcript.") from error
+
+
+def check_writable(path: Path) -> None:
+    """Raise AssistantError where a file could not be written, before work is done for it."""
+    if path.is_dir() or not path.parent.is_dir():
+        raise AssistantError(f"Nothing can be written to {path}: give a file in a folder that exists.")
+
+
+def write_file(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        raise AssistantError(f"The file {path} cannot be written: {error.strerror}.") from error

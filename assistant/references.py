@@ -1,0 +1,136 @@
+"""The papers that a conversation cites, as BibTeX, RIS and CSL-JSON; nothing is said that is not known."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from assistant.records import Conversation
+from corpus.bibtex import BibtexEntry, make_entry, read_entry
+from corpus.records import Author, Paper
+from corpus.text import storable
+
+# BibTeX's types in RIS and in CSL. What is only known as "misc" is a preprint where arXiv has it.
+_TYPES = {
+    "article": ("JOUR", "article-journal"),
+    "book": ("BOOK", "book"),
+    "conference": ("CPAPER", "paper-conference"),
+    "inbook": ("CHAP", "chapter"),
+    "incollection": ("CHAP", "chapter"),
+    "inproceedings": ("CPAPER", "paper-conference"),
+    "mastersthesis": ("THES", "thesis"),
+    "phdthesis": ("THES", "thesis"),
+    "proceedings": ("CONF", "book"),
+    "techreport": ("RPRT", "report"),
+}
+_PREPRINT = ("UNPB", "article")
+_OTHER = ("GEN", "document")
+_PAGES = re.compile(r"\s*([\w.:]+)\s*[-–—]+\s*([\w.:]+)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Cited:
+    """A cited paper with its entry, whose key no other one has."""
+
+    paper: Paper
+    entry: BibtexEntry
+
+    @property
+    def types(self) -> tuple[str, str]:
+        return _TYPES.get(self.entry.kind, _PREPRINT if self.paper.arxiv_id else _OTHER)
+
+
+def cited_papers(conversation: Conversation) -> tuple[Paper, ...]:
+    """Return the papers that the answers cite, each once, in the order of their first citation."""
+    papers: dict[str, Paper] = {}
+    for turn in conversation.turns:
+        for label in turn.answer.cited_labels:
+            if labelled := turn.evidence.paper(label):
+                papers.setdefault(labelled.paper.id, labelled.paper)
+    return tuple(papers.values())
+
+
+def to_bibtex(conversation: Conversation) -> str:
+    """Return an entry per cited paper: its source's own where it has one, else one made of its metadata."""
+    return "".join(f"{one.entry}\n\n" for one in _cited(conversation))
+
+
+def to_ris(conversation: Conversation) -> str:
+    """Return a RIS record per cited paper."""
+    records = ("".join(f"{tag}  - {value}\r\n" for tag, value in _ris(one)) for one in _cited(conversation))
+    return "\r\n".join(records)
+
+
+def to_csl_json(conversation: Conversation) -> str:
+    """Return the cited papers as a list of CSL-JSON items."""
+    return json.dumps([_csl(one) for one in _cited(conversation)], ensure_ascii=False, indent=2) + "\n"
+
+
+def _cited(conversation: Conversation) -> Iterator[_Cited]:
+    taken: set[str] = set()
+    for paper in cited_papers(conversation):
+        # An imported transcript may hold anything in the place of an entry.
+        entry = read_entry(paper.bibtex) or make_entry(paper)
+        key = _free_key(entry.key, taken)
+        taken.add(key.lower())
+        yield _Cited(paper, replace(entry, key=key))
+
+
+def _free_key(key: str, taken: set[str]) -> str:
+    """Return the key, numbered where it is taken; BibTeX tells no capitals from small letters in keys."""
+    number, free = 1, key
+    while free.lower() in taken:
+        number += 1
+        free = f"{key}-{number}"
+    return free
+
+
+def _ris(cited: _Cited) -> Iterator[tuple[str, str]]:
+    paper = cited.paper
+    yield "TY", cited.types[0]
+    yield "ID", cited.entry.key
+    names = (_line(f"{author.family}, {author.given}").strip(", ") for author in paper.authors)
+    pages = _PAGES.fullmatch(paper.pages)
+    values = [
+        ("TI", paper.title),
+        *(("AU", name) for name in names),
+        ("PY", str(paper.year or "")),
+        ("T2", paper.venue),
+        ("SP", pages[1] if pages else paper.pages),
+        ("EP", pages[2] if pages else ""),
+        ("DO", paper.doi),
+        ("AN", paper.arxiv_id and f"arXiv:{paper.arxiv_id}"),
+        ("UR", paper.url),
+    ]
+    yield from ((tag, line) for tag, value in values if (line := _line(value)))
+    yield "ER", ""
+
+
+def _csl(cited: _Cited) -> dict[str, Any]:
+    paper = cited.paper
+    names = [name for author in paper.authors if (name := _csl_name(author))]
+    values = {
+        "title": _line(paper.title),
+        "author": names,
+        "issued": paper.year and {"date-parts": [[paper.year]]},
+        "container-title": _line(paper.venue),
+        "page": _line(paper.pages),
+        "DOI": _line(paper.doi),
+        "archive": paper.arxiv_id and "arXiv",
+        "archive_location": _line(paper.arxiv_id),
+        "URL": _line(paper.url),
+    }
+    known = {name: value for name, value in values.items() if value}
+    return {"id": cited.entry.key, "type": cited.types[1], **known}
+
+
+def _csl_name(author: Author) -> dict[str, str]:
+    given, family = _line(author.given), _line(author.family)
+    if given and family:
+        return {"family": family, "given": given}
+    return {"literal": given or family} if given or family else {}
+
+
+def _line(text: str) -> str:
+    return " ".join(storable(text).split())

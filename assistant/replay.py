@@ -1,0 +1,239 @@
+"""A recorded conversation done again: the same corpus, the same question, the reply that was recorded.
+
+Search, evidence and checking are repeated by the assistant's own flow; a model is asked nothing, for what it
+replied is part of the record. What needs no model is done anew, the extractive generator's rewriting too.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Literal
+
+from assistant.best_of import citation_quality
+from assistant.chat import Assistant
+from assistant.generators.protocol import Generator
+from assistant.generators.recorded import recorded_generators
+from assistant.records import Answered, AskOptions, AssistantError, Conversation, Evidence, Turn
+from corpus.encoder import Encoder
+from corpus.errors import CorpusError
+from corpus.records import parse_topic_key
+from corpus.store import Corpus
+
+ReplayedStep = Literal["rewrite", "retrieve", "evidence", "write", "check"]
+Outcome = Literal["equal", "different"]
+CorpusAt = Callable[[Mapping[str, int]], Corpus]
+
+# Scores are sums of many floating-point products, whose order differs between machines.
+TOLERANCE = 1e-4
+# What the support scorer says; another scorer says something else.
+_SCORED = frozenset({"support", "citation_recall", "citation_precision", "needs_citation", "problems"})
+_LONGEST_QUOTE = 80
+
+
+@dataclass(frozen=True, slots=True)
+class StepReplay:
+    """One step of a turn done again, and in words what is not as it was recorded."""
+
+    step: ReplayedStep
+    outcome: Outcome
+    differences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TurnReplay:
+    """A turn done again; `number` counts from 1.
+
+    `impossible` says why it could not be done, `notes` what differs besides its steps.
+    """
+
+    number: int
+    question: str
+    steps: tuple[StepReplay, ...] = ()
+    notes: tuple[str, ...] = ()
+    impossible: str = ""
+
+    @property
+    def is_equal(self) -> bool:
+        return not self.impossible and all(step.outcome != "different" for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Replayer:
+    """What does turns again: the encoder, and what opens the corpus at the versions of its tables.
+
+    With `generator_of` the generator that it returns for a turn is asked again, where else the recorded reply
+    is taken.
+    """
+
+    encoder: Encoder
+    corpus_at: CorpusAt
+    generator_of: Callable[[Turn], Generator] | None = None
+
+    def replay(self, conversation: Conversation) -> Iterator[TurnReplay]:
+        """Yield every turn done again and compared with its record."""
+        for index, turn in enumerate(conversation.turns):
+            try:
+                found = self._ask_again(turn, conversation.turns[:index])
+                steps = tuple(_compared(turn, found, is_asked_again=self.generator_of is not None))
+                yield TurnReplay(index + 1, turn.question, steps, tuple(_notes(turn, found)))
+            except (AssistantError, CorpusError) as error:
+                yield TurnReplay(index + 1, turn.question, impossible=str(error))
+
+    def _ask_again(self, turn: Turn, history: tuple[Turn, ...]) -> Turn:
+        """Return the turn done again; of several recorded drafts, the one that is best now."""
+        _check_encoder(turn, self.encoder)
+        corpus = self.corpus_at({entry.table: entry.version for entry in turn.provenance.corpus})
+        if self.generator_of:
+            writers, drafts = [self.generator_of(turn)], turn.drafts
+        else:
+            writers, drafts = recorded_generators(turn, self.encoder), 1
+        options = _options(turn, drafts)
+        found = [_asked(Assistant(corpus, self.encoder, one), turn, history, options) for one in writers]
+        return max(found, key=lambda one: citation_quality(one.answer))
+
+
+def _asked(assistant: Assistant, turn: Turn, history: tuple[Turn, ...], options: AskOptions) -> Turn:
+    for event in assistant.ask(turn.question, history, options):
+        if isinstance(event, Answered):
+            return event.turn
+    raise AssistantError("The answer was not completed.")
+
+
+def _check_encoder(turn: Turn, encoder: Encoder) -> None:
+    """Raise AssistantError where the encoder is not the recorded one, for nothing would then compare."""
+    made = turn.provenance
+    runtime = made.encoder_runtime or encoder.runtime
+    if (made.encoder, runtime) != (encoder.name, encoder.runtime):
+        raise AssistantError(
+            f"It was recorded with the encoder {made.encoder!r} in {runtime}, but here {encoder.name!r} runs "
+            f"in {encoder.runtime}. Replay it with PAPER_TRAIL_ENCODER={made.encoder} and "
+            f"PAPER_TRAIL_ENCODER_RUNTIME={runtime}, in the PAPER_TRAIL_HOME of its corpus."
+        )
+    if made.encoder_sha256 != encoder.sha256:
+        raise AssistantError(
+            f"It was recorded with other weights of the encoder {encoder.name!r} than those installed now. "
+            "Install those to replay it."
+        )
+
+
+def _options(turn: Turn, drafts: int) -> AskOptions:
+    """Return how a turn was asked; raises AssistantError for a scope that no corpus can have."""
+    try:
+        for key in turn.scope.topics:
+            parse_topic_key(key)
+    except ValueError as error:
+        raise AssistantError(f"Its scope cannot be read: {error}.") from error
+    return AskOptions(
+        scope=turn.scope,
+        papers=turn.papers_wanted,
+        search_query=turn.rewrite.search_query if turn.rewrite.edited else "",
+        kind=turn.rewrite.kind,
+        drafts=drafts,
+    )
+
+
+def _compared(recorded: Turn, found: Turn, *, is_asked_again: bool) -> Iterator[StepReplay]:
+    yield _step("rewrite", _differences(recorded.rewrite, found.rewrite))
+    yield _step("retrieve", _hits(recorded, found))
+    yield _step("evidence", _evidence(recorded.evidence, found.evidence))
+    if is_asked_again:
+        yield _step("write", _differences(_replies(recorded), _replies(found), "reply"))
+    yield _step("check", _differences(recorded.answer, found.answer, skipped=_not_compared(recorded, found)))
+
+
+def _not_compared(recorded: Turn, found: Turn) -> frozenset[str]:
+    """Return what of an answer another scorer says, and what older versions of Paper Trail did not record."""
+    refusal = recorded.answer.refusal
+    older = frozenset() if refusal and refusal.covers else frozenset({"covers"})
+    return older | (_SCORED if recorded.provenance.scorer != found.provenance.scorer else frozenset())
+
+
+def _step(step: ReplayedStep, differences: Iterator[str]) -> StepReplay:
+    found = tuple(differences)
+    return StepReplay(step, "different" if found else "equal", found)
+
+
+def _replies(turn: Turn) -> tuple[str, ...]:
+    return tuple(call.reply for call in turn.calls if call.step == "write")
+
+
+def _hits(recorded: Turn, found: Turn) -> Iterator[str]:
+    before = {hit.passage_id: hit for hit in recorded.hits}
+    now = {hit.passage_id: hit for hit in found.hits}
+    yield from (f"{identifier} is no longer found" for identifier in before if identifier not in now)
+    yield from (f"{identifier} is found now" for identifier in now if identifier not in before)
+    # Older versions of Paper Trail did not record it.
+    has_sentences = any(hit.sentence is not None for hit in recorded.hits)
+    skipped = frozenset() if has_sentences else frozenset({"sentence"})
+    for identifier in before.keys() & now.keys():
+        yield from _differences(before[identifier], now[identifier], identifier, skipped)
+    if before.keys() == now.keys() and list(before) != list(now) and not _is_a_tie(recorded, found):
+        yield "the passages are found in another order"
+
+
+def _is_a_tie(recorded: Turn, found: Turn) -> bool:
+    pairs = zip(recorded.hits, found.hits, strict=True)
+    return all(abs(before.score - now.score) <= TOLERANCE for before, now in pairs)
+
+
+def _evidence(recorded: Evidence, found: Evidence) -> Iterator[str]:
+    """Yield where labels, papers, passages or their text differ; what else is known of a paper may."""
+    return _differences(_outline(recorded), _outline(found))
+
+
+def _outline(evidence: Evidence) -> dict[str, Any]:
+    return {
+        f"[{labelled.label}]": {
+            "paper": labelled.paper.id,
+            "passages": {passage.id: passage.text for passage in labelled.passages},
+        }
+        for labelled in evidence.papers
+    }
+
+
+def _notes(recorded: Turn, found: Turn) -> Iterator[str]:
+    before, now = recorded.provenance, found.provenance
+    if before.product != now.product:
+        yield f"recorded by {before.product}, replayed by {now.product}"
+    if before.scorer != now.scorer:
+        was, now_is = before.scorer or "nothing", now.scorer or "nothing"
+        yield f"support was scored by {was}, now by {now_is}: these scores are not compared"
+
+
+def _differences(
+    recorded: Any, found: Any, at: str = "", skipped: frozenset[str] = frozenset()
+) -> Iterator[str]:
+    """Yield in words where two values differ, numbers by more than TOLERANCE."""
+    if is_dataclass(recorded) and type(recorded) is type(found):
+        recorded, found = _fields(recorded), _fields(found)
+    if isinstance(recorded, tuple) and isinstance(found, tuple):
+        recorded, found = _numbered(recorded), _numbered(found)
+    if isinstance(recorded, dict) and isinstance(found, dict):
+        for name in [*recorded, *(name for name in found if name not in recorded)]:
+            if name not in skipped:
+                place = f"{at}, {name}" if at else str(name)
+                yield from _differences(recorded.get(name), found.get(name), place, skipped)
+    elif not _is_the_same(recorded, found):
+        yield f"{at}: was {_quoted(recorded)}, now {_quoted(found)}"
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    return {field.name: getattr(record, field.name) for field in fields(record)}
+
+
+def _numbered(values: tuple[Any, ...]) -> dict[str, Any]:
+    return {str(number): value for number, value in enumerate(values, start=1)}
+
+
+def _is_the_same(recorded: Any, found: Any) -> bool:
+    if isinstance(recorded, float) and isinstance(found, float):
+        return abs(recorded - found) <= TOLERANCE
+    return bool(recorded == found)
+
+
+def _quoted(value: Any) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, float):
+        return f"{value:.4f}"
+    text = repr(value)
+    return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"

@@ -1,0 +1,141 @@
+"""What a turn's record says, in plain words for files and the terminal; nothing here is escaped."""
+
+from collections.abc import Iterator
+
+from assistant.attribution import WORD_BESIDE
+from assistant.records import Answer, Call, DraftProblem, LabelledPaper, Parameters, RequestKind, Turn
+from corpus.records import Author, Passage, Scope
+
+KINDS: dict[RequestKind, str] = {
+    "synthesis": "synthesis of several papers",
+    "summary": "summary of one paper",
+    "fact": "question of fact",
+}
+PROBLEMS: dict[DraftProblem, str] = {
+    "interrupted": "The connection ended before the reply did.",
+    "cut_short": "The reply reached the longest length allowed and ends early.",
+    "no_citations": "The reply cites no paper: nothing in it could be checked.",
+    "labels_only": "The reply held labels without sentences.",
+    "structured": "The reply was data where sentences were asked for.",
+    "too_long": "The reply was far longer than asked for: only its beginning is shown.",
+    "markup": "The reply held markup.",
+    "language": "The reply is not in the language of the question.",
+    "empty": "The reply was empty.",
+}
+_AUTHORS_NAMED = 12
+_SMALLEST_PRICE = 0.0001
+
+
+def authors(people: tuple[Author, ...]) -> str:
+    """Return the names of a paper's authors; of very many, the first."""
+    names = [author.name for author in people]
+    more = f" and {len(names) - _AUTHORS_NAMED} more" if len(names) > _AUTHORS_NAMED else ""
+    return ", ".join(names[:_AUTHORS_NAMED]) + more
+
+
+def searched_for(turn: Turn) -> str:
+    """Return the search query and where it came from."""
+    earlier = [str(index + 1) for index in turn.rewrite.used_turns]
+    source = ", the reader's own query" if turn.rewrite.edited else ""
+    source += f", drawing on turn{'s' if len(earlier) > 1 else ''} {', '.join(earlier)}" if earlier else ""
+    return f"Searched for: {turn.rewrite.search_query} ({KINDS[turn.rewrite.kind]}{source})"
+
+
+def scope_said(scope: Scope) -> str:
+    """Return which part of the corpus was searched."""
+    parts = [
+        scope.collections and f"collections {', '.join(scope.collections)}",
+        scope.papers and f"papers {', '.join(scope.papers)}",
+        scope.years and f"years {scope.years[0]} to {scope.years[1]}",
+        scope.topics and f"topics {', '.join(scope.topics)}",
+    ]
+    return "; ".join(part for part in parts if part) or "the whole corpus"
+
+
+def score_said(name: str, score: float | None) -> str:
+    """Return "overlap 0.52 partial"; a score that was not measured is never a zero."""
+    return f"{name}: no score" if score is None else f"{name} {score:.2f} {WORD_BESIDE[name](score)}"
+
+
+def place(passage: Passage) -> str:
+    """Return where a passage stands in its paper."""
+    section = passage.section_path or passage.kind
+    return f"{section}, page {passage.page}" if passage.page else section
+
+
+def checked(answer: Answer) -> str:
+    """Return how far an answer's citations hold, "" where that was not counted (ALCE, section 4)."""
+    parts = []
+    if answer.citation_recall is not None:
+        parts.append(f"{answer.citation_recall:.0%} of the claims are supported by what they cite")
+    if answer.citation_precision is not None:
+        parts.append(f"{answer.citation_precision:.0%} of the citations are needed for that")
+    return "; ".join(parts)
+
+
+def parameters_said(given: Parameters) -> str:
+    """Return how a model was to generate; what was left to its server is not named."""
+    facts = [f"temperature {given.temperature:g}", f"top-p {given.top_p:g}"]
+    if given.top_k is not None:
+        facts.append(f"top-k {given.top_k}")
+    if given.repetition_penalty is not None:
+        facts.append(f"repetition penalty {given.repetition_penalty:g}")
+    return ", ".join([*facts, f"at most {given.max_tokens:,} tokens"])
+
+
+def call_facts(call: Call) -> Iterator[str]:
+    """Yield what a call took and how it ended, then what did not go as it should."""
+    yield f"{call.seconds:.2f} s, ended with {call.finish_reason}"
+    if call.parameters:
+        yield parameters_said(call.parameters)
+    yield from spent(call.prompt_tokens, call.completion_tokens, call.price)
+    if call.first_token_seconds is not None:
+        yield f"first word after {call.first_token_seconds:.2f} s"
+    if call.attempts > 1:
+        yield f"sent {call.attempts} times"
+    if call.problem:
+        yield call.problem
+    if call.left_out:
+        yield f"no room was left for {', '.join(call.left_out)}"
+
+
+def spent(sent: int | None, received: int | None, price: float | None) -> Iterator[str]:
+    """Yield tokens and price as far as they are known."""
+    if sent is not None or received is not None:
+        yield f"{_known(sent)} tokens sent, {_known(received)} received"
+    if price is not None:
+        yield _price(price)
+
+
+def _price(dollars: float) -> str:
+    if 0 < dollars < _SMALLEST_PRICE:
+        return f"less than ${_SMALLEST_PRICE}"
+    return f"${dollars:.2f}" if dollars >= 1 or dollars == 0 else f"${dollars:.4f}"
+
+
+def _known(count: int | None) -> str:
+    return "unknown" if count is None else f"{count:,}"
+
+
+def provenance_facts(turn: Turn) -> Iterator[str]:
+    """Yield when, from what and with what a turn was made."""
+    made = turn.provenance
+    yield f"asked {turn.asked}"
+    yield f"searched {scope_said(turn.scope)}"
+    yield f"{turn.papers_wanted} papers wanted"
+    if turn.drafts > 1:
+        yield f"best of {turn.drafts} drafts"
+    yield f"written by {made.generator}"
+    yield f"encoder {' in '.join(filter(None, (made.encoder, made.encoder_runtime)))}"
+    if made.scorer:
+        yield f"support scored by {made.scorer}"
+    yield "corpus versions " + ", ".join(f"{entry.table} {entry.version}" for entry in made.corpus)
+    yield ", ".join(f"{step.step} {step.seconds:.2f} s" for step in turn.seconds)
+    yield from spent(turn.usage.prompt_tokens, turn.usage.completion_tokens, turn.usage.price)
+    yield made.product
+
+
+def not_cited(turn: Turn) -> tuple[LabelledPaper, ...]:
+    """Return the papers that were given and are not cited."""
+    cited = set(turn.answer.cited_labels)
+    return tuple(paper for paper in turn.evidence.papers if paper.label not in cited)
