@@ -5,7 +5,7 @@ import streamlit as st
 from assistant.thresholds import thresholds
 from corpus.version import VERSION
 from explorer.parts.safe_text import escaped
-from explorer.parts.score_bar import meaning, overlap_bar
+from explorer.parts.score_bar import meaning, score_bars
 from explorer.parts.wording import day
 from explorer.reader import Reader
 from explorer.resources import Library
@@ -29,6 +29,7 @@ def render_about(library: Library, _reader: Reader) -> None:
         _draw_scores()
         _draw_findings()
         _draw_writers(library)
+        _draw_keeping()
         st.subheader("Add a collection", anchor=False)
         st.markdown("Collections are indexed from the terminal. Open screens see the new corpus at once.")
         st.code(COMMANDS, language=None)
@@ -62,11 +63,15 @@ def _draw_scores() -> None:
     st.subheader("What the bars mean", anchor=False)
     st.markdown(escaped(meaning()))
     st.html(
-        "".join(overlap_bar(score) for score in (bars.partial / 2, (bars.partial + bars.strong) / 2, 0.9))
+        "".join(
+            score_bars(score, score) for score in (bars.partial / 2, (bars.partial + bars.strong) / 2, 0.9)
+        )
     )
     st.markdown(
         "A high overlap can still be wrong: a changed number or a missing “not” leaves most words in place. "
-        "A low one can be right, when the writer used other words."
+        "A low one can be right, when the writer used other words. Support is there for both: it is an "
+        "estimate, trained on claims that people have judged, and it errs too. Where the two bars disagree, "
+        "look twice."
     )
 
 
@@ -81,6 +86,15 @@ def _draw_findings() -> None:
     )
 
 
+def _draw_keeping() -> None:
+    st.subheader("What is kept", anchor=False)
+    st.markdown(
+        "Conversations are stored on this server. A cookie that says nothing about you tells which are this "
+        "browser’s; it is used for nothing else. Whoever has a conversation’s link can open it, so share "
+        "links as you would share the conversation. What you delete is removed for good."
+    )
+
+
 def _draw_writers(library: Library) -> None:
     st.subheader("Who writes", anchor=False)
     names = "\n".join(f"- {escaped(one.label)}" for one in library.writers())
@@ -88,5 +102,6 @@ def _draw_writers(library: Library) -> None:
     st.markdown(
         "The extractive writer uses no model: it chooses sentences of the papers and arranges them, so "
         "nothing is invented. With `TOGETHER_API_KEY`, or `PAPER_TRAIL_MODEL_URL` for a server of your own, "
-        "language models join the menu; questions and passages are then sent there."
+        "language models join the menu; questions and passages are then sent there. "
+        "`PAPER_TRAIL_LOCAL_MODEL` names a model that runs on this machine."
     )

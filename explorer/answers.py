@@ -1,23 +1,20 @@
 """How a turn is drawn: question, steps, answer with citations, references, and what can be done with it."""
 
-from datetime import UTC, datetime
-
 import streamlit as st
 
-from assistant.records import Refusal, Turn
-from assistant.transcript import to_json, to_markdown
-from corpus.records import Scope, parse_passage_id
+from assistant.records import AnswerSentence, Turn
+from explorer.conversations import delete
 from explorer.evidence import look_at
-from explorer.navigation import PAPER
-from explorer.parts.citations import (
-    first_number,
-    known_labels,
-    shown_draft,
-    sources,
+from explorer.parts.checking import (
+    claims_said,
+    problems_said,
+    uncited,
     uncited_ends,
+    uncited_said,
     weak_numbers,
+    weak_said,
 )
-from explorer.parts.coverage import covered, names_papers
+from explorer.parts.citations import first_number, known_labels, shown_draft, sources
 from explorer.parts.jobs import JobView
 from explorer.parts.safe_text import UNCITED_MARK, answer_markdown, escaped, shortened
 from explorer.parts.wording import (
@@ -28,21 +25,21 @@ from explorer.parts.wording import (
     steps_taken,
 )
 from explorer.reader import Failure, Reader
+from explorer.refusals import draw_refusal, paper_link, search_again
 from explorer.resources import Library
-
-EXCERPT = 320
+from explorer.trail import draw_trail
 
 
 def draw_turn(library: Library, reader: Reader, number: int, turn: Turn, *, is_last: bool) -> None:
     """Draw turn `number` of the conversation, counted from 1."""
     _draw_question(number, turn.question)
-    _draw_steps(turn)
+    _draw_steps(reader, number, turn)
     if turn.answer.refusal:
-        _draw_refusal(library, number, turn.answer.refusal, turn.scope)
+        draw_refusal(library, reader, number, turn, turn.answer.refusal)
     else:
         _draw_answer(reader, number, turn)
         _draw_references(reader, number, turn)
-    _draw_actions(reader, number, turn, is_last=is_last)
+    _draw_actions(library, reader, number, turn, is_last=is_last)
 
 
 def draw_running(view: JobView, number: int) -> None:
@@ -87,7 +84,13 @@ def draw_failure(reader: Reader, failure: Failure) -> None:
 def _draw_ways_on(reader: Reader, failure: Failure) -> None:
     """Offer to ask again, where that may help, and to edit the question."""
     if failure.can_retry:
-        st.button("Retry", type="primary", key="retry", on_click=_ask_again, args=(reader, failure.question))
+        st.button(
+            "Retry",
+            type="primary",
+            key="retry",
+            on_click=reader.ask,
+            args=(failure.question, failure.search_query),
+        )
     st.button(
         "Edit the question",
         type="secondary" if failure.can_retry else "primary",
@@ -112,27 +115,72 @@ def _draw_question(number: int, question: str) -> None:
         st.markdown(escaped(shortened(question, 600)))
 
 
-def _draw_steps(turn: Turn) -> None:
+def _draw_steps(reader: Reader, number: int, turn: Turn) -> None:
+    """Draw what was searched for and found, with the field to search for something else."""
+    own = ", your own search query" if turn.rewrite.edited else ""
     query = escaped(shortened(turn.rewrite.search_query, 160))
-    st.caption(f"Searched for “{query}” · {steps_taken(turn)}")
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"steps_{number}"):
+        st.caption(f"Searched for “{query}”{own} · {steps_taken(turn)}", width="content")
+        with (
+            st.popover("edit", type="tertiary", key=f"edit_query_{number}_{reader.menus_closed}"),
+            st.form(f"query_form_{number}", border=False),
+        ):
+            key = f"own_query_{reader.opened}_{number}"
+            st.text_input("Search query", value=turn.rewrite.search_query[:2000], key=key, max_chars=2000)
+            st.caption("The same question is asked again, of what your own query finds.")
+            st.form_submit_button(
+                "Search again",
+                key=f"search_again_{number}",
+                disabled=bool(reader.job_id),
+                on_click=_search_again,
+                args=(reader, number, turn),
+            )
+
+
+def _search_again(reader: Reader, number: int, turn: Turn) -> None:
+    reader.menus_closed += 1
+    search_again(reader, turn, f"own_query_{reader.opened}_{number}")
 
 
 def _draw_answer(reader: Reader, number: int, turn: Turn) -> None:
-    ends = uncited_ends(turn.answer)
     with st.container(key=f"reading_answer_{number}"):
-        st.markdown(answer_markdown(turn.answer.text, number, known_labels(turn), ends))
-    if ends:
-        st.caption(f"{UNCITED_MARK} This sentence cites no passage.")
-    if weak := weak_numbers(turn):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.caption(f"{counted(len(weak), 'sentence')} with weak overlap", width="content")
-            st.button(
-                "Show",
-                key=f"weak_{number}",
-                type="tertiary",
-                on_click=_open_citation,
-                args=(reader, number, weak[0]),
-            )
+        st.markdown(answer_markdown(turn.answer.text, number, known_labels(turn), uncited_ends(turn.answer)))
+    _draw_findings(reader, number, turn)
+
+
+def _draw_findings(reader: Reader, number: int, turn: Turn) -> None:
+    """Draw what checking found, a line each, and nothing where there is nothing to say."""
+    with st.container(key=f"findings_{number}", gap="xxsmall"):
+        if problems := problems_said(turn.answer):
+            st.caption(escaped(problems))
+        if weak := weak_numbers(turn):
+            _draw_weak(reader, number, weak)
+        if claims := uncited(turn.answer):
+            _draw_uncited(number, claims)
+        if said := claims_said(turn.answer):
+            st.caption(escaped(said))
+
+
+def _draw_weak(reader: Reader, number: int, weak: tuple[int, ...]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.caption(weak_said(len(weak)), width="content")
+        st.button(
+            "show", key=f"weak_{number}", type="tertiary", on_click=_show_next, args=(reader, number, weak)
+        )
+
+
+def _show_next(reader: Reader, turn: int, numbers: tuple[int, ...]) -> None:
+    """Open the first of some citations, or the one after that which is open."""
+    now = reader.focus.number if reader.focus and reader.focus.turn == turn else 0
+    look_at(reader, turn, next((number for number in numbers if number > now), numbers[0]))
+
+
+def _draw_uncited(number: int, claims: tuple[AnswerSentence, ...]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.caption(f"{UNCITED_MARK} {uncited_said(len(claims))}", width="content")
+        with st.popover("show", type="tertiary", key=f"uncited_{number}"):
+            for claim in claims:
+                st.text(shortened(claim.claim, 400))
 
 
 def _draw_references(reader: Reader, number: int, turn: Turn) -> None:
@@ -156,33 +204,12 @@ def _draw_references(reader: Reader, number: int, turn: Turn) -> None:
     if others:
         with st.expander(f"Not cited: {len(others)} more", type="compact", key=f"not_cited_{number}"):
             for paper in others:
-                _paper_link(f"[{paper.label}] {short_reference(paper.paper)}", paper.paper.id)
+                paper_link(f"[{paper.label}] {short_reference(paper.paper)}", paper.paper.id)
 
 
-def _draw_refusal(library: Library, number: int, refusal: Refusal, scope: Scope) -> None:
-    with st.container(border=True, key=f"reading_refusal_{number}"):
-        st.markdown("**Not answered**")
-        st.markdown(escaped(refusal.message))
-        if refusal.nearest:
-            st.markdown("The nearest passages:")
-        for place, nearest in enumerate(refusal.nearest):
-            with st.container(key=f"title_link_nearest_{number}_{place}", gap="xxsmall"):
-                _paper_link(nearest.title, nearest.paper_id, str(parse_passage_id(nearest.passage_id)[1]))
-                st.text(shortened(nearest.text, EXCERPT))
-        is_restricted = names_papers(scope) or bool(scope.collections)
-        st.markdown("What was searched:" if is_restricted else "What the corpus covers:")
-        st.markdown("\n".join(f"- {escaped(line)}" for line in covered(library.corpus, scope)))
-
-
-def _paper_link(label: str, paper_id: str, passage: str = "") -> None:
-    query = {"id": paper_id, "passage": passage} if passage else {"id": paper_id}
-    st.page_link(PAPER, label=escaped(shortened(label, 140)), query_params=query)
-
-
-def _draw_actions(reader: Reader, number: int, turn: Turn, *, is_last: bool) -> None:
+def _draw_actions(library: Library, reader: Reader, number: int, turn: Turn, *, is_last: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"actions_{number}"):
-        if is_last:
-            _draw_trail(reader)
+        draw_trail(reader, number)
         if not turn.answer.refusal:
             with st.popover("Copy", type="tertiary", icon=":material/content_copy:", key=f"copy_{number}"):
                 st.caption("The answer with its references; the button at the corner copies it.")
@@ -192,54 +219,18 @@ def _draw_actions(reader: Reader, number: int, turn: Turn, *, is_last: bool) -> 
             key=f"again_{number}",
             type="tertiary",
             icon=":material/refresh:",
-            on_click=_ask_again,
-            args=(reader, turn.question),
+            on_click=reader.ask,
+            args=(turn.question,),
         )
         if is_last:
-            _draw_clear(reader)
-
-
-def _draw_clear(reader: Reader) -> None:
-    """Offer to forget the conversation, at a second click: it cannot be had back."""
-    count = len(reader.turns)
-    what = f"all {count} questions" if count > 1 else "the question"
-    with st.popover("Clear", type="tertiary", icon=":material/delete:", key="clear_menu"):
-        st.caption("Answers that are removed cannot be had back. The trail can be downloaded before.")
-        st.button(f"Remove {what} from this conversation", key="clear", on_click=reader.clear_conversation)
-
-
-def _draw_trail(reader: Reader) -> None:
-    """Draw the downloads of the whole conversation; a file is made when it is asked for."""
-    stamp = datetime.now(UTC).strftime("%Y-%m-%d")
-    with st.popover("Trail", icon=":material/download:", key="trail"):
-        st.caption("The whole conversation: questions, passages, prompts, replies and scores.")
-        st.download_button(
-            "JSON, complete, for programs",
-            data=lambda: to_json(reader.conversation()),
-            file_name=f"paper-trail-{stamp}.json",
-            mime="application/json",
-            on_click="ignore",
-            key="trail_json",
-            width="stretch",
-        )
-        st.download_button(
-            "Markdown, to read and share",
-            data=lambda: to_markdown(reader.conversation()),
-            file_name=f"paper-trail-{stamp}.md",
-            mime="text/markdown",
-            on_click="ignore",
-            key="trail_markdown",
-            width="stretch",
-        )
+            with st.popover("Delete", type="tertiary", icon=":material/delete:", key="clear_menu"):
+                count = len(reader.turns)
+                st.caption(f"The conversation has {counted(count, 'answer')}. They cannot be had back.")
+                st.button("Delete this conversation", key="clear", on_click=delete, args=(library, reader))
 
 
 def _open_citation(reader: Reader, turn: int, number: int) -> None:
     look_at(reader, turn, number)
-
-
-def _ask_again(reader: Reader, question: str) -> None:
-    reader.failure = None
-    reader.waiting_question = question
 
 
 def _edit(reader: Reader, question: str) -> None:

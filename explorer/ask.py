@@ -1,45 +1,39 @@
 """The Ask screen: scope, conversation, the answer being written, and the evidence beside it."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import streamlit as st
 
 from assistant.records import AskOptions, AssistantError
 from corpus.records import Scope
-from corpus.search import DEFAULT_PAPERS, MAX_PAPERS, MIN_PAPERS
 from explorer.answers import draw_failure, draw_running, draw_turn
+from explorer.choices import Choices, draw_choices, filter_labels
+from explorer.conversations import draw_notes, draw_sidebar, follow_address, keep_of
 from explorer.evidence import render_evidence
 from explorer.parts.coverage import asked_about, collections_in, covered, names_papers
 from explorer.parts.examples import Example, example_questions
-from explorer.parts.jobs import JobView, may_succeed_again
+from explorer.parts.jobs import Job, JobView, may_succeed_again
+from explorer.parts.listener import listen
 from explorer.parts.safe_text import escaped, shortened
 from explorer.parts.score_bar import meaning
-from explorer.parts.topics import topic_label
-from explorer.parts.wording import collection_facts, collection_titles, counted, years_said
-from explorer.reader import Failure, Reader
+from explorer.parts.wording import collection_facts, counted
+from explorer.reader import TURNS_SHOWN, Failure, Reader, current_owner
 from explorer.resources import Library, jobs
+from explorer.trail import draw_calls
 
 POLL_SECONDS = 0.2
 # More than the assistant takes: its refusal says what is wrong, where the box would just not send.
 LONGEST_TYPED = 20_000
-# The key of the years among topics, none of which is called so: theirs have a colon.
-YEARS = "years"
 STOPPED = "Stopped. Nothing of this question was kept in the conversation."
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """What is chosen above the conversation."""
-
-    options: AskOptions
-    writer: str
 
 
 def render_ask(library: Library, reader: Reader) -> None:
     """Draw the Ask screen."""
+    follow_address(library, reader)
     settle(reader)
-    choices = _draw_choices(library, reader)
-    if reader.waiting_question:
+    _measure(reader)
+    choices = draw_choices(library, reader)
+    if reader.waiting_question and not reader.job_id:
         start(library, reader, choices)
     wide = bool(reader.turns or reader.job_id or reader.failure)
     talk, side = st.columns([0.58, 0.42], gap="large") if wide else (st.container(), st.container())
@@ -47,6 +41,8 @@ def render_ask(library: Library, reader: Reader) -> None:
         _draw_conversation(library, reader, choices.options.scope)
     with side:
         render_evidence(library, reader)
+    draw_calls(reader)
+    draw_sidebar(library, reader)
     with st.bottom:
         st.chat_input(
             "Answering your question …"
@@ -60,15 +56,34 @@ def render_ask(library: Library, reader: Reader) -> None:
         )
 
 
+def _measure(reader: Reader) -> None:
+    """Find out whether the screen is narrow, for all of it: the panel's own listener tells only the panel."""
+    with st.container(key="measure"):
+        heard = listen("ask_width_listener", narrow=reader.narrow, hears_clicks=False)
+    reader.narrow = heard.narrow
+
+
 def start(library: Library, reader: Reader, choices: Choices) -> None:
     """Give the waiting question to a worker; when that fails, keep it with the reason."""
-    question, reader.waiting_question = reader.waiting_question, ""
+    question, own_query = reader.waiting_question, reader.waiting_query
+    options = options_of(reader, choices)
+    reader.waiting_question, reader.waiting_query, reader.waiting_scope = "", "", None
     reader.failure, reader.focus, reader.drawer_open = None, None, False
     try:
-        assistant = library.assistant(choices.writer)
-        reader.job_id = jobs().start(assistant, question, reader.turns, choices.options)
+        assistant = library.assistant(choices.writer, choices.parameters, current_owner(reader))
+        keep = keep_of(library, reader, question)
+        job = Job(question, options, reader.conversation_id, keep)
+        reader.job_id = jobs().start(assistant, reader.turns, job)
     except AssistantError as error:
-        reader.failure = Failure(question, str(error), can_retry=may_succeed_again(error))
+        reader.failure = Failure(
+            question, str(error), can_retry=may_succeed_again(error), search_query=own_query
+        )
+
+
+def options_of(reader: Reader, choices: Choices) -> AskOptions:
+    """Return how the waiting question is asked: as chosen, but for a query and a scope of its own."""
+    scope = choices.options.scope if reader.waiting_scope is None else reader.waiting_scope
+    return replace(choices.options, scope=scope, search_query=reader.waiting_query)
 
 
 def settle(reader: Reader) -> bool:
@@ -85,152 +100,75 @@ def settle(reader: Reader) -> bool:
         return False
     reader.job_id = ""
     if view.turn:
-        reader.turns = (*reader.turns, view.turn)
+        _take_turn(reader, view)
     else:
         reader.failure = failure_of(view)
     return True
 
 
+def _take_turn(reader: Reader, view: JobView) -> None:
+    """Add a turn to the conversation, once: it may have come out of the store before its job was asked."""
+    if view.turn and (view.turn.asked, view.turn.question) not in {
+        (turn.asked, turn.question) for turn in reader.turns
+    }:
+        reader.turns = (*reader.turns, view.turn)
+    reader.unkept = view.kept.unkept
+    reader.notes = (view.kept.problem,) if view.kept.problem else ()
+
+
 def failure_of(view: JobView) -> Failure:
     """Return what to say about a question that was stopped or failed."""
-    if view.state == "stopped":
-        return Failure(view.question, STOPPED, view.text)
-    return Failure(view.question, view.error, view.text, can_retry=view.can_retry)
+    message = STOPPED if view.state == "stopped" else view.error
+    return Failure(
+        view.question, message, view.text, can_retry=view.can_retry, search_query=view.search_query
+    )
 
 
 def stop(reader: Reader) -> None:
-    """Stop the question on its way; its worker ends by itself."""
+    """Stop the question on its way, unless it has just been answered; its worker ends by itself."""
+    if settle(reader):
+        return
     if job := jobs().get(reader.job_id):
         job.stop()
         view = job.view()
-        reader.failure = Failure(view.question, STOPPED, view.text)
+        if view.turn:
+            settle(reader)
+            return
+        reader.failure = Failure(view.question, STOPPED, view.text, search_query=view.search_query)
     reader.job_id = ""
 
 
 def _take_question(reader: Reader) -> None:
-    reader.waiting_question = str(st.session_state.get("question_box") or "")
-
-
-def _draw_choices(library: Library, reader: Reader) -> Choices:
-    writers = library.writers()
-    with st.container(key="choices"):
-        if reader.narrow:
-            # Not a popover: what is in a closed one is forgotten when a question sets it.
-            with st.expander("Where to look", icon=":material/tune:", key="choices_folded"):
-                scope = _draw_scope(library, reader)
-                number = _draw_number()
-                writer = _draw_writer([(one.name, one.label) for one in writers])
-        else:
-            places, count, menu = st.columns([0.54, 0.22, 0.24], gap="medium", vertical_alignment="bottom")
-            with places:
-                scope = _draw_scope(library, reader)
-            with count:
-                number = _draw_number()
-            with menu:
-                writer = _draw_writer([(one.name, one.label) for one in writers])
-    return Choices(AskOptions(scope, number), writer)
-
-
-def _draw_scope(library: Library, reader: Reader) -> Scope:
-    """Draw the chips of collections, of chosen papers and of a filter; return what is left of them."""
-    titles = collection_titles(library.corpus.collections())
-    chosen = st.multiselect(
-        "Look in",
-        list(titles),
-        format_func=lambda one: titles.get(one, one),
-        placeholder="All collections",
-        key="scope_collections",
-        persist_state="session",
-    )
-    papers = _draw_papers_scope(library, reader) if reader.asked_about else ()
-    within = _draw_filter_scope(reader) if names_papers(reader.asked_within) else Scope()
-    return Scope(tuple(chosen), papers, within.years, within.topics)
-
-
-def _draw_papers_scope(library: Library, reader: Reader) -> tuple[str, ...]:
-    names = {
-        paper.id: shortened(paper.title, 60) for paper in library.corpus.papers_by_id(reader.asked_about)
-    }
-    if "scope_papers" not in st.session_state:
-        st.session_state["scope_papers"] = list(names)
-    papers = st.multiselect(
-        "Only these papers",
-        list(names),
-        format_func=lambda one: names.get(one, one),
-        placeholder="All papers again",
-        key="scope_papers",
-        persist_state="session",
-    )
-    return tuple(papers)
-
-
-def _draw_filter_scope(reader: Reader) -> Scope:
-    """Draw the filter that was brought along from a collection; return what is left of it."""
-    within = reader.asked_within
-    labels = filter_labels(within)
-    if "scope_filter" not in st.session_state:
-        st.session_state["scope_filter"] = list(labels)
-    left = st.multiselect(
-        "Only papers with",
-        list(labels),
-        format_func=lambda one: labels.get(one, one),
-        placeholder="All papers again",
-        key="scope_filter",
-        persist_state="session",
-    )
-    return Scope(
-        years=within.years if YEARS in left else None,
-        topics=tuple(topic for topic in within.topics if topic in left),
-    )
-
-
-def filter_labels(within: Scope) -> dict[str, str]:
-    """Return what a scope's topics and years are called, by the key that each is chosen by."""
-    labels = {topic: topic_label(topic) for topic in within.topics}
-    return labels | {YEARS: f"Year: {years_said(within.years)}"} if within.years else labels
-
-
-def _draw_number() -> int:
-    number = st.slider(
-        "Papers to read",
-        MIN_PAPERS,
-        MAX_PAPERS,
-        DEFAULT_PAPERS,
-        key="papers_wanted",
-        persist_state="session",
-        help="How many of the best papers the answer may draw on.",
-    )
-    return int(number)
-
-
-def _draw_writer(writers: list[tuple[str, str]]) -> str:
-    """Draw the menu of writers where there is a choice; return the chosen one's name."""
-    labels = dict(writers)
-    if len(writers) == 1:
-        st.caption(f"Written by: {escaped(writers[0][1])}")
-        return writers[0][0]
-    chosen = st.selectbox(
-        "Written by",
-        list(labels),
-        format_func=lambda name: labels.get(name, name),
-        key="writer",
-        persist_state="session",
-    )
-    return str(chosen)
+    reader.ask(str(st.session_state.get("question_box") or ""))
 
 
 def _draw_conversation(library: Library, reader: Reader, scope: Scope) -> None:
     last = len(reader.turns) if not reader.job_id else 0
-    for number, turn in enumerate(reader.turns, start=1):
+    first = max(0, len(reader.turns) - reader.turns_shown)
+    if first:
+        st.button(
+            f"Show earlier questions: {first} more",
+            key="show_earlier",
+            type="tertiary",
+            icon=":material/expand_less:",
+            on_click=_show_earlier,
+            args=(reader,),
+        )
+    for number, turn in enumerate(reader.turns[first:], start=first + 1):
         with st.container(key=_place(number, is_latest=number == last)):
             draw_turn(library, reader, number, turn, is_last=number == last)
+    draw_notes(library, reader)
     if reader.job_id:
         with st.container(key=_place(len(reader.turns) + 1, is_latest=True)):
             st.fragment(_draw_live, run_every=POLL_SECONDS)(reader)
     elif reader.failure:
         draw_failure(reader, reader.failure)
-    elif not reader.turns:
+    elif not reader.turns and not reader.missing_id:
         _draw_first_visit(library, reader, scope)
+
+
+def _show_earlier(reader: Reader) -> None:
+    reader.turns_shown += TURNS_SHOWN
 
 
 def _place(number: int, *, is_latest: bool) -> str:
@@ -294,7 +232,7 @@ def draw_examples(reader: Reader, examples: tuple[Example, ...], within: tuple[s
 
 def ask_example(reader: Reader, example: Example, within: tuple[str, ...]) -> None:
     """Ask an example where it belongs, whatever papers were asked about before."""
-    reader.waiting_question = example.question
+    reader.ask(example.question)
     reader.asked_about, reader.asked_within = (), Scope()
     st.session_state["scope_collections"] = [example.collection] if example.collection else list(within)
 

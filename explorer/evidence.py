@@ -3,6 +3,7 @@
 import streamlit as st
 
 from assistant.records import Citation
+from explorer.conversations import ADDRESS, address_of
 from explorer.navigation import PAPER
 from explorer.parts.citations import (
     Source,
@@ -28,7 +29,14 @@ from explorer.resources import Library, jobs
 def render_evidence(library: Library, reader: Reader) -> None:
     """Draw the panel for the citation in focus, and listen for clicks on citations."""
     asked = f"question_{len(reader.turns) + 1}" if reader.job_id and reader.turns else ""
-    heard = listen("citation_listener", narrow=reader.narrow, show=asked)
+    heard = listen(
+        "citation_listener",
+        narrow=reader.narrow,
+        show=asked,
+        place=address_of(reader),
+        address={ADDRESS: address_of(reader)},
+        is_new_entry=False,
+    )
     take_heard(reader, heard)
     source = source_in_focus(reader)
     if reader.narrow:
@@ -172,5 +180,5 @@ def _draw_doors(library: Library, source: Source, place: str) -> None:
         path = library.pdf_path(source.paper.pdf_sha256)
         if path:
             save_button(path, source.paper.id, f"{place}_pdf")
-        with st.popover("What does this mean?", type="tertiary", key=f"{place}_meaning"):
+        with st.popover("What do these mean?", type="tertiary", key=f"{place}_meaning"):
             st.markdown(meaning())

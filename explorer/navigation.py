@@ -21,7 +21,12 @@ ABOUT = "explorer/pages/about.py"
 def draw() -> None:
     """Draw the screen that the address asks for."""
     # A picture of ours: Streamlit would fetch a page's icon as favicon from another host.
-    st.set_page_config(page_title="Paper Trail", page_icon=str(IMAGES / "favicon.png"), layout="wide")
+    st.set_page_config(
+        page_title="Paper Trail",
+        page_icon=str(IMAGES / "favicon.png"),
+        layout="wide",
+        initial_sidebar_state="collapsed",
+    )
     is_dark = st.context.theme.type == "dark"
     st.html(STYLE + DARK_STYLE if is_dark else STYLE)
     st.logo(str(IMAGES / f"wordmark-{'dark' if is_dark else 'light'}.svg"), size="large")

@@ -1,12 +1,17 @@
 """What all visitors share: settings, encoder, corpus, generators and the questions being answered."""
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
 from assistant.chat import Assistant
+from assistant.conversations import ConversationStore, open_conversations
 from assistant.generators.choice import GeneratorChoice, generator_choices, open_generator
+from assistant.generators.parameters import default_parameters
+from assistant.models.menu import available_models
+from assistant.records import Parameters
 from corpus.encoder import Encoder
 from corpus.encoder_choice import open_encoder
 from corpus.errors import CorpusError
@@ -27,9 +32,20 @@ class Library:
     def writers(self) -> tuple[GeneratorChoice, ...]:
         return generator_choices(self.settings)
 
-    def assistant(self, writer: str) -> Assistant:
+    def assistant(self, writer: str, parameters: Parameters | None = None, session: str = "") -> Assistant:
         """Return the assistant with the writer of that name; raises AssistantError when there is none."""
-        return Assistant(self.corpus, self.encoder, open_generator(writer, self.settings, self.encoder))
+        generator = open_generator(writer, self.settings, self.encoder, parameters, session)
+        return Assistant(self.corpus, self.encoder, generator)
+
+    def usual_parameters(self, writer: str) -> Parameters | None:
+        """Return how a writer generates where nobody asks for anything else, None for one without a model."""
+        entries = {entry.id: entry for entry in available_models(self.settings)}
+        return default_parameters(self.settings, entries[writer]) if writer in entries else None
+
+    def conversations(self) -> ConversationStore:
+        """Return the store of conversations; raises AssistantError when it cannot be used."""
+        place = self.settings.conversations.get_secret_value() or str(self.settings.conversations_path)
+        return _conversations(hashlib.sha256(place.encode()).hexdigest(), self.settings)
 
     def pdf_path(self, pdf_sha256: str) -> Path | None:
         """Return where the PDF with that hash is kept, None when it is not."""
@@ -53,6 +69,11 @@ def has_corpus() -> bool:
 @st.cache_resource(show_spinner=False)
 def jobs() -> JobStore:
     return JobStore()
+
+
+@st.cache_resource(show_spinner=False, max_entries=4, on_release=ConversationStore.close)
+def _conversations(place: str, _settings: Settings) -> ConversationStore:  # noqa: ARG001
+    return open_conversations(_settings)
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)

@@ -1,4 +1,4 @@
-"""What every reply of the server says to the browser, and what a reader sees when a screen fails."""
+"""What every reply tells the browser: what it may load, and whose it is; and what a failed screen shows."""
 
 import base64
 import hashlib
@@ -10,10 +10,12 @@ from pathlib import Path
 import streamlit as st
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from assistant.records import AssistantError
 from corpus.errors import CorpusError
+from explorer.parts.owner import COOKIE_SECONDS, OWNER_COOKIE, is_token, new_token
 from explorer.parts.safe_text import escaped
 
 logger = logging.getLogger(__name__)
@@ -62,8 +64,46 @@ class SecurityHeaders:
         await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
+class OwnerCookie:
+    """ASGI middleware that gives a browser its token, with the first page it gets without having one.
+
+    Only with a page: what a page loads is asked for at once, and each reply would bring another token.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_cookie(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.append("set-cookie", owner_cookie(is_secure=scope["scheme"] == "https"))
+                # What was given to one browser must not be given to another by whoever is in between.
+                headers["cache-control"] = "no-store"
+            await send(message)
+
+        await self._app(scope, receive, send_with_cookie if _lacks_token(scope) else send)
+
+
+def _lacks_token(scope: Scope) -> bool:
+    """Tell whether a request is for a page, by a browser that has no token yet."""
+    if scope["type"] != "http":
+        return False
+    request = HTTPConnection(scope)
+    is_for_page = "text/html" in request.headers.get("accept", "")
+    return is_for_page and not is_token(request.cookies.get(OWNER_COOKIE))
+
+
+def owner_cookie(*, is_secure: bool) -> str:
+    """Return a new token as a cookie that no script and no other site's request gets to see."""
+    return (
+        f"{OWNER_COOKIE}={new_token()}; Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Lax"
+        f"{'; Secure' if is_secure else ''}"
+    )
+
+
 def middleware() -> list[Middleware]:
-    return [Middleware(SecurityHeaders)]
+    return [Middleware(SecurityHeaders), Middleware(OwnerCookie)]
 
 
 def show_script_error(error: Exception) -> bool:

@@ -3,9 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from assistant.attribution import overlap_word
 from assistant.citations import hold_back, normalise_labels
-from assistant.records import Answer, AnswerSentence, Citation, LabelledPaper, Turn
+from assistant.records import Answer, Citation, LabelledPaper, Turn
 from corpus.records import Box, Paper, PaperHits, Passage
 from explorer.parts.safe_text import label_offsets
 
@@ -85,26 +84,6 @@ def first_number(found: tuple[Source, ...], label: int) -> int | None:
     return next((source.number for source in found if source.label == label), None)
 
 
-def uncited_ends(answer: Answer) -> tuple[int, ...]:
-    """Return where the sentences end that cite no paper that was given."""
-    return tuple(
-        sentence.start + len(answer.text[sentence.start : sentence.end].rstrip())
-        for sentence in answer.sentences
-        if not sentence.citations
-    )
-
-
-def weak_numbers(turn: Turn) -> tuple[int, ...]:
-    """Return, for each sentence whose best overlap is weak, the number of its first citation."""
-    found = sources(turn)
-    weak = [sentence for sentence in turn.answer.sentences if sentence.citations and _is_weak(sentence)]
-    firsts = (
-        next((source.number for source in found if source.citation in sentence.citations), None)
-        for sentence in weak
-    )
-    return tuple(number for number in firsts if number is not None)
-
-
 def cut_passage(passage: Passage, sentence: int | None) -> PassageParts:
     """Return a passage in three parts, the middle one empty when no sentence is meant."""
     if sentence is None or not 0 <= sentence < len(passage.sentences):
@@ -168,7 +147,3 @@ def _citation_at(answer: Answer, label: int, offset: int) -> Citation | None:
 
 def _passage(labelled: LabelledPaper, passage_id: str) -> Passage:
     return next((one for one in labelled.passages if one.id == passage_id), labelled.passages[0])
-
-
-def _is_weak(sentence: AnswerSentence) -> bool:
-    return overlap_word(max(citation.overlap for citation in sentence.citations)) == "weak"

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from assistant.records import Turn
+from assistant.vocabulary import content_words, holds, stem, stems
 from corpus.records import CollectionSummary, Scope
 from corpus.store import Corpus
 from explorer.parts.safe_text import one_line, shortened
@@ -37,3 +39,18 @@ def asked_about(corpus: Corpus, scope: Scope) -> str:
     if names_papers(scope) and count == 1:
         return f"Ask about: {one_line(corpus.papers(scope, limit=1)[0].title)}"
     return "Ask about this paper" if count == 1 else f"Ask about these {count:,} papers"
+
+
+def changed_query(turn: Turn) -> str:
+    """Return a query to try after a refusal: the words of the last one that something here has.
+
+    Where none or all of them are there, it is the title of what came nearest.
+    """
+    nearest = turn.answer.refusal.nearest if turn.answer.refusal else ()
+    query = turn.rewrite.search_query
+    held = stems(" ".join(f"{one.title} {one.text}" for one in nearest))
+    asked = content_words(query)
+    kept = [word for word in dict.fromkeys(asked) if holds(held, stem(word))]
+    if 1 < len(kept) < len(set(asked)):
+        return " ".join(kept)
+    return one_line(nearest[0].title) if nearest else one_line(query)

@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -25,6 +25,7 @@ from assistant.records import (
 )
 from corpus.errors import CorpusError
 from corpus.records import PaperHits
+from explorer.parts.keeping import Kept
 
 logger = logging.getLogger(__name__)
 
@@ -33,6 +34,7 @@ KEPT_SECONDS = 900.0
 MOST_WAITING = 32
 
 JobState = Literal["waiting", "running", "answered", "failed", "stopped"]
+Keep = Callable[[Turn], Kept]
 
 
 class TooManyQuestionsError(AssistantError):
@@ -46,7 +48,11 @@ def may_succeed_again(error: AssistantError | CorpusError) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """A job as it stands at one moment; `text` is the draft so far, unchecked."""
+    """A job as it stands at one moment; `text` is the draft so far, unchecked.
+
+    `kept` says what of the conversation could not be stored when its turn was complete, `search_query` is
+    the reader's own.
+    """
 
     question: str
     state: JobState
@@ -57,6 +63,8 @@ class JobView:
     turn: Turn | None = None
     error: str = ""
     can_retry: bool = True
+    kept: Kept = field(default_factory=Kept)
+    search_query: str = ""
 
     @property
     def is_over(self) -> bool:
@@ -65,12 +73,21 @@ class JobView:
 
 @dataclass
 class Job:
-    """One question on its way to an answer; written by its worker, read by screens."""
+    """One question on its way to an answer; written by its worker, read by screens.
+
+    Its worker stores the turn before anyone is told that there is one: a reader who has closed the page
+    finds it.
+    """
 
     question: str
+    options: AskOptions = field(default_factory=AskOptions)
+    conversation_id: str = ""
+    keep: Keep = lambda _turn: Kept()
     started: float = field(default_factory=time.monotonic)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _stop: threading.Event = field(default_factory=threading.Event)
+    # Held while a turn is stored, so that a question is either stopped or stored.
+    _completing: threading.Lock = field(default_factory=threading.Lock)
     _state: JobState = "waiting"
     _rewrite: Rewrite | None = None
     _papers: tuple[PaperHits, ...] | None = None
@@ -79,6 +96,7 @@ class Job:
     _error: str = ""
     _can_retry: bool = True
     _ended: float | None = None
+    _kept: Kept = field(default_factory=Kept)
 
     def run(self, events: Iterator[Event]) -> None:
         """Take the events of one question until it is answered, fails or is stopped."""
@@ -86,15 +104,15 @@ class Job:
         try:
             with closing(events):  # type: ignore[type-var]  # a generator: closing it stops the model
                 for event in events:
-                    if self._stop.is_set():
+                    if not self._take(event):
                         self._enter("stopped")
                         return
-                    self._take(event)
         except (AssistantError, CorpusError) as error:
             self._fail(str(error), can_retry=may_succeed_again(error))
 
     def stop(self) -> None:
-        self._stop.set()
+        with self._completing:
+            self._stop.set()
         if self.view().state == "waiting":
             self._enter("stopped")
 
@@ -110,6 +128,8 @@ class Job:
                 self._turn,
                 self._error,
                 self._can_retry,
+                self._kept,
+                self.options.search_query,
             )
 
     def notice_crash(self, future: "Future[None]") -> None:
@@ -122,7 +142,28 @@ class Job:
                 f"look for {reference} in the log of the server."
             )
 
-    def _take(self, event: Event) -> None:
+    def _take(self, event: Event) -> bool:
+        """Take an event, unless the question was stopped; return whether it was taken."""
+        with self._completing:
+            if self._stop.is_set():
+                return False
+            if isinstance(event, Answered):
+                self._complete(event.turn)
+            else:
+                self._note(event)
+            return True
+
+    def _complete(self, turn: Turn) -> None:
+        """Store a turn and show it; it is shown even if storing fails in a way that nobody foresaw."""
+        kept = Kept((turn,), "This answer could not be stored. The log of the server says why.")
+        try:
+            kept = self.keep(turn)
+        finally:
+            with self._lock:
+                self._turn, self._kept = turn, kept
+                self._state, self._ended = "answered", time.monotonic()
+
+    def _note(self, event: Event) -> None:
         with self._lock:
             match event:
                 case Rewritten(rewrite):
@@ -131,8 +172,6 @@ class Job:
                     self._papers = papers
                 case Written(text):
                     self._pieces.append(text)
-                case Answered(turn):
-                    self._turn, self._state, self._ended = turn, "answered", time.monotonic()
 
     def _fail(self, message: str, *, can_retry: bool = True) -> None:
         with self._lock:
@@ -154,11 +193,8 @@ class JobStore:
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
 
-    def start(
-        self, assistant: Assistant, question: str, history: tuple[Turn, ...], options: AskOptions
-    ) -> str:
-        """Start answering a question and return the job's id; raises TooManyQuestionsError."""
-        job = Job(question)
+    def start(self, assistant: Assistant, history: tuple[Turn, ...], job: Job) -> str:
+        """Start answering a job's question and return its id; raises TooManyQuestionsError."""
         identifier = uuid.uuid4().hex
         with self._lock:
             self._drop_old()
@@ -168,12 +204,22 @@ class JobStore:
                     "in a minute."
                 )
             self._jobs[identifier] = job
-        future = self._workers.submit(lambda: job.run(assistant.ask(question, history, options)))
+        future = self._workers.submit(lambda: job.run(assistant.ask(job.question, history, job.options)))
         future.add_done_callback(job.notice_crash)
         return identifier
 
     def get(self, identifier: str) -> Job | None:
         return self._jobs.get(identifier)
+
+    def under_way(self, conversation_id: str) -> str:
+        """Return the id of the job that answers a question of a conversation now, "" when none does."""
+        with self._lock:
+            found = [
+                key
+                for key, job in self._jobs.items()
+                if job.conversation_id == conversation_id and not job.view().is_over
+            ]
+        return found[-1] if found else ""
 
     def _drop_old(self) -> None:
         now = time.monotonic()

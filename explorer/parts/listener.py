@@ -11,6 +11,7 @@ NARROW_PIXELS = 640
 # Only data leaves the page's script: an id that Python checks, and a truth value.
 _SCRIPT = """
 let shown = '';
+let returned = '';
 export default function ({ setTriggerValue, setStateValue, data }) {
   const narrow = () => matchMedia(`(max-width: ${data.narrowPixels}px)`).matches;
   const hear = (event) => {
@@ -20,7 +21,7 @@ export default function ({ setTriggerValue, setStateValue, data }) {
     setTriggerValue('cite', { id: link.getAttribute('href').slice(6), narrow: narrow() });
   };
   const measure = () => { if (narrow() !== data.narrow) setStateValue('narrow', narrow()); };
-  document.addEventListener('click', hear, true);
+  if (data.hearsClicks) document.addEventListener('click', hear, true);
   addEventListener('resize', measure);
   measure();
   // Streamlit leaves the address as it is where a link leads from a page to itself.
@@ -29,7 +30,10 @@ export default function ({ setTriggerValue, setStateValue, data }) {
   for (const [name, value] of Object.entries(data.address)) {
     if (value) now.set(name, value); else now.delete(name);
   }
-  if (now.toString() !== before.toString()) history.pushState({}, '', `?${now}`);
+  if (now.toString() !== before.toString()) {
+    const url = now.toString() ? `?${now}` : location.pathname;
+    if (data.isNewEntry) history.pushState({}, '', url); else history.replaceState({}, '', url);
+  }
   if (data.show && data.show !== shown) {
     shown = data.show;
     const reveal = (tries) => setTimeout(() => {
@@ -39,7 +43,26 @@ export default function ({ setTriggerValue, setStateValue, data }) {
     }, 60);
     reveal(20);
   }
-  return () => { document.removeEventListener('click', hear, true); removeEventListener('resize', measure); };
+  const main = document.querySelector('[data-testid="stMain"]');
+  const remember = () => {
+    if (data.place) sessionStorage.setItem('paper-trail-place', JSON.stringify([data.place, main.scrollTop]));
+  };
+  if (data.place && data.place !== returned) {
+    const [place, top] = JSON.parse(sessionStorage.getItem('paper-trail-place') || '[]');
+    const isReload = !returned;
+    returned = data.place;
+    const goBack = (tries) => setTimeout(() => {
+      if (main.scrollHeight - main.clientHeight >= top) main.scrollTop = top;
+      else if (tries) goBack(tries - 1);
+    }, 60);
+    if (isReload && main && place === data.place && top > 0) goBack(50);
+  }
+  main?.addEventListener('scroll', remember, { passive: true });
+  return () => {
+    document.removeEventListener('click', hear, true);
+    removeEventListener('resize', measure);
+    main?.removeEventListener('scroll', remember);
+  };
 }
 """
 
@@ -60,12 +83,17 @@ def listen(
     narrow: bool,
     show: str = "",
     to_top: bool = True,
+    place: str = "",
     address: Mapping[str, str] = MappingProxyType({}),
+    is_new_entry: bool = True,
+    hears_clicks: bool = True,
 ) -> Heard:
     """Mount the listener; `narrow` is what is believed so far, so that only a change is reported.
 
     `show` is the key of a container that is scrolled into view, once: to the top, or else only as far as it
-    takes to see it. `address` holds what the parameters of the page's address have to be, "" for not there.
+    takes to see it. `place` names what is read: after a reload it is scrolled to where it was. `address`
+    holds what the parameters of the page's address have to be, "" for not there; where that `is_new_entry`,
+    "back" leads to the address before. Of two on a screen only one `hears_clicks`.
     """
     result = _component(
         key=key,
@@ -74,7 +102,10 @@ def listen(
             "narrow": narrow,
             "show": show,
             "block": "start" if to_top else "nearest",
+            "place": place,
             "address": dict(address),
+            "isNewEntry": is_new_entry,
+            "hearsClicks": hears_clicks,
         },
         on_cite_change=_nothing,
         on_narrow_change=_nothing,

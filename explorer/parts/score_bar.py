@@ -1,40 +1,56 @@
 """Score bars: always with number and word, drawn from numbers and constants alone."""
 
-from assistant.attribution import overlap_word
+from assistant.attribution import ScoreWord, overlap_word, support_word
 from assistant.thresholds import thresholds
 
 
 def meaning() -> str:
-    """Return in words what the overlap bar says and what it does not."""
-    bars = thresholds().overlap
+    """Return in words what the two bars say and what they do not."""
+    overlap, support = thresholds().overlap, thresholds().support
     return (
         "Overlap is the share of the claim's words that the cited passage also has (ROUGE-1 precision), of "
-        f"the passage, not of the marked sentence alone: weak below {bars.partial:.2f}, partial below "
-        f"{bars.strong:.2f}, strong from there on. It measures wording, not truth: read the passage."
+        f"the passage, not of the marked sentence alone: {_levels(overlap.partial, overlap.strong)}. Support "
+        "is how likely what is cited carries the claim, judged by words, meaning, numbers, names and "
+        f"negation: {_levels(support.partial, support.strong)}. Neither is proof: read the passage."
     )
+
+
+def _levels(partial: float, strong: float) -> str:
+    return f"weak below {partial:.2f}, partial below {strong:.2f}, strong from there on"
 
 
 def overlap_bar(overlap: float) -> str:
     """Return the HTML of the overlap bar; it holds nothing but numbers and words of ours."""
-    return _bar("Overlap", overlap, "Overlap with the passage")
+    return _bar("Overlap", overlap, overlap_word(overlap), "Overlap with the passage")
+
+
+def support_bar(support: float) -> str:
+    """Return the HTML of the support bar."""
+    return _bar("Support", support, support_word(support), "Support")
 
 
 def sentence_bar(overlap: float) -> str:
     """Return the HTML of the overlap bar of a text that a model wrote from one sentence."""
-    return _bar("Overlap", overlap, "Overlap with the sentence")
+    return _bar("Overlap", overlap, overlap_word(overlap), "Overlap with the sentence")
 
 
 def score_bars(overlap: float, support: float | None) -> str:
-    """Return the HTML of a citation's bars; a score that was not measured has none, and is never a zero."""
-    return overlap_bar(overlap) + ("" if support is None else _bar("Support", support, "Support"))
+    """Return the HTML of a citation's bars; a score that was not measured has a dash, and is never a zero."""
+    return overlap_bar(overlap) + (_dash("Support") if support is None else support_bar(support))
 
 
-def _bar(name: str, score: float, meaning: str) -> str:
+def _bar(name: str, score: float, word: ScoreWord, meaning: str) -> str:
     hundredths = min(100, max(0, int(score * 100 + 1e-9)))
-    word = overlap_word(score)
     number = f"{hundredths / 100:.2f}"
     return (
         f'<div class="pt-score" role="img" aria-label="{meaning}: {number}, {word}"><span>{name}</span>'
         f'<span class="pt-track"><span class="pt-fill pt-{word}" style="width:{hundredths}%"></span></span>'
         f'<span class="pt-value">{number} {word}</span></div>'
+    )
+
+
+def _dash(name: str) -> str:
+    return (
+        f'<div class="pt-score" role="img" aria-label="{name}: not measured"><span>{name}</span>'
+        '<span class="pt-track"></span><span class="pt-value">– no score</span></div>'
     )

@@ -41,6 +41,24 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 [class*="st-key-title_link"] a p, [class*="st-key-title_link"] a span {
   white-space: normal; font-size: 16.5px; font-weight: 600; line-height: 1.35; }
 [class*="st-key-strip_"] img { object-fit: cover; width: 100%; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-measure) { display: none; }
+[class*="st-key-steps_"] { flex-wrap: nowrap; align-items: flex-end; }
+[class*="st-key-steps_"] > div:first-child { flex: 0 1 auto; min-width: 0; }
+[class*="st-key-steps_"] > div:last-child { flex: none; }
+[class*="st-key-steps_"] [data-testid="stCaptionContainer"],
+[class*="st-key-steps_"] [data-testid="stCaptionContainer"] p { margin: 0; }
+[class*="st-key-findings_"] [data-testid="stCaptionContainer"] { margin: 0; }
+[class*="st-key-steps_"] button, [class*="st-key-findings_"] button { min-height: 0; padding: 0 .15rem; }
+[class*="st-key-steps_"] button p, [class*="st-key-findings_"] button p { font-size: .875rem;
+  text-decoration: underline; text-underline-offset: .2em; }
+[class*="st-key-findings_"] [data-testid="stHorizontalBlock"], [class*="st-key-findings_"] p { margin: 0; }
+[class*="st-key-title_link_nearest"] [data-testid="stText"] { font-size: 15.5px; opacity: .86; }
+[class*="st-key-quiet_references"] button { min-height: 0; padding: .12rem 0; }
+[class*="st-key-downloads_"] button { min-height: 1.9rem; padding: .1rem .2rem; }
+.st-key-conversations button { justify-content: flex-start; }
+.st-key-conversations button p { white-space: normal; text-align: left; line-height: 1.35; }
+.st-key-conversations .stMarkdown p { line-height: 1.35; }
+.st-key-current_conversation { border-left: 3px solid var(--pt-strong); padding-left: .6rem; }
 [class*="st-key-quiet"] button p { white-space: normal; text-align: left; }
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p { color: inherit; }
 [data-testid="stCaptionContainer"] { opacity: .78; }

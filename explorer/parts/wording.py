@@ -2,11 +2,16 @@
 
 from datetime import UTC, datetime
 
-from assistant.records import Turn
+from assistant.records import RequestKind, Turn
 from corpus.records import Aspect, AspectName, Author, CollectionSummary, Paper, parse_passage_id
 from explorer.parts.safe_text import one_line, shortened
 
 ASPECT_NAMES: dict[AspectName, str] = {"challenge": "Challenge", "approach": "Approach", "outcome": "Outcome"}
+KIND_NAMES: dict[RequestKind, str] = {
+    "synthesis": "Several papers",
+    "summary": "One paper",
+    "fact": "A fact",
+}
 AFFILIATIONS_NAMED = 4
 
 
@@ -105,8 +110,9 @@ def seconds(time: float) -> str:
 
 
 def steps_taken(turn: Turn) -> str:
-    """Return what was done for an answer: papers and passages read, and how long it took."""
+    """Return what was done for an answer: its kind, papers and passages read, and how long it took."""
     passages = sum(len(paper.passages) for paper in turn.evidence.papers) or len(turn.hits)
     papers = len(turn.evidence.papers) or len({parse_passage_id(hit.passage_id)[0] for hit in turn.hits})
     taken = sum(step.seconds for step in turn.seconds)
-    return f"{counted(papers, 'paper')}, {counted(passages, 'passage')} · {seconds(taken)}"
+    kind = KIND_NAMES[turn.rewrite.kind].lower()
+    return f"{counted(papers, 'paper')}, {counted(passages, 'passage')} · {seconds(taken)} · kind: {kind}"

@@ -77,6 +77,7 @@ def serving(home: Path, model: StandinChat, tmp_path_factory: pytest.TempPathFac
     environment = {
         **{key: value for key, value in os.environ.items() if key != "TOGETHER_API_KEY"},
         "PAPER_TRAIL_HOME": str(home),
+        "PAPER_TRAIL_CONVERSATIONS": f"sqlite:///{models.with_name('conversations.sqlite')}",
         "PAPER_TRAIL_MODEL_URL": model.url,
         "PAPER_TRAIL_MODELS_FILE": str(models),
     }

@@ -13,6 +13,7 @@ from assistant.transcript import from_json
 from tests.browser.conftest import settled
 
 OpenPage = Callable[..., Any]
+PLACE = "document.querySelector('[data-testid=stMain]').scrollTop"
 QUESTION = "How do dense retrieval and BM25 compare, and where does each of them fail?"
 
 
@@ -36,7 +37,7 @@ def test_an_answer_leads_to_passage_and_page_and_downloads(open_page: OpenPage) 
     page = open_page("/")
     page.get_by_role("button", name=QUESTION).click()
     answered(page)
-    assert page.url.endswith("/ask")
+    assert "/ask?conversation=" in page.url
     link = page.locator('a[href="#cite-1-1"]')
     sentence = page.locator(".st-key-reading_answer_1 p").first.inner_text().split("[")[0].strip()
     begun = time.monotonic()
@@ -51,11 +52,11 @@ def test_an_answer_leads_to_passage_and_page_and_downloads(open_page: OpenPage) 
     assert "evidence boxed" in picture.get_attribute("alt")
     page.get_by_role("img", name="Overlap with the passage: ").wait_for()
     assert "#" not in page.url
-    assert _downloaded(page, "JSON").suffix == ".json"
+    assert _downloaded(page, "JSON, complete").suffix == ".json"
 
 
 def _downloaded(page: Any, name: str) -> Path:
-    page.locator(".st-key-trail button").first.click()
+    page.locator("[class*='st-key-trail_1'] button").first.click()
     with page.expect_download() as waiting:
         page.get_by_role("button", name=name).click()
     download = waiting.value
@@ -69,10 +70,15 @@ def test_the_trail_reads_back_from_what_was_downloaded(open_page: OpenPage) -> N
     page = open_page("/ask")
     ask(page)
     answered(page)
-    conversation = from_json(_downloaded(page, "JSON").read_text(encoding="utf-8"))
+    conversation = from_json(_downloaded(page, "JSON, complete").read_text(encoding="utf-8"))
     assert conversation.turns[0].question == QUESTION
-    markdown = _downloaded(page, "Markdown").read_text(encoding="utf-8")
-    assert "What was sent" in markdown
+    assert "What was sent" in _downloaded(page, "Markdown").read_text(encoding="utf-8")
+    assert _downloaded(page, "Web page").read_text(encoding="utf-8").lower().startswith("<!doctype html>")
+    assert _downloaded(page, "BibTeX").read_text(encoding="utf-8").startswith("@")
+    page.locator("[class*='st-key-trail_1'] button").first.click()
+    page.get_by_role("button", name="What was sent").click()
+    page.get_by_role("dialog").get_by_text("Received").first.wait_for()
+    page.get_by_role("button", name="BibTeX").wait_for(state="hidden")
 
 
 def test_a_click_while_it_is_written_stops_nothing_and_no_payload_acts(open_page: OpenPage) -> None:
@@ -81,11 +87,11 @@ def test_a_click_while_it_is_written_stops_nothing_and_no_payload_acts(open_page
     ask(page)
     page.locator('a[href="#cite-1-1"]').click()
     page.get_by_text("Evidence for [1]").wait_for()
-    assert page.get_by_role("button", name="Stop").is_visible()
+    assert page.locator(".st-key-stop button").is_visible()
     answered(page)
     answer = page.locator(".st-key-reading_answer_1")
     assert "click on something else" in answer.inner_text()
-    assert "<img src='http" in answer.inner_text()
+    page.get_by_text("The reply held markup").wait_for()
     assert answer.locator("img, iframe, svg").count() == 0
     links = answer.locator("a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
     assert links == ["#cite-1-1", "#cite-1-2", "#cite-1-3"]
@@ -97,7 +103,7 @@ def test_a_question_is_stopped_and_kept(open_page: OpenPage) -> None:
     choose_the_model(page)
     ask(page)
     page.locator('a[href="#cite-1-1"]').wait_for()
-    page.get_by_role("button", name="Stop").click()
+    page.locator(".st-key-stop button").click()
     page.get_by_text("Stopped.").wait_for()
     assert page.get_by_role("button", name="Retry").is_visible()
 
@@ -159,16 +165,64 @@ def test_a_phone_shows_the_passage_that_was_come_for_at_once(open_page: OpenPage
     assert page.get_by_text("The passage you came for").count() == 1
 
 
-def test_a_conversation_is_cleared_at_the_second_click(open_page: OpenPage) -> None:
+def test_a_conversation_is_deleted_at_the_second_click(open_page: OpenPage) -> None:
     page = open_page("/ask")
+    choose_the_model(page)
     ask(page)
     answered(page)
+    address = page.url
     page.locator(".st-key-clear_menu button").first.click()
-    remove = page.get_by_role("button", name="Remove the question from this conversation")
+    remove = page.get_by_role("button", name="Delete this conversation")
     remove.wait_for()
     assert page.locator(".st-key-reading_answer_1").is_visible()
     remove.click()
     page.get_by_text("Ask the papers").wait_for()
+    page.wait_for_function("() => !location.search")
+    page.goto(address)
+    page.get_by_text("No conversation is at this address").wait_for()
+
+
+def test_a_reload_shows_the_conversation_at_the_same_place_and_another_browser_goes_on(
+    open_page: OpenPage,
+) -> None:
+    page = open_page("/ask")
+    choose_the_model(page)
+    ask(page)
+    answered(page)
+    page.locator("[class*='st-key-edit_query_1'] button").first.click()
+    page.get_by_label("Search query").fill("reciprocal rank fusion")
+    page.keyboard.press("Enter")
+    page.get_by_text("your own search query").wait_for()
+    page.locator(".st-key-actions_2").wait_for()
+    settled(page)
+    page.get_by_label("Search query").wait_for(state="hidden")
+    page.reload()
+    page.locator(".st-key-reading_answer_2").wait_for()
+    page.wait_for_function(f"() => {PLACE} > 100")
+    other = open_page(page.url.removeprefix(_origin(page)))
+    assert other.locator(".st-key-question_1, .st-key-question_2").count() == 2
+    ask(other, "What about its storage cost?")
+    other.locator(".st-key-actions_3").wait_for(timeout=60_000)
+    page.reload()
+    page.locator(".st-key-question_3").wait_for()
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_text("3 answers").wait_for()
+    assert not page.evaluate("document.cookie").count("paper_trail_owner")
+
+
+def test_a_reload_while_it_is_written_goes_on(open_page: OpenPage) -> None:
+    page = open_page("/ask")
+    choose_the_model(page)
+    ask(page)
+    page.locator('a[href="#cite-1-1"]').wait_for()
+    page.reload()
+    page.locator(".st-key-stop button").wait_for()
+    answered(page)
+    assert "click on something else" in page.locator(".st-key-reading_answer_1").inner_text()
+
+
+def _origin(page: Any) -> str:
+    return "/".join(page.url.split("/")[:3])
 
 
 def _fits(page: Any) -> bool:

@@ -1,6 +1,7 @@
 """A demonstration corpus for the screens, and the screens run without a browser."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,11 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from explorer.resources import Library, open_library
+from tests.explorer.asking import QUESTION, ask, choose_the_model
 from tests.explorer.demo_home import PROJECT, build_demo_home
+from tests.standin_chat import Behaviour, StandinChat, reply
 
+ANSWER = "BM25 ranks passages by weighted words [1]. Dense retrieval compares vectors [2]."
 KEYS = ("TOGETHER_API_KEY", "PAPER_TRAIL_MODEL_URL", "PAPER_TRAIL_MODELS_FILE", "PAPER_TRAIL_ENCODER")
 
 
@@ -19,17 +23,36 @@ def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def home(demo_home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make the demonstration corpus the one in use, without a key."""
+def home(demo_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Make the demonstration corpus the one in use, without a key and with conversations of its own."""
     for key in KEYS:
         monkeypatch.delenv(key, raising=False)
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(demo_home))
+    monkeypatch.setenv("PAPER_TRAIL_CONVERSATIONS", f"sqlite:///{tmp_path / 'conversations.sqlite'}")
     return demo_home
 
 
 @pytest.fixture
 def library(home: Path) -> Library:
     return open_library()
+
+
+@pytest.fixture
+def model(
+    home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Callable[..., StandinChat]]:
+    """Put a stand-in model on the menu, which answers with the behaviours it is given, then with its own."""
+    models = tmp_path / "models.toml"
+    models.write_text('[[models]]\nid = "standin"\nlabel = "Stand-in"\ncontext = 8192\n')
+    with ExitStack() as stack:
+
+        def put(*behaviours: Behaviour) -> StandinChat:
+            server = stack.enter_context(StandinChat(*behaviours, default=reply(ANSWER)))
+            monkeypatch.setenv("PAPER_TRAIL_MODEL_URL", server.url)
+            monkeypatch.setenv("PAPER_TRAIL_MODELS_FILE", str(models))
+            return server
+
+        yield put
 
 
 @pytest.fixture
@@ -45,3 +68,10 @@ def screen(home: Path) -> Iterator[Callable[..., AppTest]]:
 
     yield open_screen
     st.cache_data.clear()
+
+
+@pytest.fixture
+def asked(screen: Callable[..., AppTest], model: Callable[..., StandinChat]) -> AppTest:
+    """Return a conversation of one question, answered by the stand-in: sentences are not chosen anew."""
+    model()
+    return ask(choose_the_model(screen("ask")), QUESTION)

@@ -3,15 +3,29 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from assistant.chat import Assistant
+from assistant.conversations import ConversationStore
 from assistant.models.protocol import ModelError
-from assistant.records import AskOptions, AssistantError, Event, Retrieved, Rewrite, Rewritten, Written
+from assistant.records import (
+    Answered,
+    AssistantError,
+    Event,
+    Retrieved,
+    Rewrite,
+    Rewritten,
+    Turn,
+    Written,
+)
 from explorer.parts import jobs as jobs_module
-from explorer.parts.jobs import JobStore, JobView, may_succeed_again
+from explorer.parts.jobs import Job, JobStore, JobView, may_succeed_again
+from explorer.parts.keeping import Keeper, Kept
+from tests.explorer.turns import make_turn
 
 
 class ScriptedAssistant:
@@ -24,8 +38,8 @@ class ScriptedAssistant:
         return self._script()
 
 
-def start(store: JobStore, script: Callable[[], Iterator[Event]]) -> str:
-    return store.start(cast(Assistant, ScriptedAssistant(script)), "why?", (), AskOptions())
+def start(store: JobStore, script: Callable[[], Iterator[Event]], job: Job | None = None) -> str:
+    return store.start(cast(Assistant, ScriptedAssistant(script)), (), job or Job("why?"))
 
 
 def wait_until(store: JobStore, job: str, is_reached: Callable[[JobView], bool]) -> JobView:
@@ -126,6 +140,73 @@ def test_too_many_questions_are_refused(monkeypatch: pytest.MonkeyPatch) -> None
         start(store, script)
     assert may_succeed_again(refused.value)
     go_on.set()
+
+
+def one_turn() -> Iterator[Event]:
+    yield Answered(make_turn("Text."))
+
+
+def test_a_turn_is_stored_once_and_before_it_is_told() -> None:
+    store, kept, go_on = JobStore(), [], threading.Event()
+
+    def keep(turn: Turn) -> Kept:
+        go_on.wait(5)
+        kept.append(turn)
+        return Kept()
+
+    job = start(store, one_turn, Job("why?", conversation_id="c", keep=keep))
+    assert store.under_way("c") == job
+    assert store.under_way("d") == ""
+    found = store.get(job)
+    assert found is not None and found.view().turn is None
+    go_on.set()
+    assert wait_until(store, job, lambda one: one.is_over).turn is kept[0]
+    assert len(kept) == 1
+    assert store.under_way("c") == ""
+
+
+def test_a_question_is_either_stopped_or_stored() -> None:
+    store, kept, storing, go_on = JobStore(), [], threading.Event(), threading.Event()
+
+    def keep(turn: Turn) -> Kept:
+        storing.set()
+        go_on.wait(5)
+        kept.append(turn)
+        return Kept()
+
+    job = start(store, one_turn, Job("why?", keep=keep))
+    assert storing.wait(5)
+    found = store.get(job)
+    assert found is not None
+    stopping = threading.Thread(target=found.stop)
+    stopping.start()
+    go_on.set()
+    stopping.join(5)
+    assert (found.view().state, len(kept)) == ("answered", 1)
+
+
+def test_a_store_that_crashes_does_not_lose_the_answer() -> None:
+    def keep(turn: Turn) -> Kept:
+        raise RuntimeError("secret detail")
+
+    store = JobStore()
+    view = wait_until(store, start(store, one_turn, Job("why?", keep=keep)), lambda one: one.is_over)
+    assert (view.state, view.kept.unkept) == ("answered", (view.turn,))
+    assert "could not be stored" in view.kept.problem
+    assert "secret" not in view.kept.problem
+
+
+def test_what_could_not_be_stored_is_stored_with_the_next_turn_in_order(tmp_path: Path) -> None:
+    store = ConversationStore(tmp_path / "conversations.sqlite")
+    first, second, third = (replace(make_turn("Text."), question=name) for name in ("1", "2", "3"))
+    failed = Keeper(store, "nowhere", (first,)).keep(second)
+    assert failed.unkept == (first, second)
+    assert "may have been deleted" in failed.problem
+    begun = store.start("owner")
+    assert Keeper(store, begun.id, failed.unkept).keep(third) == Kept()
+    stored = store.get(begun.id)
+    assert stored is not None and stored.turns == (first, second, third)
+    store.close()
 
 
 def test_an_unknown_job_is_none() -> None:

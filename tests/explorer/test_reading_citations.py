@@ -1,20 +1,9 @@
 """Which passage each citation of an answer leads to."""
 
-from typing import Any
-
 import pytest
 
-from assistant.records import (
-    Answer,
-    AnswerSentence,
-    Citation,
-    Evidence,
-    LabelledPaper,
-    Provenance,
-    Rewrite,
-    Turn,
-)  # fmt: skip
-from corpus.records import Box, Hit, Paper, PaperHits, Passage, Scope, Section, Sentence
+from assistant.records import AnswerSentence
+from corpus.records import Box, Hit, PaperHits
 from explorer.parts.citations import (
     cut_passage,
     draft_source,
@@ -25,54 +14,9 @@ from explorer.parts.citations import (
     passage_place,
     shorter_context,
     sources,
-    uncited_ends,
-    weak_numbers,
-)  # fmt: skip
-from explorer.parts.page_image import file_name, strip_round
-
-
-def make_paper(name: str) -> Paper:
-    return Paper(name, "c", f"Title of {name}", (), 2022, "ACL", "")
-
-
-def make_passage(paper: str, number: int, text: str = "One here. Two there. Three.") -> Passage:
-    sentences = (
-        Sentence(0, 10, (Box(2, 10, 20, 30, 8),)),
-        Sentence(10, 21, (Box(3, 10, 700, 30, 8),)),
-        Sentence(21, 27),
-    )
-    return Passage(
-        f"{paper}#{number}", paper, "c", number, "body", (Section("3", "Method"),), text, sentences, 2
-    )
-
-
-def make_turn(text: str, *sentences: AnswerSentence) -> Turn:
-    evidence = Evidence(
-        tuple(
-            LabelledPaper(
-                label, make_paper(f"p{label}"), (make_passage(f"p{label}", 1), make_passage(f"p{label}", 2))
-            )
-            for label in (1, 2)
-        )
-    )
-    return Turn(
-        "q", "2026-01-01T00:00:00+00:00", Scope(), 10, Rewrite("q", "q"), (), evidence,
-        Answer(text, sentences), (), (), Provenance("x", "x", "x", "x", ()),
-    )  # fmt: skip
-
-
-def citation(label: int, passage: int, sentence: int | None, overlap: float = 0.7) -> Citation:
-    values: dict[str, Any] = {"label": label, "passage_id": f"p{label}#{passage}", "sentence": sentence}
-    return Citation(**values, claim="claim", evidence="Two there.", overlap=overlap)
-
-
-TEXT = "First [2]. Second [1][2]. Third."
-TURN = make_turn(
-    TEXT,
-    AnswerSentence(0, 11, "First.", (2,), (citation(2, 2, 1),)),
-    AnswerSentence(11, 26, "Second.", (1, 2), (citation(1, 1, 0, 0.1), citation(2, 1, 2, 0.2))),
-    AnswerSentence(26, 32, "Third.", (), ()),
 )
+from explorer.parts.page_image import file_name, strip_round
+from tests.explorer.turns import TURN, citation, make_paper, make_passage, make_turn
 
 
 def test_each_citation_leads_to_its_own_sentences_passage() -> None:
@@ -85,11 +29,6 @@ def test_each_citation_leads_to_its_own_sentences_passage() -> None:
     assert {one.count for one in found} == {3}
     assert first_number(found, 2) == 1
     assert first_number(found, 9) is None
-
-
-def test_sentences_without_citation_and_with_weak_ones_are_found() -> None:
-    assert uncited_ends(TURN.answer) == (32,)
-    assert weak_numbers(TURN) == (2,)
 
 
 def test_a_claim_that_no_one_sentence_carries_leads_to_its_passage() -> None:

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,26 +9,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from assistant.transcript import from_json, to_json
+from assistant.wording import PROBLEMS
 from explorer.parts.examples import demonstration_questions
 from explorer.parts.safe_text import escaped
-from explorer.reader import Reader
+from tests.explorer.asking import QUESTION, ask, choose_the_model, finish, reader_of, texts
 from tests.explorer.demo_home import PROJECT
 from tests.standin_chat import StandinChat, cut_off, refusal, reply
 
 Screen = Callable[..., AppTest]
-QUESTION = "How do dense retrieval and BM25 compare, and where does each of them fail?"
 UNANSWERABLE = "Which collaborative filtering method won the Netflix Prize?"
-
-
-def texts(test: AppTest) -> str:
-    parts = [*test.title, *test.subheader, *test.markdown, *test.caption, *test.text, *test.warning]
-    return "\n".join(str(one.value) for one in parts)
-
-
-def reader_of(test: AppTest) -> Reader:
-    found = test.session_state["reader"]
-    assert isinstance(found, Reader)
-    return found
 
 
 def examples_of(test: AppTest) -> list[str]:
@@ -38,21 +26,6 @@ def examples_of(test: AppTest) -> list[str]:
 
 def questions_of(collection: str) -> set[str]:
     return {one.question for one in demonstration_questions() if one.collection == collection}
-
-
-def ask(test: AppTest, question: str) -> AppTest:
-    test.chat_input(key="question_box").set_value(question).run()
-    return finish(test)
-
-
-def finish(test: AppTest) -> AppTest:
-    deadline = time.monotonic() + 60
-    while reader_of(test).job_id:
-        assert time.monotonic() < deadline, "the answer did not come"
-        time.sleep(0.1)
-        test.run()
-    assert not test.exception
-    return test
 
 
 def test_readers_begin_with_the_collection(home: Path) -> None:
@@ -179,7 +152,7 @@ def test_a_conversation_goes_on_and_is_cleared(screen: Screen) -> None:
     assert len(reader_of(test).turns) == 2
     conversation = reader_of(test).conversation()
     assert from_json(to_json(conversation)) == conversation
-    assert test.button(key="clear").label == "Remove all 2 questions from this conversation"
+    assert "2 answers" in texts(test)
     test.button(key="clear").click().run()
     assert reader_of(test).turns == ()
     assert "Ask the papers" in texts(test)
@@ -227,39 +200,33 @@ def test_an_empty_question_leaves_no_half_turn(screen: Screen, question: str) ->
     assert "Write what you want to know" in texts(test) or reader_of(test).failure is None
 
 
-@pytest.mark.parametrize(
-    ("behaviour", "said"), [(refusal(401), "key"), (cut_off("The answer is [1] and"), "question is kept")]
-)
-def test_a_failing_model_keeps_the_question(
-    screen: Screen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, behaviour: object, said: str
-) -> None:
-    models = tmp_path / "models.toml"
-    models.write_text('[[models]]\nid = "standin"\nlabel = "Stand-in"\ncontext = 8192\n')
-    with StandinChat(reply("bm25 dense retrieval"), behaviour) as server:  # type: ignore[arg-type]
-        monkeypatch.setenv("PAPER_TRAIL_MODEL_URL", server.url)
-        monkeypatch.setenv("PAPER_TRAIL_MODELS_FILE", str(models))
-        test = screen("ask")
-        test.selectbox(key="writer").set_value("standin").run()
-        ask(test, QUESTION)
+def test_a_failing_model_keeps_the_question(screen: Screen, model: Callable[..., StandinChat]) -> None:
+    model(reply("bm25 dense retrieval"), refusal(401))
+    test = ask(choose_the_model(screen("ask")), QUESTION)
     failure = reader_of(test).failure
     assert reader_of(test).turns == ()
     assert failure is not None and failure.question == QUESTION
-    assert said in failure.message
+    assert "key" in failure.message
     assert test.button(key="retry")
 
 
-def test_what_a_model_writes_is_only_text_and_citations(
-    screen: Screen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_an_answer_that_was_cut_off_is_shown_and_said_to_be(
+    screen: Screen, model: Callable[..., StandinChat]
 ) -> None:
-    models = tmp_path / "models.toml"
-    models.write_text('[[models]]\nid = "standin"\nlabel = "Stand-in"\ncontext = 8192\n')
+    model(reply("bm25 dense retrieval"), cut_off("BM25 ranks passages by words [1]. Dense retrieval [2"))
+    test = ask(choose_the_model(screen("ask")), QUESTION)
+    (turn,) = reader_of(test).turns
+    assert turn.answer.text.startswith("BM25 ranks passages by words [1].")
+    assert turn.answer.problems
+    assert escaped(PROBLEMS["interrupted"]) in texts(test)
+
+
+def test_what_a_model_writes_is_only_text_and_citations(
+    screen: Screen, model: Callable[..., StandinChat]
+) -> None:
     answer = "BM25 ranks by words [1].\n\nIt is a formula. ![x](http://e.x/a) <img> [99] [y](//e.x)"
-    with StandinChat(reply("bm25"), reply(answer)) as server:
-        monkeypatch.setenv("PAPER_TRAIL_MODEL_URL", server.url)
-        monkeypatch.setenv("PAPER_TRAIL_MODELS_FILE", str(models))
-        test = screen("ask")
-        test.selectbox(key="writer").set_value("standin").run()
-        ask(test, "What is BM25?")
+    model(reply("bm25"), reply(answer))
+    test = ask(choose_the_model(screen("ask")), "What is BM25?")
     drawn = next(one.value for one in test.markdown if "#cite-1-1" in one.value)
     assert "](http" not in drawn
     assert "![" not in drawn.replace("\\!\\[", "")

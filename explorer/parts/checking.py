@@ -1,0 +1,77 @@
+"""What checking found in an answer, in words for readers. No Streamlit."""
+
+from assistant.attribution import overlap_word, support_word
+from assistant.records import Answer, AnswerSentence, Turn
+from assistant.wording import PROBLEMS
+from explorer.parts.citations import sources
+from explorer.parts.wording import counted
+
+
+def problems_said(answer: Answer) -> str:
+    """Return what was wrong with the reply, "" where nothing was."""
+    if not answer.problems:
+        return ""
+    words = [PROBLEMS[problem] for problem in answer.problems]
+    return " ".join([*words, "The reply as it was received is under Trail, “What was sent”."])
+
+
+def uncited(answer: Answer) -> tuple[AnswerSentence, ...]:
+    """Return the sentences that make a claim and cite nothing.
+
+    Answers of a time before claims were told from other sentences have nothing counted: there each counts.
+    """
+    if answer.citation_recall is None:
+        return tuple(one for one in answer.sentences if not one.citations)
+    return tuple(one for one in answer.sentences if one.needs_citation)
+
+
+def uncited_ends(answer: Answer) -> tuple[int, ...]:
+    """Return where the sentences end that make a claim and cite nothing."""
+    return tuple(
+        sentence.start + len(answer.text[sentence.start : sentence.end].rstrip())
+        for sentence in uncited(answer)
+    )
+
+
+def weak_numbers(turn: Turn) -> tuple[int, ...]:
+    """Return, for each sentence that what it cites hardly supports, the number of its first citation."""
+    found = sources(turn)
+    weak = [one for one in turn.answer.sentences if one.citations and is_weak(one)]
+    firsts = (
+        next((source.number for source in found if source.citation in one.citations), None) for one in weak
+    )
+    return tuple(number for number in firsts if number is not None)
+
+
+def is_weak(sentence: AnswerSentence) -> bool:
+    """Tell whether what a sentence cites hardly supports it, by overlap where support was not measured."""
+    if sentence.support is not None:
+        return support_word(sentence.support) == "weak"
+    supports = [one.support for one in sentence.citations if one.support is not None]
+    if supports:
+        return support_word(max(supports)) == "weak"
+    return overlap_word(max(citation.overlap for citation in sentence.citations)) == "weak"
+
+
+def weak_said(count: int) -> str:
+    return f"{counted(count, 'sentence')} {'is' if count == 1 else 'are'} only weakly supported"
+
+
+def uncited_said(count: int) -> str:
+    return f"{counted(count, 'sentence')} {'makes' if count == 1 else 'make'} a claim without a citation"
+
+
+def claims_said(answer: Answer) -> str:
+    """Return how many claims and citations hold, "" where they were not counted (ALCE, section 4)."""
+    parts = []
+    claims = [one for one in answer.sentences if one.labels or one.unknown_labels or one.needs_citation]
+    if answer.citation_recall is not None and claims:
+        held = round(answer.citation_recall * len(claims))
+        verb = "is supported by what it cites" if held == 1 else "are supported by what they cite"
+        parts.append(f"{held} of {counted(len(claims), 'claim')} {verb}")
+    citations = sum(len(one.citations) + len(one.unknown_labels) for one in claims)
+    if answer.citation_precision is not None and citations:
+        useful = round(answer.citation_precision * citations)
+        verb = "counts" if useful == 1 else "count"
+        parts.append(f"{useful} of {counted(citations, 'citation')} {verb} towards that")
+    return " · ".join(parts)

@@ -1,0 +1,33 @@
+"""Turns put into the store as they are completed. No Streamlit."""
+
+from dataclasses import dataclass
+
+from assistant.conversations import ConversationStore
+from assistant.records import AssistantError, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What became of a turn: the turns that are in no store still, and why."""
+
+    unkept: tuple[Turn, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Keeper:
+    """Puts the turns of one conversation into the store; those it could not put there before come first."""
+
+    store: ConversationStore
+    conversation_id: str
+    unkept: tuple[Turn, ...] = ()
+
+    def keep(self, turn: Turn) -> Kept:
+        """Store a turn; when that fails the turn is not lost, but handed back with the reason."""
+        waiting = (*self.unkept, turn)
+        for number, one in enumerate(waiting):
+            try:
+                self.store.add_turn(self.conversation_id, one)
+            except AssistantError as error:
+                return Kept(waiting[number:], str(error))
+        return Kept()

@@ -1,0 +1,40 @@
+"""Asking on a screen that is run without a browser, and reading what it shows."""
+
+import time
+
+from streamlit.testing.v1 import AppTest
+
+from explorer.reader import Reader
+
+QUESTION = "How do dense retrieval and BM25 compare, and where does each of them fail?"
+
+
+def texts(test: AppTest) -> str:
+    parts = [*test.title, *test.subheader, *test.markdown, *test.caption, *test.text, *test.warning]
+    return "\n".join(str(one.value) for one in parts)
+
+
+def reader_of(test: AppTest) -> Reader:
+    found = test.session_state["reader"]
+    assert isinstance(found, Reader)
+    return found
+
+
+def ask(test: AppTest, question: str) -> AppTest:
+    test.chat_input(key="question_box").set_value(question).run()
+    return finish(test)
+
+
+def finish(test: AppTest) -> AppTest:
+    deadline = time.monotonic() + 60
+    while reader_of(test).job_id:
+        assert time.monotonic() < deadline, "the answer did not come"
+        time.sleep(0.1)
+        test.run()
+    assert not test.exception
+    return test
+
+
+def choose_the_model(test: AppTest) -> AppTest:
+    """Have the stand-in model write."""
+    return test.selectbox(key="writer").set_value("standin").run()
