@@ -9,12 +9,19 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 
+from assistant.support import WEIGHTS_FILE
 from corpus.encoder import Runtime
 from corpus.errors import CorpusError
 from corpus.search import SearchMode
+from corpus.settings import read_settings
 from evaluation.aspects import ASPECTS, LLAMA, METRICS, AspectFigures, AspectsError, measure_aspects
 from evaluation.bench import Figures, measure
+from evaluation.latency import LatencyError, measure_latency
+from evaluation.pairs import PairsError
+from evaluation.refusal import RefusalError, RefusalFigures, measure_refusal
 from evaluation.retrieval import RetrievalError, evaluate
+from evaluation.rewriting import RewritingError, RewritingFigures, measure_rewriting
+from evaluation.search_speed import SearchSpeed, measure_search
 
 app = typer.Typer(
     help="Measure Paper Trail.", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
@@ -33,8 +40,16 @@ def bench(
         Path | None, typer.Option(help="Measure on real volumes from this Anthology data directory.")
     ] = None,
     quick: Annotated[bool, typer.Option(help="Measure on the three smallest volumes only.")] = False,
+    search_rows: Annotated[
+        int, typer.Option(help="Measure search alone, over so many synthetic passages.", min=0)
+    ] = 0,
 ) -> None:
     """Measure speed: builds beside the bare encoder, search, answers without a model, cold starts."""
+    if search_rows:
+        speed = measure_search(search_rows)
+        out.print(_search_table(speed))
+        typer.echo(json.dumps(speed))
+        return
     figures = measure(anthology, quick=quick)
     out.print(_table(figures))
     typer.echo(json.dumps(figures))
@@ -65,6 +80,27 @@ def retrieval(
 
 
 @app.command()
+def latency(
+    home: Annotated[
+        Path | None, typer.Option(help="The PAPER_TRAIL_HOME to ask; by default that of the settings.")
+    ] = None,
+    delay: Annotated[float, typer.Option(help="Seconds the model takes to begin a reply.")] = 0.3,
+    rounds: Annotated[int, typer.Option(help="How often each question is asked.")] = 4,
+) -> None:
+    """Measure what is added to a model's own time until its first words are on their way to the reader."""
+    try:
+        figures = measure_latency(home or read_settings().home, delay, rounds)
+    except (CorpusError, LatencyError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from None
+    table = Table("What", Column("Figure", justify="right"), box=SIMPLE_HEAD)
+    for name, figure in figures.items():
+        table.add_row(name, f"{figure:.1f}" if isinstance(figure, float) else f"{figure:,}")
+    out.print(table)
+    typer.echo(json.dumps(figures))
+
+
+@app.command()
 def aspects(
     data: Annotated[Path, typer.Option(help="JSON lines in the form of ACLSum.")],
     split: Annotated[
@@ -79,6 +115,115 @@ def aspects(
         raise typer.Exit(2) from None
     out.print(_aspects_table(figures))
     typer.echo(json.dumps(figures.ours))
+
+
+@app.command()
+def rewriting(
+    turns: Annotated[Path, typer.Option(help="JSON lines with history, raw and manual question (CAsT).")],
+) -> None:
+    """Measure rewriting without a model against questions that people rewrote."""
+    try:
+        figures = measure_rewriting(turns)
+    except RewritingError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from None
+    out.print(_rewriting_table(figures))
+    sources = {name: part for name, part in figures.items() if name != "all"}
+    typer.echo(json.dumps({**figures["all"], "sources": sources}))
+
+
+@app.command()
+def refusal(
+    corpus: Annotated[Path, typer.Option(help="A PAPER_TRAIL_HOME, or the corpus folder in it.")],
+    *,
+    made: Annotated[bool, typer.Option(help="Make questions from the papers in any case.")] = False,
+) -> None:
+    """Measure refusal without a model: questions asked of collections that can and cannot answer them."""
+    try:
+        figures = measure_refusal(corpus, made=made)
+    except (CorpusError, RefusalError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from None
+    out.print(_refusal_table(figures))
+    typer.echo(json.dumps(figures))
+
+
+def _refusal_table(figures: RefusalFigures) -> Table:
+    origin = "written for the purpose" if figures["questions"] == "written" else "made from the papers"
+    title = (
+        f"Questions {origin}:"
+        f" refusal recall {figures['refusal_recall']:.3f}, false refusals {figures['false_refusals']:.3f}"
+    )
+    numbers = [Column(name, justify="right") for name in ("Asked", "Refused")]
+    table = Table("Questions", *numbers, box=SIMPLE_HEAD, title=title)
+    for name, counts in {**figures["directions"], **figures["parts"]}.items():
+        for kind in ("answerable", "unanswerable"):
+            asked, refused = counts[kind], counts[f"refused_{kind}"]  # type: ignore[literal-required]
+            if asked:
+                table.add_row(
+                    f"{name}, {kind}" if name in figures["parts"] else name, str(asked), str(refused)
+                )
+    for question in figures["wrong"]:
+        table.add_row(f"Wrong: {question}", "", "")
+    return table
+
+
+def _rewriting_table(figures: dict[str, RewritingFigures]) -> Table:
+    numbers = [Column(name, justify="right") for name in ("ROUGE-1 F1", "Recall of terms", "Worse", "Better")]
+    table = Table("Turns", "Query", *numbers, box=SIMPLE_HEAD)
+    for name, part in figures.items():
+        label = f"{name}, {part['turns']}"
+        for kind in ("raw", "concatenated", "rewritten"):
+            scores = [f"{part[kind]['f1']:.4f}", f"{part[kind]['recall']:.4f}"]
+            shares = [f"{part['worse_than_raw']:.3f}", f"{part['better_than_raw']:.3f}"]
+            table.add_row(
+                label if kind == "raw" else "", kind, *scores, *(shares if kind == "rewritten" else [])
+            )
+        table.add_section()
+    return table
+
+
+@app.command()
+def attribution(
+    pairs: Annotated[Path, typer.Option(help="JSON lines: claim, references, label (1 = supported), set.")],
+    cross_validate: Annotated[
+        bool,
+        typer.Option("--cross-validate", help="Score each pair by weights that saw nothing of its kind."),
+    ] = False,
+    across_sets: Annotated[
+        bool, typer.Option("--across-sets", help="Score each set by weights trained on the other sets.")
+    ] = False,
+    runtime: Annotated[Runtime | None, typer.Option(help="What runs the encoder.")] = None,
+) -> None:
+    """Measure overlap and support against human labels, and on claims made wrong on purpose."""
+    from evaluation import attribution_report as report  # noqa: PLC0415 - scikit-learn takes seconds to import
+
+    how: report.Scoring = "cross-validated" if cross_validate else "other sets" if across_sets else "shipped"
+    try:
+        figures = report.attribution_figures(pairs, how, runtime)
+    except (CorpusError, PairsError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from None
+    for table in report.attribution_tables(figures):
+        out.print(table)
+    typer.echo(json.dumps(figures.to_json()))
+
+
+@app.command()
+def train_support(
+    pairs: Annotated[Path, typer.Option(help="JSON lines: claim, references, label (1 = supported), set.")],
+    out_file: Annotated[Path, typer.Option("--out", help="Where the weights go.")] = WEIGHTS_FILE,
+    runtime: Annotated[Runtime | None, typer.Option(help="What runs the encoder.")] = None,
+) -> None:
+    """Train the weights of the support score on labelled pairs and write them."""
+    from evaluation import attribution_report as report  # noqa: PLC0415 - scikit-learn takes seconds to import
+
+    try:
+        weights = report.train(pairs, out_file, runtime)
+    except (CorpusError, PairsError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from None
+    typer.echo(weights.model_dump_json())
 
 
 def _aspects_table(figures: AspectFigures) -> Table:
@@ -96,6 +241,17 @@ def _aspects_table(figures: AspectFigures) -> Table:
             cells = (f"{scores[name][metric]:.1f}" if metric in scores[name] else "" for metric in METRICS)
             table.add_row(name if label == "Ours" else "", label, *cells)
         table.add_section()
+    return table
+
+
+def _search_table(speed: SearchSpeed) -> Table:
+    table = Table("Search", "ms, median / p95", Column("Recall", justify="right"), box=SIMPLE_HEAD)
+    title = f"{speed['search_rows']:,} passages, written and indexed in {speed['search_build_seconds']:.0f} s"
+    table.title = title
+    everything = f"{speed['search_rows_ms_p50']:.0f} / {speed['search_rows_ms_p95']:.0f}"
+    filtered = f"{speed['search_filtered_ms_p50']:.0f} / {speed['search_filtered_ms_p95']:.0f}"
+    table.add_row("everything", everything, f"{speed['search_recall']:.4f}")
+    table.add_row("one collection", filtered, f"{speed['search_filtered_recall']:.4f}")
     return table
 
 

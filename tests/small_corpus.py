@@ -62,3 +62,28 @@ def write_corpus(path: Path, encoder: Encoder, papers: Mapping[Paper, Sequence[s
     writer = CorpusWriter(path, encoder)
     add(writer, encoder, papers)
     writer.publish()
+
+
+def write_with_sentences(
+    path: Path, encoder: Encoder, papers: Sequence[Paper], passages: Sequence[Passage]
+) -> None:
+    """Write passages with the vectors of their titles and sentences, as a build does."""
+    by_id = {paper.id: paper for paper in papers}
+    titled = [f"{by_id[passage.paper_id].title}\n{passage.text}" for passage in passages]
+    alone = [
+        encoder.encode_passages(
+            [
+                by_id[passage.paper_id].title,
+                *(passage.sentence_text(index) for index in range(len(passage.sentences))),
+            ]
+        )
+        for passage in passages
+    ]
+    writer = CorpusWriter(path, encoder)
+    writer.put_collections(
+        [Collection(one, one) for one in sorted({paper.collection_id for paper in papers})]
+    )
+    table = rows.passage_rows(passages, by_id, titled, encoder.encode_passages(titled), alone)
+    entries = rows.paper_rows([rows.PaperEntry(paper, ()) for paper in papers])
+    writer.add_papers(entries.to_batches(), table.to_batches())
+    writer.publish()
