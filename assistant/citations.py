@@ -23,7 +23,8 @@ _LIST = rf"{_NUMBER}(?:\s*(?:[,;&]|and|-|–|—)\s*{_NUMBER})*"
 _NOTE = r"(?:†[^\[\]【】\n]{0,80})?"
 # Round brackets hold labels only where PUID says so: "(2)" is an equation or a list item.
 _GROUP = re.compile(
-    rf"\[\s*(?P<square>{_LIST})\s*{_NOTE}\]"
+    rf"\[\[\s*(?P<doubled>{_LIST})\s*\]\]"
+    rf"|\[\s*(?P<square>{_LIST})\s*{_NOTE}\]"
     rf"|[【［]\s*(?P<wide>{_LIST})\s*{_NOTE}[】］]"
     rf"|\(\s*(?P<round>(?=PUID){_LIST})\s*\)",
     re.IGNORECASE,
@@ -35,7 +36,7 @@ _LEADING_RUN = re.compile(rf"\s*[(*_]{{0,3}}{_RUN.pattern}[)*_]{{0,3}}[.,;]?\s*"
 # Everything a group may hold before its bracket closes, its last word perhaps half.
 _HALF_GROUP = rf"(?:[\d\s,;&#^:.?–—-]|{_WORD}|and)*[a-z]{{0,9}}{_NOTE}$"
 _HALF_WRITTEN = re.compile(
-    rf"(?:[\[【［]{_HALF_GROUP}|\(\s*(?:P|PU|PUI)?$|\(\s*(?=PUID){_HALF_GROUP})", re.IGNORECASE
+    rf"(?:\[?[\[【［]{_HALF_GROUP}|\(\s*(?:P|PU|PUI)?$|\(\s*(?=PUID){_HALF_GROUP})", re.IGNORECASE
 )
 _MARKUP = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)]|#{1,6}|>)\s+|\*\*|__|`", re.MULTILINE)
 # Where a full stop stands before the labels, one after them is theirs, not the sentence's.
@@ -80,7 +81,7 @@ def without_labels(text: str) -> str:
     def plain(group: re.Match[str]) -> str:
         if not _labels(group):
             return group[0]
-        inner = group[0][1:-1].strip()
+        inner = group[0][1:-1].strip("[] ")
         return f"〔{inner}〕" if group["round"] else f"({inner})"
 
     return _GROUP.sub(plain, text)
@@ -133,7 +134,7 @@ def _texts(passage: Passage) -> list[str]:
 
 def _labels(group: re.Match[str]) -> tuple[int, ...]:
     """Return the labels of a group, each once; none of an interval ("[0, 1]"), for labels begin at 1."""
-    numbers = tuple(dict.fromkeys(_numbers(group["square"] or group["wide"] or group["round"])))
+    numbers = tuple(dict.fromkeys(_numbers(next(filter(None, group.groups())))))
     return () if 0 in numbers and len(numbers) > 1 else numbers
 
 

@@ -4,6 +4,7 @@ Importing this file loads the SDK, about 0.4 s: `assistant.models.menu.open_mode
 """
 
 import math
+import weakref
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -75,6 +76,8 @@ class TogetherModel:
         try:
             self._server = f"The model server at {httpx.URL(base_url).netloc.decode() or 'Together'}"
             self._client = self._open_client(base_url)
+            # Models are kept open between questions, and dropped without a word when there are too many.
+            weakref.finalize(self, self._client.close)
         except httpx.InvalidURL:
             raise ModelError(
                 "The model server's address is not valid. Check PAPER_TRAIL_MODEL_URL."

@@ -62,6 +62,7 @@ EVIDENCE = Evidence(
         ("Full width ［１］【2】.", "Full width [1][2]."),
         ("A search tool's 【1】【2†source】.", "A search tool's [1][2]."),
         ("A footnote[^1].", "A footnote[1]."),
+        ("A wiki link [[1]] and [[2, 3]].", "A wiki link [1] and [2][3]."),
         ("Words [Paper 2] [ref. 3] [Source: 1] [citation:2].", "Words [2] [3] [1] [2]."),
         ("Spaces [ 1 ] [1 ,2].", "Spaces [1] [1][2]."),
         ("Twice [2, 2].", "Twice [2]."),
