@@ -20,6 +20,7 @@ from explorer.parts.safe_text import UNCITED_MARK, answer_markdown, escaped, sho
 from explorer.parts.wording import (
     answer_with_references,
     counted,
+    searched_for,
     seconds,
     short_reference,
     steps_taken,
@@ -56,7 +57,7 @@ def progress(view: JobView) -> str:
     """Return, as Markdown, what has been done for a question and what is being done."""
     done = []
     if view.rewrite:
-        done.append(f"Searched for “{escaped(shortened(view.rewrite.search_query, 160))}”")
+        done.append(searched_for(view.rewrite))
     if view.papers is not None:
         passages = sum(len(found.hits) for found in view.papers)
         done.append(f"{counted(len(view.papers), 'paper')}, {counted(passages, 'passage')}")
@@ -117,10 +118,8 @@ def _draw_question(number: int, question: str) -> None:
 
 def _draw_steps(reader: Reader, number: int, turn: Turn) -> None:
     """Draw what was searched for and found, with the field to search for something else."""
-    own = ", your own search query" if turn.rewrite.edited else ""
-    query = escaped(shortened(turn.rewrite.search_query, 160))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"steps_{number}"):
-        st.caption(f"Searched for “{query}”{own} · {steps_taken(turn)}", width="content")
+        st.caption(f"{searched_for(turn.rewrite)} · {steps_taken(turn)}", width="content")
         with (
             st.popover("edit", type="tertiary", key=f"edit_query_{number}_{reader.menus_closed}"),
             st.form(f"query_form_{number}", border=False),

@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime
 
-from assistant.records import RequestKind, Turn
+from assistant.records import RequestKind, Rewrite, Turn
 from corpus.records import Aspect, AspectName, Author, CollectionSummary, Paper, parse_passage_id
-from explorer.parts.safe_text import one_line, shortened
+from explorer.parts.safe_text import escaped, one_line, shortened
 
 ASPECT_NAMES: dict[AspectName, str] = {"challenge": "Challenge", "approach": "Approach", "outcome": "Outcome"}
 KIND_NAMES: dict[RequestKind, str] = {
@@ -107,6 +107,14 @@ def day(moment: str) -> str:
 
 def seconds(time: float) -> str:
     return f"{time:.1f} s"
+
+
+def searched_for(rewrite: Rewrite) -> str:
+    """Return, as Markdown, what was searched for; the question is not said twice."""
+    if rewrite.search_query == rewrite.question:
+        return "Searched for the question as it stands"
+    own = ", your own search query" if rewrite.edited else ""
+    return f"Searched for “{escaped(shortened(rewrite.search_query, 160))}”{own}"
 
 
 def steps_taken(turn: Turn) -> str:

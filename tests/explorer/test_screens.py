@@ -139,7 +139,7 @@ def test_an_example_is_asked_with_one_click(screen: Screen) -> None:
 def test_a_question_is_answered_with_citations(screen: Screen) -> None:
     test = ask(screen("ask"), QUESTION)
     assert "#cite-1-1" in texts(test)
-    assert "Searched for" in texts(test)
+    assert "Searched for the question as it stands" in texts(test)
     label = reader_of(test).turns[0].answer.cited_labels[0]
     test.button(key=f"cite_1_{label}").click().run()
     assert f"Evidence for \\[{label}\\]" in texts(test)
