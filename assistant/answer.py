@@ -7,8 +7,8 @@ from assistant.drafts import ReadDraft, read_draft
 from assistant.prompts.render import no_answer_reason
 from assistant.records import Answer, AnswerSentence, Draft, DraftProblem, Evidence, RefusalReason
 from assistant.refusal import is_foreign, nothing_holds, refuse
-from assistant.support import SupportScorer
-from assistant.support_check import SupportCheck, citation_quality
+from assistant.support.check import SupportCheck, citation_quality
+from assistant.support.scorer import SupportScorer
 from corpus.records import PaperHits
 
 

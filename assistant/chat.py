@@ -11,7 +11,6 @@ from typing import TypeVar, cast
 from assistant.admission import admit
 from assistant.answer import check
 from assistant.best_of import SampledGenerator, write_best
-from assistant.entailment import open_scorer
 from assistant.generators.protocol import Generator
 from assistant.question import request_kind
 from assistant.records import (
@@ -36,6 +35,7 @@ from assistant.records import (
 )
 from assistant.refusal import cannot_answer, refuse, with_coverage
 from assistant.retrieve import gather_evidence, retrieve
+from assistant.support.entailment import open_scorer
 from corpus.encoder import Encoder
 from corpus.records import PaperHits, Scope
 from corpus.store import Corpus

@@ -9,7 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 
-from assistant.support import WEIGHTS_FILE
+from assistant.support.scorer import WEIGHTS_FILE
 from corpus.encoder import Runtime
 from corpus.errors import CorpusError
 from corpus.search import SearchMode

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from assistant.attribution import score_attribution
-from assistant.support import support_weights
+from assistant.support.scorer import support_weights
 from assistant.thresholds import thresholds
 from evaluation.contrast import KINDS, Contrast
 from evaluation.pairs import LabelledPair

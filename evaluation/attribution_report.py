@@ -6,7 +6,7 @@ from typing import Literal
 from rich.box import SIMPLE_HEAD
 from rich.table import Column, Table
 
-from assistant.support import SupportWeights, support_weights
+from assistant.support.scorer import SupportWeights, support_weights
 from corpus.encoder import Runtime
 from corpus.encoder_choice import open_encoder
 from corpus.settings import read_settings

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, get_args
 
-from assistant.support_text import Statement, read_statement, stem, word_lists
+from assistant.support.text import Statement, read_statement, stem, word_lists
 from evaluation.pairs import LabelledPair, evidence_sentences
 
 ContrastKind = Literal["number", "negation", "name", "comparison"]

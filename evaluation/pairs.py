@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from assistant.support_features import said
+from assistant.support.features import said
 from corpus.sentences import sentence_spans
 
 LONGEST_REFERENCE = 200_000

@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedGroupKFold
 
-from assistant.support import SupportReader, SupportWeights
+from assistant.support.scorer import SupportReader, SupportWeights
 from corpus.encoder import Encoder
 from evaluation.contrast import Contrast, contrasts
 from evaluation.pairs import LabelledPair, PairsError, evidence_sentences, groups

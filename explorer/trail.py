@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
-from assistant.export_html import to_html
-from assistant.export_markdown import to_markdown
+from assistant.exports.html import to_html
+from assistant.exports.markdown import to_markdown
+from assistant.exports.references import to_bibtex, to_csl_json, to_ris
 from assistant.records import Call, Conversation, Turn
-from assistant.references import to_bibtex, to_csl_json, to_ris
 from assistant.transcript import to_json
 from assistant.wording import call_facts, provenance_facts, spent
 from explorer.parts.safe_text import escaped, shortened

@@ -41,7 +41,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "sentence_transformers": (
         "corpus/encoder.py",
         "corpus/encoder_export.py",
-        "assistant/entailment.py",
+        "assistant/support/entailment.py",
         "evaluation/*.py",
     ),
     "scipy": ("evaluation/*.py",),
@@ -56,7 +56,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
         "corpus/encoder_export.py",
         "evaluation/*.py",
     ),
-    "transformers": ("assistant/entailment.py", "assistant/models/local.py", "corpus/encoder.py"),
+    "transformers": ("assistant/support/entailment.py", "assistant/models/local.py", "corpus/encoder.py"),
     "typst": ("corpus/demo/render.py",),
     "yaml": ("indexer/markdown_text.py",),
     "urllib3": ("indexer/grobid.py",),

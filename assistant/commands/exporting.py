@@ -10,10 +10,10 @@ import typer
 
 from assistant.commands.opening import check_writable, find_conversation, write_file
 from assistant.commands.printing import JsonOption, fail, print_json, say
-from assistant.export_html import to_html
-from assistant.export_markdown import to_markdown
+from assistant.exports.html import to_html
+from assistant.exports.markdown import to_markdown
+from assistant.exports.references import to_bibtex, to_csl_json, to_ris
 from assistant.records import AssistantError, Conversation
-from assistant.references import to_bibtex, to_csl_json, to_ris
 from assistant.transcript import to_json, transcript_schema
 from corpus.errors import CorpusError
 

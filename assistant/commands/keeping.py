@@ -12,7 +12,7 @@ from rich.table import Column, Table
 from assistant.commands.exporting import export
 from assistant.commands.opening import opened_store, read_conversation
 from assistant.commands.printing import JsonOption, err, fail, out, print_json, say
-from assistant.export_markdown import to_markdown
+from assistant.exports.markdown import to_markdown
 from assistant.records import AssistantError
 from corpus.errors import CorpusError
 

@@ -5,7 +5,7 @@ import pytest
 
 from assistant.admission import LONGEST_QUESTION
 from assistant.chat import Assistant
-from assistant.export_markdown import to_markdown
+from assistant.exports.markdown import to_markdown
 from assistant.generators.extractive import ExtractiveGenerator
 from assistant.generators.prompted import PromptedGenerator
 from assistant.models.protocol import ModelError

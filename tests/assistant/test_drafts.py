@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from assistant.answer import check
 from assistant.drafts import LONGEST_READ, read_draft, without_markup
 from assistant.records import Answer, Draft
-from assistant.support import SupportScorer
+from assistant.support.scorer import SupportScorer
 from tests.assistant.test_citations import EVIDENCE, texts
 from tests.counting_encoder import CountingEncoder
 

@@ -10,8 +10,8 @@ from tokenizers.pre_tokenizers import Whitespace
 from tokenizers.processors import TemplateProcessing
 from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
 
-from assistant.entailment import CrossEncoderEntailment, open_scorer
-from assistant.support import SupportScorer, support_weights
+from assistant.support.entailment import CrossEncoderEntailment, open_scorer
+from assistant.support.scorer import SupportScorer, support_weights
 from corpus.encoder import SentenceEncoder
 from corpus.errors import CorpusError
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.export_html import to_html
-from assistant.html import element, joined, link, text
+from assistant.exports.elements import element, joined, link, text
+from assistant.exports.html import to_html
 from assistant.records import (
     Answer,
     AnswerSentence,

@@ -7,7 +7,7 @@ from email.utils import format_datetime
 import pytest
 
 from assistant.chat import Assistant
-from assistant.export_markdown import to_markdown
+from assistant.exports.markdown import to_markdown
 from assistant.generators.prompted import PromptedGenerator
 from assistant.models.protocol import ModelError
 from assistant.models.together import TogetherModel

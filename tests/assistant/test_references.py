@@ -13,8 +13,8 @@ from citeproc.source.json import CiteProcJSON
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assistant.exports.references import cited_papers, to_bibtex, to_csl_json, to_ris
 from assistant.records import Answer, AnswerSentence, Conversation, Evidence
-from assistant.references import cited_papers, to_bibtex, to_csl_json, to_ris
 from corpus.records import Author
 from tests.assistant.test_citations import make_paper
 from tests.assistant.test_conversations import make_turn

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assistant.attribution import score_attribution, support_word
-from assistant.support import SupportScorer, support_weights
+from assistant.support.scorer import SupportScorer, support_weights
 from corpus.encoder import SentenceEncoder
 from tests.counting_encoder import CountingEncoder
 

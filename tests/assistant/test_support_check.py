@@ -6,8 +6,8 @@ from assistant.answer import check
 from assistant.citations import check_sentences, plain_claim
 from assistant.claims import needs_citation
 from assistant.records import Answer, Draft, Evidence, LabelledPaper
-from assistant.support import SupportScorer
-from assistant.support_check import SupportCheck
+from assistant.support.check import SupportCheck
+from assistant.support.scorer import SupportScorer
 from tests.assistant.test_citations import make_paper
 
 EVIDENCE = Evidence(

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.support_text import Quantity, read_statement, stem
+from assistant.support.text import Quantity, read_statement, stem
 
 
 def numbers(text: str) -> list[tuple[float, str]]:

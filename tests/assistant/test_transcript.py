@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
 
-from assistant.export_html import to_html
-from assistant.export_markdown import to_markdown
+from assistant.exports.html import to_html
+from assistant.exports.markdown import to_markdown
+from assistant.exports.references import to_bibtex, to_csl_json, to_ris
 from assistant.records import (
     Answer,
     AnswerSentence,
@@ -29,7 +30,6 @@ from assistant.records import (
     TableVersion,
     Turn,
 )
-from assistant.references import to_bibtex, to_csl_json, to_ris
 from assistant.transcript import from_json, to_json
 from corpus.records import Scope
 from tests.assistant.test_citations import make_paper

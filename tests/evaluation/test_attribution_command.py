@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from assistant.support import SupportWeights, support_weights
-from assistant.support_text import read_statement
+from assistant.support.scorer import SupportWeights, support_weights
+from assistant.support.text import read_statement
 from evaluation.__main__ import app
 from evaluation.attribution import calibration_error
 from evaluation.contrast import change_comparison, change_name, change_negation, change_number, contrasts

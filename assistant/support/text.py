@@ -41,7 +41,7 @@ class _Lists(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class WordLists:
-    """The lists of support_words.toml, which says what each is for."""
+    """The lists of words.toml, which says what each is for."""
 
     function: frozenset[str]
     negation: frozenset[str]
@@ -88,7 +88,7 @@ class Statement:
 
 @cache
 def word_lists() -> WordLists:
-    text = Path(__file__).with_name("support_words.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("words.toml").read_text(encoding="utf-8")
     lists = _Lists.model_validate(tomllib.loads(text))
     return WordLists(
         frozenset(lists.function.split()),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from assistant.support import SupportScorer
+from assistant.support.scorer import SupportScorer
 from corpus.encoder import Encoder, is_here_or_nowhere
 from corpus.errors import CorpusError
 from corpus.settings import read_settings

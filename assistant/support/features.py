@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from assistant.support_text import Quantity, Statement, read_statement
+from assistant.support.text import Quantity, Statement, read_statement
 
 READ_CLOSELY = 4
 TOGETHER = 3

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from assistant import wording
-from assistant.markdown import escaped, fenced, quoted
+from assistant.exports.escaping import escaped, fenced, quoted
 from assistant.records import AnswerSentence, Call, Conversation, LabelledPaper, Refusal, Turn
 from corpus.version import VERSION
 

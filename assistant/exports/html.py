@@ -9,7 +9,7 @@ from pathlib import Path
 
 from assistant import wording
 from assistant.attribution import WORD_BESIDE
-from assistant.html import Element, element, joined, link
+from assistant.exports.elements import Element, element, joined, link
 from assistant.records import (
     AnswerSentence,
     Call,
@@ -55,7 +55,7 @@ def _head(title: str) -> Element:
 
 @cache
 def _style() -> Element:
-    return Element(Path(__file__).with_name("export.css").read_text(encoding="utf-8"))
+    return Element(Path(__file__).with_name("page.css").read_text(encoding="utf-8"))
 
 
 def _opening(title: str, conversation: Conversation) -> Iterator[Element]:

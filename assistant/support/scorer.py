@@ -1,6 +1,6 @@
 """How well evidence carries a claim, 0..1: calibrated, from words, meaning, numbers, names and negations.
 
-What is compared is in support_features.py; what each counts is in support_weights.json, which
+What is compared is in features.py; what each counts is in weights.json, which
 `python -m evaluation train-support` writes and which says what it was trained on.
 """
 
@@ -14,10 +14,10 @@ from typing import Protocol
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from assistant.support_features import TOGETHER, Reading, best_first, compare, read_closely, said
+from assistant.support.features import TOGETHER, Reading, best_first, compare, read_closely, said
 from corpus.encoder import Encoder, Vectors
 
-WEIGHTS_FILE = Path(__file__).with_name("support_weights.json")
+WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 # Of evidence beyond this, only the beginning is read: a paper as it is given has some dozens of sentences.
 MOST_SENTENCES = 2000
 LONGEST_TEXT = 1000

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from assistant.attribution import likeness, score_attribution
 from assistant.records import AnswerSentence, Citation, Evidence, LabelledPaper
-from assistant.support import Support, SupportReader, SupportScorer
+from assistant.support.scorer import Support, SupportReader, SupportScorer
 from assistant.thresholds import thresholds
 from corpus.records import Passage
 

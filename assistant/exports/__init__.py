@@ -1,0 +1,1 @@
+"""Conversations and the papers they cite in other formats: formatting only."""
