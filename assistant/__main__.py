@@ -1,19 +1,31 @@
 """The assistant's command line: ask from the terminal, and keep, export and replay what was asked."""
 
 import gc
+import os
+import signal
+
+if __name__ == "__main__":
+    # The imports below take seconds, and an interrupt in one of them would print where it was.
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
 
 import typer
 
 from assistant.commands import asking, exporting, keeping, replaying
+from assistant.commands.printing import Commands
 
 app = typer.Typer(
-    help="Ask the corpus.", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
+    help="Ask the corpus.",
+    cls=Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
 )
 for _command in (asking.ask, exporting.export, replaying.replay, exporting.schema):
     app.command()(_command)
 app.add_typer(keeping.app, name="conversations")
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     # A process as short as this one only loses time to the garbage collector: two seconds of seven.
     gc.disable()
     try:

@@ -1,16 +1,26 @@
 """Which questions are taken: what is wrong with the others is said before anything is searched."""
 
+import re
+
 from assistant.best_of import MOST_DRAFTS
-from assistant.records import AskOptions, AssistantError
+from assistant.phrases import phrases
+from assistant.records import AskOptions, AssistantError, Turn
+from assistant.subjects import is_subject
 from corpus.records import Scope
 from corpus.search import MAX_PAPERS, MIN_PAPERS
 from corpus.store import Corpus
 from corpus.text import storable, words
 
 LONGEST_QUESTION = 2000
+_COURTESY = re.compile(
+    r"\W*(?:(?:thanks|thank you|thx|ok|okay|hello|hi|hey|bye|goodbye|please|great|cool|nice|perfect"
+    r"|good morning|very much|so much|a lot|there|again)\b\W*)+",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"\[\d{1,3}\]")
 
 
-def admit(question: str, options: AskOptions, corpus: Corpus) -> str:
+def admit(question: str, options: AskOptions, corpus: Corpus, history: tuple[Turn, ...] = ()) -> str:
     """Return the question ready to be asked; raises AssistantError when it or its options cannot be."""
     question = storable(question).strip()
     if not words(question):
@@ -24,7 +34,22 @@ def admit(question: str, options: AskOptions, corpus: Corpus) -> str:
         )
     _check_options(options)
     _check_scope(options.scope, corpus)
+    if not options.search_query.strip():
+        _check_subject(question, history)
     return question
+
+
+def _check_subject(question: str, history: tuple[Turn, ...]) -> None:
+    if _COURTESY.fullmatch(question):
+        raise AssistantError("This asks nothing of the papers. Write what you want to know from them.")
+    label = _LABEL.search(question)
+    if not label or any(turn.answer.cited_labels for turn in history):
+        return
+    if not any(map(is_subject, phrases(question))):
+        raise AssistantError(
+            f"There is no answer yet that {label[0]} could refer to. Ask a question first: its answer "
+            "numbers the papers that it cites."
+        )
 
 
 def _check_options(options: AskOptions) -> None:

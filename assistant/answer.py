@@ -5,7 +5,15 @@ from dataclasses import replace
 from assistant.citations import LabelledText, check_sentences, normalise_labels
 from assistant.drafts import ReadDraft, read_draft
 from assistant.prompts.render import no_answer_reason
-from assistant.records import Answer, AnswerSentence, Draft, DraftProblem, Evidence, RefusalReason
+from assistant.records import (
+    NOTHING_NEAR,
+    Answer,
+    AnswerSentence,
+    Draft,
+    DraftProblem,
+    Evidence,
+    RefusalReason,
+)
 from assistant.refusal import is_foreign, nothing_holds, refuse
 from assistant.support.check import SupportCheck, citation_quality
 from assistant.support.scorer import SupportScorer
@@ -35,8 +43,15 @@ def check(
         answer = _weighed(Answer(labelled.text, sentences, problems=problems), evidence, scorer)
         if not nothing_holds(answer):
             return answer
-    reason: RefusalReason = "language" if not said and is_foreign(question) else "nothing_supported"
+    reason = _refusal_reason(draft, said, question, is_written=bool(sentences))
     return replace(refuse(reason, papers, searched, said or ""), problems=problems)
+
+
+def _refusal_reason(draft: Draft, said: str | None, question: str, *, is_written: bool) -> RefusalReason:
+    """Return why a draft is no answer: its writer wrote nothing to check, or the papers do not carry it."""
+    if said is None and not is_written and draft.finish_reason != NOTHING_NEAR:
+        return "nothing_written"
+    return "language" if not said and is_foreign(question) else "nothing_supported"
 
 
 def _problems(

@@ -59,7 +59,7 @@ class Assistant:
 
         Raises AssistantError for a question that cannot be taken, and what the generator raises (ModelError).
         """
-        question = admit(question, options, self.corpus)
+        question = admit(question, options, self.corpus, history)
         run = _Run(question, options, self._provenance())
         rewrite = run.timed("rewrite", lambda: self._understand(question, history, options, run.log))
         yield Rewritten(rewrite)

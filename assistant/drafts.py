@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 from assistant.citations import hold_back
-from assistant.records import Draft, DraftProblem
+from assistant.records import NOTHING_NEAR, Draft, DraftProblem
 from assistant.refusal import is_foreign
 from corpus.sentences import sentence_spans
 from corpus.text import storable
@@ -46,7 +46,7 @@ def read_draft(draft: Draft, question: str) -> ReadDraft:
         problems.append("interrupted")
     if draft.finish_reason == "length":
         problems.append("cut_short")
-    if not text:
+    if not text and draft.finish_reason != NOTHING_NEAR:
         problems.append("empty")
     if is_structured(text):
         problems.append("structured")

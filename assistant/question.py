@@ -13,11 +13,18 @@ _DEFINITION = re.compile(
     r"^\W*(?:what\s+(?:is|are|was|were|does)|define|explain|describe|who\s+(?:is|was))\b", re.IGNORECASE
 )
 _YES_OR_NO = re.compile(r"^\W*(?:does|do|did|is|are|was|were|can|could|has|have|will)\b", re.IGNORECASE)
-_COUNT = re.compile(r"\bhow\s+(?:many|much)\b", re.IGNORECASE)
+_COUNT = re.compile(
+    r"\bhow\s+(?:many|much)\b|^\W*(?:what|which)\s+(?:percentage|number)\s+of\b",
+    re.IGNORECASE,
+)
 _HOW_MANY = re.compile(r"\bhow\s+many\b", re.IGNORECASE)
 _NUMBER = re.compile(
-    r"\bhow\s+(?:many|much|large|big|long|old|often|fast|accurate)\b|\b(?:cost|price)\b", re.IGNORECASE
+    r"\bhow\s+(?:many|much|large|big|long|old|often|fast|accurate)\b"
+    r"|^\W*what\s+(?:is|are|was|were|does|do|did)\b.*\b(?:cost|price)\b",
+    re.IGNORECASE,
 )
+_SHARE = re.compile(r"^\W*(?:what|which)\s+percentage\b", re.IGNORECASE)
+_HOW_LARGE = re.compile(r"^\W*how\s+(?:large|big)\b", re.IGNORECASE)
 _DEFINE = re.compile(r"^\W*(?:define|definition of)\b", re.IGNORECASE)
 _NAME = re.compile(r"(?<!\S)[\"“(]*((?:\w[\w.+-]*)?[A-Z0-9](?:[\w.+-]*\w)?)")
 _WHO = re.compile(r"^\W*(?:who|whose|(?:when|where)\s+(?:was|were|did))\b", re.IGNORECASE)
@@ -39,16 +46,26 @@ _OF_MANY = re.compile(
     re.IGNORECASE,
 )
 _ONE_PAPER = re.compile(r"\b(?:this|that|the|its) (?:paper|study|article)\b|“[^”]{12,}”", re.IGNORECASE)
+_TITLE = re.compile(r"“[^”]*”")
 _ONLY_A_TITLE = re.compile(r"^\W*“[^”]+”\W*$")
+_SIZES = stems("large big long old often fast accurate")  # what "how" asks, said with a number
 LONGEST_SUBJECT = 4
+# Markdown's marks round words, and LaTeX's formulas in a line with what they are set in.
+_EMPHASIS = re.compile(r"(?<![\w*~])(\*{1,3}|~~)(?=\S)([^*~]+?)(?<=\S)\1(?![\w*~])")
+_ABBREVIATION = re.compile(r"\b([A-Z]{3,5})s?\b")
+_CODE = re.compile(r"(?<!`)(`{1,3})([^`]+)\1(?!`)")
+_FORMULA = re.compile(r"\$(?=\S)([^$]{1,80}?)(?<=\S)\$(?!\d)|\\\((.{1,80}?)\\\)")
+_TYPESETTING = re.compile(r"\\(?:math\w+|text\w*|operatorname)\b|[\\{}_^]")
 
 
-Need = Literal["number", "year", "person"]
+Need = Literal["number", "share", "year", "person"]
 _NEEDED: dict[Need, re.Pattern[str]] = {
     "number": re.compile(
-        r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|dozens?|hundreds?|thousands?|millions?)\b",
+        r"(?<![\w-])\d|\b(?<!few )(?<!several )"
+        r"(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|dozens?|hundreds?|thousands?|millions?)\b",
         re.IGNORECASE,
     ),
+    "share": re.compile(r"\d\s*%|\bper ?cent\b", re.IGNORECASE),
     "year": re.compile(r"\b(?:1[89]|20)\d\d\b"),
     "person": re.compile(r"\bet al\b|\bco-authors\b|\b(?:we|our)\b|[A-Z]\w+,? \(?(?:1[89]|20)\d\d\b"),
 }
@@ -74,7 +91,8 @@ class Asked:
 
 
 def read_question(question: str) -> Asked:
-    """Return what a question asks for."""
+    """Return what a question asks for; the titles that it quotes ask nothing ("How Long Is a Passage?")."""
+    question = _TITLE.sub(" ", question)
     asked = stems(question)
     subject = [word for word in content_words(question) if word not in vocabulary().frame]
     aspects = vocabulary().aspects.intersection(subject)
@@ -84,8 +102,28 @@ def read_question(question: str) -> Asked:
     if not number and not _YES_OR_NO.match(question):
         return Asked(defined=defined or frozenset(), needs=_need(question))
     names = frozenset(stem(name.lower().replace("-", "")) for name in names_in(question)) & asked
-    counted = (_counted(question) or asked - names) if number else frozenset()
+    counted = (_counted(question) or asked - names - _SIZES) if number else frozenset()
     return Asked(defined or frozenset(), names, counted, _need(question))
+
+
+def without_marks(question: str) -> str:
+    """Return a question as it reads, without Markdown's and LaTeX's marks: "$k_1$ of **BM25**"."""
+    plain = _FORMULA.sub(lambda found: _TYPESETTING.sub("", found[1] or found[2]), question)
+    return _CODE.sub(r"\2", _EMPHASIS.sub(r"\2", plain))
+
+
+def spelt_out(query: str, text: str) -> str:
+    """Return a query with an abbreviation in full that the text has only in full ("LLM judges")."""
+
+    def in_full(found: re.Match[str]) -> str:
+        letters = found[1]
+        if re.search(rf"\b{letters}s?\b", text):
+            return found[0]
+        spelt = r"[\s-]+".join(f"{letter}[a-z]{{3,}}" for letter in letters)
+        full = re.search(rf"\b{spelt}", text, re.IGNORECASE)
+        return full[0].lower() if full else found[0]
+
+    return _ABBREVIATION.sub(in_full, query)
 
 
 def request_kind(question: str, scope: Scope) -> RequestKind:
@@ -126,7 +164,9 @@ def names_in(question: str) -> list[str]:
 
 
 def _need(question: str) -> Need | None:
-    if _COUNT.search(question):
+    if _SHARE.search(question):
+        return "share"
+    if _COUNT.search(question) or _HOW_LARGE.search(question):
         return "number"
     asking = re.match(r"\W*(who|when)\b(?!\s+(?:is|are)\b)(.*)", question, re.IGNORECASE | re.DOTALL)
     if asking is None:

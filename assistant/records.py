@@ -7,7 +7,11 @@ from typing import Literal, TypeVar
 from corpus.records import Paper, PaperHits, Passage, Scope
 
 Step = Literal["rewrite", "retrieve", "write", "check"]
-RefusalReason = Literal["empty_corpus", "language", "nothing_relevant", "nothing_supported"]
+RefusalReason = Literal[
+    "empty_corpus", "language", "nothing_relevant", "nothing_supported", "nothing_written"
+]
+# Why a draft is empty where its writer chooses sentences: none was near enough to the question.
+NOTHING_NEAR = "nothing_near"
 # The three kinds of request that TruthReader tells apart.
 RequestKind = Literal["synthesis", "summary", "fact"]
 # What was wrong with a draft as it was received; it is kept, and what can be shown of it is.
@@ -72,8 +76,8 @@ class Draft:
     """An answer as it was written, unchecked.
 
     `finish_reason` is "length" when it ran out of tokens, "interrupted" when the connection ended before it,
-    "too_long" when reading stopped at more than any answer needs. `left_out` are the ids of the passages that
-    its writer was not given.
+    "too_long" when reading stopped at more than any answer needs, NOTHING_NEAR when its writer, who chooses
+    sentences, found none near enough. `left_out` are the ids of the passages that its writer was not given.
     """
 
     text: str

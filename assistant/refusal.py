@@ -179,6 +179,11 @@ def _message(reason: RefusalReason, searched: str, said: str) -> str:
             )
         case "nothing_relevant":
             return f"No passage in {searched} answers this. Try other words, or look in more papers."
+        case "nothing_written":
+            return (
+                "The writer's reply held no sentence that could be checked. The papers may well answer this: "
+                "ask again, or choose another writer."
+            )
         case "nothing_supported":
             reason_given = f" The writer's reason: {said}" if said else ""
             return (

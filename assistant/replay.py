@@ -4,14 +4,17 @@ Search, evidence and checking are repeated by the assistant's own flow; a model 
 replied is part of the record. What needs no model is done anew, the extractive generator's rewriting too.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import chain
 from typing import Any, Literal
 
 from assistant.best_of import citation_quality
 from assistant.chat import Assistant
+from assistant.generators.extractive import ExtractiveGenerator
 from assistant.generators.protocol import Generator
 from assistant.generators.recorded import recorded_generators
+from assistant.question import request_kind
 from assistant.records import Answered, AskOptions, AssistantError, Conversation, Evidence, Turn
 from corpus.encoder import Encoder
 from corpus.errors import CorpusError
@@ -26,6 +29,8 @@ CorpusAt = Callable[[Mapping[str, int]], Corpus]
 TOLERANCE = 1e-4
 # What the support scorer says; another scorer says something else.
 _SCORED = frozenset({"support", "citation_recall", "citation_precision", "needs_citation", "problems"})
+# Of papers and sentences, what older versions of Paper Trail did not record.
+_ADDED_LATER = ("aspects", "topics", "references")
 _LONGEST_QUOTE = 80
 
 
@@ -81,6 +86,7 @@ class Replayer:
     def _ask_again(self, turn: Turn, history: tuple[Turn, ...]) -> Turn:
         """Return the turn done again; of several recorded drafts, the one that is best now."""
         _check_encoder(turn, self.encoder)
+        _check_history(turn, history)
         corpus = self.corpus_at({entry.table: entry.version for entry in turn.provenance.corpus})
         if self.generator_of:
             writers, drafts = [self.generator_of(turn)], turn.drafts
@@ -115,6 +121,14 @@ def _check_encoder(turn: Turn, encoder: Encoder) -> None:
         )
 
 
+def _check_history(turn: Turn, history: tuple[Turn, ...]) -> None:
+    """Raise AssistantError where a turn drew on turns that are not recorded beside it."""
+    if not all(0 <= used < len(history) for used in turn.rewrite.used_turns):
+        raise AssistantError(
+            "This turn leaned on turns that are not in this file. Replay the file of the whole conversation."
+        )
+
+
 def _options(turn: Turn, drafts: int) -> AskOptions:
     """Return how a turn was asked; raises AssistantError for a scope that no corpus can have."""
     try:
@@ -132,11 +146,13 @@ def _options(turn: Turn, drafts: int) -> AskOptions:
 
 
 def _compared(recorded: Turn, found: Turn, *, is_asked_again: bool) -> Iterator[StepReplay]:
-    yield _step("rewrite", _differences(recorded.rewrite, found.rewrite))
+    yield _step("rewrite", chain(_differences(recorded.rewrite, found.rewrite), _misread(recorded)))
     yield _step("retrieve", _hits(recorded, found))
     yield _step("evidence", _evidence(recorded.evidence, found.evidence))
-    if is_asked_again:
-        yield _step("write", _differences(_replies(recorded), _replies(found), "reply"))
+    contradictions = tuple(_miswritten(recorded))
+    if is_asked_again or contradictions:
+        replies = _differences(_replies(recorded), _replies(found), "reply") if is_asked_again else ()
+        yield _step("write", chain(contradictions, replies))
     yield _step("check", _differences(recorded.answer, found.answer, skipped=_not_compared(recorded, found)))
 
 
@@ -147,7 +163,29 @@ def _not_compared(recorded: Turn, found: Turn) -> frozenset[str]:
     return older | (_SCORED if recorded.provenance.scorer != found.provenance.scorer else frozenset())
 
 
-def _step(step: ReplayedStep, differences: Iterator[str]) -> StepReplay:
+def _misread(turn: Turn) -> Iterator[str]:
+    """Yield where a record contradicts itself on whose the search query is."""
+    rewrite, is_made = turn.rewrite, any(call.step == "rewrite" for call in turn.calls)
+    if rewrite.edited and is_made:
+        yield "edited: the query is said to be the reader's own, but one was made of the question"
+    if not (rewrite.edited or is_made) and rewrite.search_query != rewrite.question:
+        yield "edited: the query is said to be made of the question, but nothing made it"
+
+
+def _miswritten(turn: Turn) -> Iterator[str]:
+    """Yield where a record contradicts itself on who wrote, and how often."""
+    name, written = turn.provenance.generator, len(_replies(turn))
+    for call in turn.calls:
+        if call.model != name:
+            yield f"generator: was {_quoted(name)}, but the {call.step} call names {_quoted(call.model)}"
+        elif bool(call.messages) == (name == ExtractiveGenerator.name):
+            sent = "was sent messages" if call.messages else "was sent nothing"
+            yield f"generator: was {_quoted(name)}, but for the {call.step} call it {sent}"
+    if written > turn.drafts:
+        yield f"drafts: {turn.drafts} are said to be written, but {written} are recorded"
+
+
+def _step(step: ReplayedStep, differences: Iterable[str]) -> StepReplay:
     found = tuple(differences)
     return StepReplay(step, "different" if found else "equal", found)
 
@@ -176,15 +214,15 @@ def _is_a_tie(recorded: Turn, found: Turn) -> bool:
 
 
 def _evidence(recorded: Evidence, found: Evidence) -> Iterator[str]:
-    """Yield where labels, papers, passages or their text differ; what else is known of a paper may."""
-    return _differences(_outline(recorded), _outline(found))
+    """Yield where labels, papers or passages differ from those of the corpus, in anything that is shown."""
+    return _differences(_outline(recorded), _outline(found), optional=_ADDED_LATER)
 
 
 def _outline(evidence: Evidence) -> dict[str, Any]:
     return {
         f"[{labelled.label}]": {
-            "paper": labelled.paper.id,
-            "passages": {passage.id: passage.text for passage in labelled.passages},
+            "paper": labelled.paper,
+            "passages": {passage.id: passage for passage in labelled.passages},
         }
         for labelled in evidence.papers
     }
@@ -197,23 +235,43 @@ def _notes(recorded: Turn, found: Turn) -> Iterator[str]:
     if before.scorer != now.scorer:
         was, now_is = before.scorer or "nothing", now.scorer or "nothing"
         yield f"support was scored by {was}, now by {now_is}: these scores are not compared"
+    rewrite = recorded.rewrite
+    understood = rewrite.search_query if rewrite.used_turns else recorded.question
+    if rewrite.kind not in (
+        request_kind(recorded.question, recorded.scope),
+        request_kind(understood, recorded.scope),
+    ):
+        yield f"answered as a {rewrite.kind}, which is not how the question reads: it must have been chosen"
 
 
 def _differences(
-    recorded: Any, found: Any, at: str = "", skipped: frozenset[str] = frozenset()
+    recorded: Any,
+    found: Any,
+    at: str = "",
+    skipped: Collection[str] = (),
+    optional: Collection[str] = (),
 ) -> Iterator[str]:
-    """Yield in words where two values differ, numbers by more than TOLERANCE."""
-    if is_dataclass(recorded) and type(recorded) is type(found):
+    """Yield in words where two values differ, numbers by more than TOLERANCE.
+
+    Fields of `optional` are compared where they are recorded.
+    """
+    if is_dataclass(recorded) and type(recorded) is type(found) and _named(recorded) == _named(found):
         recorded, found = _fields(recorded), _fields(found)
     if isinstance(recorded, tuple) and isinstance(found, tuple):
         recorded, found = _numbered(recorded), _numbered(found)
     if isinstance(recorded, dict) and isinstance(found, dict):
         for name in [*recorded, *(name for name in found if name not in recorded)]:
-            if name not in skipped:
+            before, now = recorded.get(name), found.get(name)
+            if name not in skipped and (before or name not in optional):
                 place = f"{at}, {name}" if at else str(name)
-                yield from _differences(recorded.get(name), found.get(name), place, skipped)
+                yield from _differences(before, now, place, skipped, optional)
     elif not _is_the_same(recorded, found):
         yield f"{at}: was {_quoted(recorded)}, now {_quoted(found)}"
+
+
+def _named(value: Any) -> Any:
+    """Return the id of a paper or a passage, else None: two of different ids have nothing to compare."""
+    return getattr(value, "id", None)
 
 
 def _fields(record: Any) -> dict[str, Any]:
@@ -235,5 +293,5 @@ def _quoted(value: Any) -> str:
         return "nothing"
     if isinstance(value, float):
         return f"{value:.4f}"
-    text = repr(value)
+    text = repr(_named(value) or value)
     return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from assistant.phrases import Phrase, Token, phrases, tokens
+from assistant.question import without_marks
 from assistant.records import LabelledPaper, Rewrite, Turn
 from assistant.subjects import (
     FAR,
@@ -20,7 +21,7 @@ from assistant.subjects import (
     mentions,
     most_salient,
 )
-from assistant.vocabulary import vocabulary
+from assistant.vocabulary import stems, vocabulary
 
 USUAL = 0.6  # how much of a mention's weight is left one turn later, for a word that points back
 LATEST = 0.5  # the same for a question that names no subject at all
@@ -37,6 +38,11 @@ _SHIFT = re.compile(
     r"^\W*(?:(?:ok|okay|well|now|so|great|thanks|thank you|next)\W+)*"
     r"(?:something else|another question|(?:on )?another (?:note|topic)"
     r"|(?:a )?different (?:question|topic))\s*[,:;.!]+\s*",
+    re.IGNORECASE,
+)
+_BACK_TO = re.compile(
+    r"^(?:(?:and|but|ok|okay|now|so|well|going|coming|let us go|let's go)\W+)*back to "
+    r"(?P<subject>[^:,.!?]{2,80})[:,]\s+(?P<rest>\S+ .*)$",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(
@@ -73,7 +79,11 @@ _LABEL = re.compile(
     r"|(?<!\w)#(\d{1,3})\b",
     re.IGNORECASE,
 )
-_ORDINAL = re.compile(rf"\bthe\s+({'|'.join(_ORDINALS)})\s+(?:one|{_PAPER_WORDS})\b", re.IGNORECASE)
+_ORDINAL = re.compile(
+    rf"\bthe\s+({'|'.join(_ORDINALS)})\s+(?:one|{_PAPER_WORDS})\b"
+    rf"|(?:(?<=^)|(?<=^and )|(?<=^or )|(?<=^but )|(?<=about ))the\s+({'|'.join(_ORDINALS)})(?=\W*$)",
+    re.IGNORECASE,
+)
 _THE_PAPER = re.compile(rf"\b(?:this|that|the same)\s+{_PAPER_WORDS}\b", re.IGNORECASE)
 _SEVERAL = re.compile(
     r"\b(?:each|both|(?:the )?two|which one|differences?|differ|compare|common)\b", re.IGNORECASE
@@ -84,7 +94,10 @@ _AT_PLACE = frozenset("in on for at".split())
 
 def rewrite_from_words(question: str, history: tuple[Turn, ...]) -> Rewrite:
     """Return the question as it is to be searched, and which earlier turns say what it points to."""
-    asked = " ".join(question.split())
+    typed = " ".join(question.split())
+    asked = " ".join(without_marks(typed).split()) or typed
+    if back := _BACK_TO.match(asked):
+        return Rewrite(question, _back_to(back["subject"], back["rest"]))
     shift = _SHIFT.match(asked)
     if shift and shift.end() < len(asked):
         return Rewrite(question, _capitalised(asked[shift.end() :]))
@@ -92,6 +105,16 @@ def rewrite_from_words(question: str, history: tuple[Turn, ...]) -> Rewrite:
         return Rewrite(question, asked)
     query, turns = _resolved(asked, history)
     return Rewrite(question, query, tuple(sorted(set(turns))))
+
+
+def _back_to(subject: str, rest: str) -> str:
+    """Return a question with the subject that is named ahead of it: "Back to BM25: is it fast?"."""
+    named = [Mention(phrase, 0, 1.0) for phrase in phrases(subject) if is_subject(phrase)]
+    for resolve in (_with_pronouns, _with_this, _with_subject):
+        query, turns = resolve(rest, named, ())
+        if turns:
+            return _capitalised(query)
+    return _capitalised(rest if named and stems(subject) <= stems(rest) else f"{rest} ({subject})")
 
 
 def _resolved(question: str, history: tuple[Turn, ...]) -> tuple[str, list[int]]:
@@ -140,7 +163,9 @@ def _meant_paper(found: re.Match[str], turn: Turn, cited: Sequence[LabelledPaper
     if numbers[0].isdecimal():
         return turn.evidence.paper(int(numbers[0]))
     at = _ORDINALS[numbers[0].lower()]
-    return cited[at] if at < len(cited) else None
+    # Where the answer cites too few, what stands at that place of the papers that it was written from.
+    papers = cited if at < len(cited) else turn.evidence.papers
+    return papers[at] if at < len(papers) else None
 
 
 def _short_title(title: str) -> str:
@@ -254,6 +279,8 @@ def _with_subject(
     question: str, named: Sequence[Mention], _history: tuple[Turn, ...]
 ) -> tuple[str, list[int]]:
     """Put in the subject that a question leaves out ("What are the main types?")."""
+    if _ORDINAL.search(question):
+        return question, []  # It means a paper, of which there is none.
     found = phrases(question)
     complete = [phrase for phrase in found if is_complete(phrase) or _is_introduced(phrase)]
     adds = bool(complete) and _ADDS.match(question) is not None and not any(p.is_name for p in complete)

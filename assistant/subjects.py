@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from assistant.phrases import Phrase, phrases
+from assistant.question import without_marks
 from assistant.records import Turn
-from assistant.vocabulary import vocabulary
+from assistant.vocabulary import stems, vocabulary
 
 # Older turns are forgotten: by then what they named has lost its weight.
 WINDOW = 12
@@ -19,6 +20,7 @@ _PLURAL_ONLY, _PERSON_ONLY, _PLACE_ONLY = 0.7, 0.2, 0.3
 _PLACED = frozenset("in at near around from".split())
 MANY = frozenset("they them their theirs these those".split())
 _AND = re.compile(r"\s*,?\s*(?:and|or|vs\.?|versus|with|than|&)\s+(?:(?:the|an?)\s+)?", re.IGNORECASE)
+_TITLE = re.compile(r"“[^”]+”")
 PERSON = frozenset("he him his she her hers".split())
 
 
@@ -32,10 +34,10 @@ class Mention:
 
 
 def is_subject(phrase: Phrase) -> bool:
-    """Tell whether a phrase names something, and does not only say what is asked of it ("main types")."""
+    """Tell whether a phrase names something: not only what is asked of it ("main types"), nor a label."""
     known = vocabulary()
     asked = known.aspects | known.generic | known.judging
-    return any(word not in asked for word in phrase.text.lower().split())
+    return any(word not in asked and not word.isdecimal() for word in phrase.text.lower().split())
 
 
 def is_complete(phrase: Phrase) -> bool:
@@ -52,11 +54,14 @@ def mentions(history: Sequence[Turn]) -> list[Mention]:
     named: dict[str, Phrase] = {}
     found: list[Mention] = []
     for number, turn in answered or recent[-1:]:
-        said = _said(turn.rewrite.search_query if turn.rewrite.edited else turn.question, number)
+        said = _said(
+            turn.rewrite.search_query if turn.rewrite.edited else without_marks(turn.question), number
+        )
         resumed = _resumed(turn, named, number)
-        for mention in (*said, *resumed):
+        titled = _titled(turn, number)
+        for mention in (*said, *resumed, *titled):
             named.setdefault(mention.phrase.text.lower(), mention.phrase)
-        found += [*said, *resumed]
+        found += [*said, *resumed, *titled]
     return found
 
 
@@ -130,6 +135,17 @@ def _resumed(turn: Turn, named: dict[str, Phrase], number: int) -> list[Mention]
         if not within and query.count(text) > asked.count(text):
             found.append(Mention(phrase, number, _RESUMED))
     return found
+
+
+def _titled(turn: Turn, number: int) -> list[Mention]:
+    """Return the papers whose titles a turn's search query has where its question has their labels."""
+    query = turn.rewrite.search_query
+    found = [
+        Mention(Phrase(one[0], *one.span(), "", "", stems(one[0]), is_name=True), number, _ABOUT + _NAMED)
+        for one in _TITLE.finditer(query)
+        if one[0] not in turn.question
+    ]
+    return [*found, *_pairs(query, found)]
 
 
 def _is_same(stems: Set[str], others: Set[str], phrase: Phrase, other: Phrase) -> bool:

@@ -15,6 +15,7 @@ FORMAT_VERSION = 1
 
 Record = TypeVar("Record")
 
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
 _conversations = TypeAdapter(Conversation)
@@ -42,7 +43,11 @@ def from_json(text: str) -> Conversation:
     _check_header(document)
     if "conversation" not in document:
         raise AssistantError("The transcript is damaged: it holds no conversation.")
-    return _validated(_conversations, document["conversation"])
+    conversation = _validated(_conversations, document["conversation"])
+    if not _ID.fullmatch(conversation.id):
+        # Ids name files and stand in addresses. None of ours is like this one, so the file was changed.
+        raise AssistantError("The transcript is damaged: its id is none that Paper Trail gives.")
+    return conversation
 
 
 def transcript_schema() -> dict[str, Any]:

@@ -26,6 +26,11 @@ _AUTHORS_NAMED = 12
 _SMALLEST_PRICE = 0.0001
 
 
+def counted(count: int, what: str) -> str:
+    """Return "1 turn" or "2 turns"."""
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
+
+
 def authors(people: tuple[Author, ...]) -> str:
     """Return the names of a paper's authors; of very many, the first."""
     names = [author.name for author in people]

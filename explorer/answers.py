@@ -17,6 +17,7 @@ from explorer.parts.checking import (
 from explorer.parts.citations import first_number, known_labels, shown_draft, sources
 from explorer.parts.jobs import JobView
 from explorer.parts.safe_text import UNCITED_MARK, answer_markdown, escaped, shortened
+from explorer.parts.score_bar import NOT_MEASURED
 from explorer.parts.wording import (
     answer_with_references,
     counted,
@@ -157,7 +158,7 @@ def _draw_findings(reader: Reader, number: int, turn: Turn) -> None:
         if claims := uncited(turn.answer):
             _draw_uncited(number, claims)
         if said := claims_said(turn.answer):
-            st.caption(escaped(said))
+            st.caption(escaped(said), help=NOT_MEASURED)
 
 
 def _draw_weak(reader: Reader, number: int, weak: tuple[int, ...]) -> None:
@@ -187,7 +188,8 @@ def _draw_references(reader: Reader, number: int, turn: Turn) -> None:
     found = sources(turn)
     cited = turn.answer.cited_labels
     with st.container(key=f"quiet_references_{number}", gap="xxsmall"):
-        st.markdown("**References**")
+        if cited:
+            st.markdown("**References**")
         for label in cited:
             labelled, first = turn.evidence.paper(label), first_number(found, label)
             if labelled and first:

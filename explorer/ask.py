@@ -8,9 +8,15 @@ from assistant.records import AskOptions, AssistantError
 from corpus.records import Scope
 from explorer.answers import draw_failure, draw_running, draw_turn
 from explorer.choices import Choices, draw_choices, filter_labels
-from explorer.conversations import draw_notes, draw_sidebar, follow_address, keep_of
+from explorer.conversations import (
+    draw_notes,
+    draw_sidebar,
+    follow_address,
+    keep_of,
+    take_turns_from_elsewhere,
+)
 from explorer.evidence import render_evidence
-from explorer.parts.coverage import asked_about, collections_in, covered, names_papers
+from explorer.parts.coverage import asked_about, collections_in, covered, listed, names_papers
 from explorer.parts.examples import Example, example_questions
 from explorer.parts.jobs import Job, JobView, may_succeed_again
 from explorer.parts.listener import listen
@@ -24,6 +30,7 @@ from explorer.trail import draw_calls
 POLL_SECONDS = 0.2
 # More than the assistant takes: its refusal says what is wrong, where the box would just not send.
 LONGEST_TYPED = 20_000
+ANOTHERS = "This conversation was begun in another browser. What you ask here is added to it."
 STOPPED = "Stopped. Nothing of this question was kept in the conversation."
 
 
@@ -59,7 +66,7 @@ def render_ask(library: Library, reader: Reader) -> None:
 def _measure(reader: Reader) -> None:
     """Find out whether the screen is narrow, for all of it: the panel's own listener tells only the panel."""
     with st.container(key="measure"):
-        heard = listen("ask_width_listener", narrow=reader.narrow, hears_clicks=False)
+        heard = listen("ask_width_listener", narrow=reader.narrow)
     reader.narrow = heard.narrow
 
 
@@ -73,6 +80,7 @@ def start(library: Library, reader: Reader, choices: Choices) -> None:
         assistant = library.assistant(choices.writer, choices.parameters, current_owner(reader))
         keep = keep_of(library, reader, question)
         job = Job(question, options, reader.conversation_id, keep)
+        take_turns_from_elsewhere(library, reader)
         reader.job_id = jobs().start(assistant, reader.turns, job)
     except AssistantError as error:
         reader.failure = Failure(
@@ -145,6 +153,8 @@ def _take_question(reader: Reader) -> None:
 def _draw_conversation(library: Library, reader: Reader, scope: Scope) -> None:
     last = len(reader.turns) if not reader.job_id else 0
     first = max(0, len(reader.turns) - reader.turns_shown)
+    if reader.is_anothers:
+        st.caption(ANOTHERS)
     if first:
         st.button(
             f"Show earlier questions: {first} more",
@@ -199,7 +209,7 @@ def _draw_papers_asked(library: Library, scope: Scope) -> None:
     st.title(escaped(asked_about(library.corpus, scope)), anchor=False)
     titles = covered(library.corpus, scope)
     if len(titles) > 1:
-        st.markdown("\n".join(f"- {escaped(title)}" for title in titles))
+        st.markdown(listed(titles))
     st.markdown("Every sentence of an answer leads to the passage that carries it.")
 
 

@@ -50,6 +50,29 @@ def open_conversation(library: Library, reader: Reader, identifier: str) -> None
         return
     _turn_to(reader, stored)
     reader.job_id = under_way
+    reader.is_anothers = _is_anothers(library.conversations(), reader)
+
+
+def _is_anothers(store: ConversationStore, reader: Reader) -> bool:
+    """Tell whether the conversation is not among the reader's own, where all of these are listed."""
+    try:
+        own = {one.id for one in store.list(current_owner(reader), MOST_LISTED)}
+    except AssistantError:
+        return False
+    return len(own) < MOST_LISTED and reader.conversation_id not in own
+
+
+def take_turns_from_elsewhere(library: Library, reader: Reader) -> None:
+    """Add to the screen the turns that the store has and the screen has not: of another tab, or browser."""
+    try:
+        stored = library.conversations().read(reader.conversation_id) if reader.is_kept else None
+    except AssistantError:
+        return
+    if stored:
+        known = {(turn.asked, turn.question) for turn in reader.turns}
+        found = sound(stored.conversation)[0].turns
+        new = (turn for turn in found if (turn.asked, turn.question) not in known)
+        reader.turns = (*reader.turns, *new)
 
 
 def _turn_to(reader: Reader, stored: StoredConversation) -> None:
@@ -155,7 +178,11 @@ def listed_conversations(store: ConversationStore, owner: str) -> tuple[Conversa
 
 def _draw_list(library: Library, reader: Reader, listed: tuple[ConversationSummary, ...]) -> None:
     if not listed:
-        st.caption("Nothing yet. What you ask is kept here, for this browser.")
+        st.caption(
+            "Nothing of your own yet: the open conversation was begun in another browser."
+            if reader.is_anothers
+            else "Nothing yet. What you ask is kept here, for this browser."
+        )
     shown = listed if st.session_state.get("list_all") else listed[:LISTED]
     for one in shown:
         if one.id == reader.conversation_id:

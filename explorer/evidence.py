@@ -36,6 +36,7 @@ def render_evidence(library: Library, reader: Reader) -> None:
         place=address_of(reader),
         address={ADDRESS: address_of(reader)},
         is_new_entry=False,
+        hears="clicks",
     )
     take_heard(reader, heard)
     source = source_in_focus(reader)

@@ -40,7 +40,8 @@ class Failure:
 class Reader:
     """A visitor: complete turns only, the question on its way, and where they are looking.
 
-    `is_kept` says that the conversation is in the store, `unkept` holds the turns that are not. A waiting
+    `is_kept` says that the conversation is in the store, `unkept` holds the turns that are not,
+    `is_anothers` that it was begun in another browser. A waiting
     question is searched with `waiting_query`, and in `waiting_scope`, where there are some. `visited` are
     the conversations that were shown in this visit, `missing_id` is one that is not there,
     `menus_closed` is in the keys of menus, so that raising it closes them: a menu under another key is new,
@@ -52,6 +53,7 @@ class Reader:
     title: str = ""
     turns: tuple[Turn, ...] = ()
     is_kept: bool = False
+    is_anothers: bool = False
     unkept: tuple[Turn, ...] = ()
     notes: tuple[str, ...] = ()
     missing_id: str = ""
@@ -101,7 +103,7 @@ class Reader:
         self.title = conversation.title if conversation else ""
         self.turns = conversation.turns if conversation else ()
         self.is_kept, self.unkept, self.notes, self.missing_id = conversation is not None, (), notes, ""
-        self.job_id, self.failure = "", None
+        self.job_id, self.failure, self.is_anothers = "", None, False
         self.waiting_question, self.waiting_query, self.waiting_scope = "", "", None
         self.focus, self.drawer_open, self.shown_calls = None, False, 0
         self.turns_shown, self.wants_deletion, self.import_problem = TURNS_SHOWN, False, ""

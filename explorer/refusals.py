@@ -5,7 +5,7 @@ import streamlit as st
 from assistant.records import Refusal, Turn
 from corpus.records import Scope, parse_passage_id
 from explorer.navigation import PAPER
-from explorer.parts.coverage import changed_query, covered, names_papers
+from explorer.parts.coverage import changed_query, covered, listed, names_papers
 from explorer.parts.safe_text import escaped, shortened
 from explorer.reader import Reader
 from explorer.resources import Library
@@ -37,8 +37,7 @@ def _draw_nearest(number: int, refusal: Refusal) -> None:
 
 def _draw_covered(library: Library, refusal: Refusal, scope: Scope) -> None:
     st.markdown("What was searched:" if _is_restricted(scope) else "What the corpus covers:")
-    lines = refusal.covers or covered(library.corpus, scope)
-    st.markdown("\n".join(f"- {escaped(line)}" for line in lines))
+    st.markdown(listed(refusal.covers or covered(library.corpus, scope)))
 
 
 def _draw_another_query(reader: Reader, number: int, turn: Turn) -> None:

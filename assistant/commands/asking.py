@@ -47,8 +47,8 @@ def ask(
     query: Annotated[str, typer.Option(help="Search for this instead of what is made of the question.")] = "",
     kind: Annotated[RequestKind | None, typer.Option(help="What is asked for; else read from it.")] = None,
     conversation: Annotated[
-        str, typer.Option(help="Go on with this stored conversation, or 'new' to begin one.")
-    ] = "",
+        str | None, typer.Option(help="Go on with this stored conversation, or 'new' to begin one.")
+    ] = None,
     generator: Annotated[str, typer.Option(help="What writes: extractive, or a model's id.")] = "extractive",
     drafts: Annotated[int, typer.Option(help="Have so many drafts written and keep the best cited.")] = 1,
     temperature: Annotated[float | None, typer.Option(help="How freely a model writes.")] = None,
@@ -74,8 +74,8 @@ def ask(
     try:
         if trail:
             _check_trail(trail)
-        history = _history(conversation)
-        turn, loading = _answer(question, history, options, generator, chosen, quiet=as_json)
+        earlier = _earlier(conversation)
+        turn, loading = _answer(question, earlier.turns, options, generator, chosen, quiet=as_json)
     except (AssistantError, CorpusError) as error:
         fail(error, as_json)
     done = turn_json(turn, loading)
@@ -83,7 +83,8 @@ def ask(
         _print_turn(turn)
     try:
         if trail:
-            write_file(trail, FORMATS[format_of(trail)](Conversation("terminal", turn.question, (turn,))))
+            whole = replace(earlier, title=earlier.title or turn.question, turns=(*earlier.turns, turn))
+            write_file(trail, FORMATS[format_of(trail)](whole))
         if conversation:
             done["conversation"] = _keep(conversation, turn)
     except AssistantError as error:
@@ -103,10 +104,14 @@ def _check_trail(path: Path) -> None:
     check_writable(path)
 
 
-def _history(conversation: str) -> tuple[Turn, ...]:
-    """Return the turns of the conversation that is gone on with; raises AssistantError when there is none."""
-    if conversation in ("", NEW):
-        return ()
+def _earlier(conversation: str | None) -> Conversation:
+    """Return the conversation that is gone on with; raises AssistantError when there is none."""
+    if conversation in (None, NEW):
+        return Conversation(OWNER, "")
+    if not conversation:
+        raise AssistantError(
+            "--conversation was given no id. Give one, 'new' to begin a conversation, or leave it out."
+        )
     with opened_store() as store:
         stored = store.read(conversation)
     if stored is None:
@@ -116,7 +121,7 @@ def _history(conversation: str) -> tuple[Turn, ...]:
         )
     for fault in stored.faults:
         say(fault)
-    return stored.conversation.turns
+    return stored.conversation
 
 
 def _keep(conversation: str, turn: Turn) -> str:
@@ -153,10 +158,11 @@ def _answer(
 
 
 def _parameters(settings: Settings, generator: str, chosen: dict[str, Any]) -> Parameters | None:
-    """Return the model's parameters with those that were chosen; None where none were, or no model writes."""
+    """Return the parameters with those that were chosen, None where none were."""
     given = {name: value for name, value in chosen.items() if value is not None}
     entry = next((entry for entry in available_models(settings) if entry.id == generator), None)
-    return replace(default_parameters(settings, entry), **given) if given and entry else None
+    usual = default_parameters(settings, entry) if entry else Parameters()
+    return replace(usual, **given) if given else None
 
 
 def turn_json(turn: Turn, loading: float) -> dict[str, Any]:

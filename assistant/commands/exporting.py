@@ -12,7 +12,7 @@ from assistant.commands.opening import check_writable, find_conversation, write_
 from assistant.commands.printing import JsonOption, fail, print_json, say
 from assistant.exports.html import to_html
 from assistant.exports.markdown import to_markdown
-from assistant.exports.references import to_bibtex, to_csl_json, to_ris
+from assistant.exports.references import cited_papers, to_bibtex, to_csl_json, to_ris
 from assistant.records import AssistantError, Conversation
 from assistant.transcript import to_json, transcript_schema
 from corpus.errors import CorpusError
@@ -26,6 +26,7 @@ FORMATS: dict[Format, Callable[[Conversation], str]] = {
     "ris": to_ris,
     "csl": to_csl_json,
 }
+_REFERENCES: tuple[Format, ...] = ("bib", "ris", "csl")
 
 
 def export(
@@ -52,6 +53,8 @@ def export(
             write_file(output, text)
     except (AssistantError, CorpusError) as error:
         fail(error, as_json)
+    if form in _REFERENCES and not cited_papers(conversation):
+        say("No paper is cited, so there are no references to write.")
     if as_json:
         written = {"written": str(output)} if output else {"text": text}
         print_json({"format": form, "turns": len(conversation.turns), **written})

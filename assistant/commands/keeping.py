@@ -14,6 +14,7 @@ from assistant.commands.opening import opened_store, read_conversation
 from assistant.commands.printing import JsonOption, err, fail, out, print_json, say
 from assistant.exports.markdown import to_markdown
 from assistant.records import AssistantError
+from assistant.wording import counted
 from corpus.errors import CorpusError
 
 OWNER = "terminal"
@@ -107,4 +108,4 @@ def import_conversation(
         print_json({"id": kept.id, "title": kept.title, "turns": len(kept.turns)})
     else:
         out.print(kept.id, markup=False)
-        say(f"Kept with {len(kept.turns)} turns. Go on with: ask --conversation {kept.id}")
+        say(f"Kept with {counted(len(kept.turns), 'turn')}. Go on with: ask --conversation {kept.id}")

@@ -1,13 +1,49 @@
 """What commands print: results on standard output, everything said on the way on standard error."""
 
 import json
+import os
+import sys
 from collections.abc import Mapping
 from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
+from typer.core import TyperGroup
 
-out, err = Console(highlight=False), Console(stderr=True, highlight=False)
+# What a shell reports of a program whose reader has gone: 128 and the number of SIGPIPE.
+READER_GONE = 141
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """End as every other command does whose reader has gone; rich's own status would mean something."""
+        raise BrokenPipeError
+
+
+out, err = _Console(highlight=False), _Console(stderr=True, highlight=False)
+
+
+class Commands(TyperGroup):
+    """Commands that say in a sentence where their results cannot be printed."""
+
+    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            _drop_output()
+            raise typer.Exit(READER_GONE) from error
+        except OSError as error:
+            if error.filename is not None:  # then it is of a file, not of what is printed
+                raise
+            _drop_output()
+            err.print(f"The result cannot be printed: {error.strerror}.", style="red", markup=False)
+            raise typer.Exit(2) from error
+
+
+def _drop_output() -> None:
+    """Let what is left to print go nowhere: Python would try once more at its end, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]
 

@@ -11,6 +11,7 @@ from assistant.generators.choice import open_generator
 from assistant.generators.protocol import Generator
 from assistant.records import AssistantError, Turn
 from assistant.replay import Replayer, TurnReplay
+from assistant.wording import counted
 from corpus.errors import CorpusError
 from corpus.text import storable
 
@@ -34,6 +35,8 @@ def replay(
     turns: list[TurnReplay] = []
     try:
         conversation = find_conversation(source)
+        if not conversation.turns:
+            raise AssistantError(f"There is nothing to replay: {source!r} holds no turns.")
         for turn in _replayer(generate=generate).replay(conversation):
             turns.append(turn)
             if not as_json:
@@ -44,7 +47,8 @@ def replay(
         print_json(_document(conversation.title, turns))
     else:
         equal = sum(turn.is_equal for turn in turns)
-        out.print(f"\n{equal} of {len(turns)} turns are equal.", markup=False)
+        verb = "is" if 1 in (equal, len(turns)) else "are"
+        out.print(f"\n{equal} of {counted(len(turns), 'turn')} {verb} equal.", markup=False)
     raise typer.Exit(_status(turns))
 
 

@@ -11,6 +11,9 @@ from assistant.records import AssistantError, Parameters
 from corpus.encoder import Encoder
 from corpus.settings import Settings
 
+# Where no model writes, every reply fits.
+_ANY_CONTEXT = 10**9
+
 
 @dataclass(frozen=True, slots=True)
 class GeneratorChoice:
@@ -34,6 +37,9 @@ def open_generator(
     `parameters` are for generators that ask a model; `session` is who asks, for the limits on calls.
     """
     if name == ExtractiveGenerator.name:
+        if parameters:
+            # It heeds none, but what no writer could heed is a mistake that should be said.
+            check_parameters(parameters, _ANY_CONTEXT)
         return ExtractiveGenerator(encoder)
     entries = {entry.id: entry for entry in available_models(settings)}
     if name not in entries:

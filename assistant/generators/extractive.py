@@ -9,16 +9,24 @@ import re
 import time
 from collections.abc import Generator as Iteration
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 import numpy as np
 
 from assistant.attribution import overlap_word, score_attribution
 from assistant.citations import without_labels
-from assistant.generators.quoting import in_third_person, is_quotable, speaks_of_itself, without_lead
-from assistant.question import Asked, read_question
+from assistant.generators.quoting import (
+    in_third_person,
+    is_back_matter,
+    is_quotable,
+    points_back,
+    speaks_of_itself,
+    without_lead,
+)
+from assistant.question import Asked, read_question, spelt_out
 from assistant.records import (
+    NOTHING_NEAR,
     Call,
     CallLog,
     Draft,
@@ -84,16 +92,19 @@ class ExtractiveGenerator:
         started, clock = datetime.now(UTC), time.perf_counter()
         pieces = _arrange(self._select(rewrite, evidence), rewrite.kind)
         yield from pieces
-        draft = Draft("".join(pieces))
-        log.add(_call("write", draft.text, started, time.perf_counter() - clock))
+        draft = Draft("".join(pieces), "stop" if pieces else NOTHING_NEAR)
+        call = _call("write", draft.text, started, time.perf_counter() - clock)
+        log.add(replace(call, finish_reason=draft.finish_reason))
         return draft
 
     def _select(self, rewrite: Rewrite, evidence: Evidence) -> list[_Candidate]:
         if rewrite.kind == "summary":
             return self._summarise(summarised(rewrite.search_query, evidence))
-        asked, limits = read_question(rewrite.search_query), _limits(rewrite.kind, len(evidence.papers))
+        text = "\n".join(passage.text for paper in evidence.papers for passage in paper.passages)
+        query = spelt_out(rewrite.search_query, text)
+        asked, limits = read_question(query), _limits(rewrite.kind, len(evidence.papers))
         sentences = _to_the_point(_quotable_sentences(evidence), asked)
-        return self._chosen(rewrite.search_query, sentences, asked, limits)
+        return self._chosen(query, sentences, asked, limits)
 
     def _summarise(self, paper: LabelledPaper | None) -> list[_Candidate]:
         """Return a paper's challenge, approach and outcome, and then in reading order what else matters."""
@@ -198,6 +209,7 @@ def _quotable_sentences(evidence: Evidence) -> list[_Candidate]:
         _Candidate(paper, passage, index, text, stems(text))
         for paper in evidence.papers
         for passage in paper.passages
+        if not any(is_back_matter(section.title) for section in passage.section)
         for index in range(len(passage.sentences))
         if is_quotable(text := passage.sentence_text(index)) and text != paper.paper.title
     ]
@@ -308,7 +320,8 @@ def _manner(sentence: str, weights: ExtractiveWeights) -> float:
     score = weights.finding if known.finding.intersection(said) else 0.0
     if said[0] in known.background or _KNOWN_BEFORE.match(sentence):
         score -= weights.background
-    return score - weights.unclear_start if said[0] in known.unclear_start else score
+    leans = said[0] in known.unclear_start or points_back(sentence)
+    return score - weights.unclear_start if leans else score
 
 
 def _choose(

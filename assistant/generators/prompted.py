@@ -19,6 +19,8 @@ from assistant.prompts.material import (
 )
 from assistant.prompts.render import as_data, load_prompt, task
 from assistant.records import Call, CallLog, Draft, Evidence, Message, Parameters, Rewrite, Step, Turn
+from assistant.refusal import is_foreign
+from assistant.vocabulary import content_words, holds, stem, stems, vocabulary
 from corpus.sentences import sentence_spans
 from corpus.text import storable
 
@@ -34,6 +36,8 @@ _LABEL = re.compile(r"\s*\[(\d+)\]")
 _QUERY_PREFIX = re.compile(
     r"^\s*(?:[-*•]\s+)?[*_]*(?:(?:rewritten|final|search)\s+)*(?:query|question)[*_]*\s*:[*_]*", re.IGNORECASE
 )
+# HTML or XML, a link, a Markdown image: no words to search for.
+_MARKUP = re.compile(r"</?[a-z][^<>]*>|\]\(|https?://", re.IGNORECASE)
 _QUOTED = re.compile(r"^\s*[\"'`“‘«*_]+([^\"`“”«»]*?)[\"'`”’»*_]+\s*$")
 
 
@@ -89,6 +93,8 @@ class PromptedGenerator:
         completion = whole(self._ask("rewrite", messages, parameters, log))
         # Half a query would search for something else.
         query = "" if completion.finish_reason == "interrupted" else _read_query(completion.text)
+        if not _fits(query, question, history):
+            query = ""
         return Rewrite(question, query, shown_turns(history)) if query else Rewrite(question, question)
 
     def write_draft(
@@ -189,6 +195,24 @@ def _read_query(reply: str) -> str:
             is_query = len(sentence_spans(query)) == 1 and not query.startswith(("{", "[{"))
             return _shorten(query, QUERY_LENGTH) if is_query else ""
     return ""
+
+
+def _fits(query: str, question: str, history: tuple[Turn, ...]) -> bool:
+    """Tell whether a query is about what was asked: it shares a word with the question or an earlier turn.
+
+    Of a question that names no subject, or is in another language than the papers', nothing is expected.
+    """
+    if _MARKUP.search(query):
+        return False
+    said = vocabulary()
+    asking = said.frame | said.aspects | said.verbs | said.judging
+    asked = {stem(word) for word in content_words(question) if word not in asking}
+    if not asked or is_foreign(question):
+        return True
+    titles = [paper.paper.title for turn in history for paper in turn.evidence.papers]
+    earlier = [text for turn in history for text in (turn.question, turn.rewrite.search_query)]
+    known, searched = stems(" ".join([question, *titles, *earlier])), stems(query)
+    return any(holds(searched, word) for word in known) or any(holds(known, word) for word in searched)
 
 
 def _shorten(text: str, length: int) -> str:

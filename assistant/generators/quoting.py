@@ -8,6 +8,7 @@ from corpus.sentences import sentence_spans
 from corpus.text import words
 
 SHORTEST, LONGEST = 7, 60
+NEAR_START = 12
 _LEAD = re.compile(
     r"^(?:however|moreover|furthermore|in addition|additionally|therefore|thus|hence|finally|specifically|"
     r"in particular|to this end|also|besides|meanwhile|for example|for instance|in contrast|as a result|"
@@ -23,6 +24,16 @@ _UNQUOTABLE = re.compile(
     r"(?:available|released)\b"
     r"|\bthe remainder of this paper\b|\bis organi[sz]ed as follows\b",
     re.IGNORECASE,
+)
+# "The name for that merging step", "Judges also prefer": what stood before says what is meant.
+_POINTS_BACK = re.compile(
+    r"^(?:\S+\s+){1,3}also\b|^this (?:note|report)\b"
+    r"|\b(?:for|of|to|from|with|on)\s+(?:that|this|these|those|such)\s+"
+    r"(?!(?:the|an?|it|they|we|of|in|who|which|that|is|are|was|were|paper|work|study|article|survey)\b)[a-z]",
+    re.IGNORECASE,
+)
+_BACK_MATTER = re.compile(
+    r"\W*(?:\d[\d.]*\s+)?(?:acknowledge?ments?|references|bibliography)\W*", re.IGNORECASE
 )
 _FIRST_PERSON = re.compile(r"\b(we|our|ours|us|ourselves)\b", re.IGNORECASE)
 _THIRD_PERSON = {"we": "they", "our": "their", "ours": "theirs", "us": "them", "ourselves": "themselves"}
@@ -43,6 +54,16 @@ def is_quotable(sentence: str) -> bool:
 def speaks_of_itself(sentence: str) -> bool:
     """Tell whether a sentence says "we" or the like, and so changes in the third person."""
     return _FIRST_PERSON.search(sentence) is not None
+
+
+def is_back_matter(title: str) -> bool:
+    """Tell whether a section thanks people or lists works, and so answers nothing."""
+    return _BACK_MATTER.fullmatch(title) is not None
+
+
+def points_back(sentence: str) -> bool:
+    """Tell whether a sentence says near its beginning what only the one before it explains."""
+    return _POINTS_BACK.search(" ".join(sentence.split()[:NEAR_START])) is not None
 
 
 def without_lead(sentence: str) -> str:

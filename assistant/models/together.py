@@ -74,7 +74,7 @@ class TogetherModel:
         if not (self._key.isascii() and self._key.isprintable()):
             raise ModelError(f"The API key holds characters that no key has. Check {self._key_name}.")
         try:
-            self._server = f"The model server at {httpx.URL(base_url).netloc.decode() or 'Together'}"
+            self._server = f"The model server at {_host(base_url) if base_url else 'Together'}"
             self._client = self._open_client(base_url)
             # Models are kept open between questions, and dropped without a word when there are too many.
             weakref.finalize(self, self._client.close)
@@ -253,6 +253,14 @@ class TogetherModel:
             body = next((body[key] for key in ("error", "message", "detail") if body.get(key)), "")
         words = " ".join(str(body).split()).replace(self._key or "\n", "[key]")
         return words[:DETAIL_LENGTH].rstrip(". ") or "no reason given"
+
+
+def _host(url: str) -> str:
+    """Return the host an address names, without a password in it; raises httpx.InvalidURL."""
+    parsed = httpx.URL(url)
+    if parsed.scheme not in ("http", "https") or not parsed.host:
+        raise httpx.InvalidURL("It names no server.")
+    return parsed.netloc.decode()
 
 
 def _chunks(stream: "together.Stream[ChatCompletionChunk]") -> Iterator[object]:

@@ -67,11 +67,12 @@ def claims_said(answer: Answer) -> str:
     claims = [one for one in answer.sentences if one.labels or one.unknown_labels or one.needs_citation]
     if answer.citation_recall is not None and claims:
         held = round(answer.citation_recall * len(claims))
-        verb = "is supported by what it cites" if held == 1 else "are supported by what they cite"
+        is_one = 1 in (held, len(claims))
+        verb = "is supported by what it cites" if is_one else "are supported by what they cite"
         parts.append(f"{held} of {counted(len(claims), 'claim')} {verb}")
     citations = sum(len(one.citations) + len(one.unknown_labels) for one in claims)
     if answer.citation_precision is not None and citations:
         useful = round(answer.citation_precision * citations)
-        verb = "counts" if useful == 1 else "count"
-        parts.append(f"{useful} of {counted(citations, 'citation')} {verb} towards that")
+        verb = "is" if 1 in (useful, citations) else "are"
+        parts.append(f"{useful} of {counted(citations, 'citation')} {verb} needed for that")
     return " · ".join(parts)

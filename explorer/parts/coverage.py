@@ -1,14 +1,16 @@
 """What a scope covers, for screens that say where an answer is looked for. No Streamlit."""
 
+import re
 from collections.abc import Sequence
 
 from assistant.records import Turn
 from assistant.vocabulary import content_words, holds, stem, stems
 from corpus.records import CollectionSummary, Scope
 from corpus.store import Corpus
-from explorer.parts.safe_text import one_line, shortened
+from explorer.parts.safe_text import escaped, one_line, shortened
 
 PAPERS_NAMED = 8
+_MORE = re.compile(r"and [\d,]+ more")
 
 
 def collections_in(summaries: Sequence[CollectionSummary], scope: Scope) -> tuple[CollectionSummary, ...]:
@@ -31,6 +33,15 @@ def covered(corpus: Corpus, scope: Scope) -> tuple[str, ...]:
         one_line(f"{one.collection.title}: {shortened(one.collection.description, 240)}").rstrip(": ")
         for one in collections_in(corpus.collections(), scope)
     )
+
+
+def listed(lines: Sequence[str]) -> str:
+    """Return as Markdown what a scope covers; that there is more is no point of the list."""
+    *points, last = lines or ("",)
+    marked = [f"- {escaped(line)}" for line in points]
+    if marked and _MORE.fullmatch(last):
+        return "\n".join([*marked, "", last])
+    return "\n".join([*marked, f"- {escaped(last)}"]) if last else ""
 
 
 def asked_about(corpus: Corpus, scope: Scope) -> str:

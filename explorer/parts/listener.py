@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Literal
 
 import streamlit as st
 
@@ -12,7 +13,10 @@ NARROW_PIXELS = 640
 _SCRIPT = """
 let shown = '';
 let returned = '';
-export default function ({ setTriggerValue, setStateValue, data }) {
+// Streamlit runs this anew for new data and forgets what it returned before: that would go on hearing.
+const stops = new WeakMap();
+export default function ({ setTriggerValue, setStateValue, data, parentElement }) {
+  stops.get(parentElement)?.();
   const narrow = () => matchMedia(`(max-width: ${data.narrowPixels}px)`).matches;
   const hear = (event) => {
     const link = event.target.closest('a[href^="#cite-"]');
@@ -21,9 +25,11 @@ export default function ({ setTriggerValue, setStateValue, data }) {
     setTriggerValue('cite', { id: link.getAttribute('href').slice(6), narrow: narrow() });
   };
   const measure = () => { if (narrow() !== data.narrow) setStateValue('narrow', narrow()); };
-  if (data.hearsClicks) document.addEventListener('click', hear, true);
-  addEventListener('resize', measure);
-  measure();
+  if (data.hears === 'clicks') document.addEventListener('click', hear, true);
+  if (data.hears === 'width') {
+    addEventListener('resize', measure);
+    measure();
+  }
   // Streamlit leaves the address as it is where a link leads from a page to itself.
   const before = new URLSearchParams(location.search);
   const now = new URLSearchParams(location.search);
@@ -58,11 +64,13 @@ export default function ({ setTriggerValue, setStateValue, data }) {
     if (isReload && main && place === data.place && top > 0) goBack(50);
   }
   main?.addEventListener('scroll', remember, { passive: true });
-  return () => {
+  const stop = () => {
     document.removeEventListener('click', hear, true);
     removeEventListener('resize', measure);
     main?.removeEventListener('scroll', remember);
   };
+  stops.set(parentElement, stop);
+  return stop;
 }
 """
 
@@ -86,14 +94,15 @@ def listen(
     place: str = "",
     address: Mapping[str, str] = MappingProxyType({}),
     is_new_entry: bool = True,
-    hears_clicks: bool = True,
+    hears: Literal["clicks", "width"] = "width",
 ) -> Heard:
     """Mount the listener; `narrow` is what is believed so far, so that only a change is reported.
 
     `show` is the key of a container that is scrolled into view, once: to the top, or else only as far as it
     takes to see it. `place` names what is read: after a reload it is scrolled to where it was. `address`
     holds what the parameters of the page's address have to be, "" for not there; where that `is_new_entry`,
-    "back" leads to the address before. Of two on a screen only one `hears_clicks`.
+    "back" leads to the address before. Of two on a screen one `hears` clicks and one the width: of what two
+    report at once, one of them in a fragment, Streamlit loses what is not that fragment's.
     """
     result = _component(
         key=key,
@@ -105,7 +114,7 @@ def listen(
             "place": place,
             "address": dict(address),
             "isNewEntry": is_new_entry,
-            "hearsClicks": hears_clicks,
+            "hears": hears,
         },
         on_cite_change=_nothing,
         on_narrow_change=_nothing,

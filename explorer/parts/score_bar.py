@@ -3,6 +3,8 @@
 from assistant.attribution import ScoreWord, overlap_word, support_word
 from assistant.thresholds import thresholds
 
+NOT_MEASURED = "This measures support by the cited papers, not whether the question is answered."
+
 
 def meaning() -> str:
     """Return in words what the two bars say and what they do not."""
@@ -11,7 +13,8 @@ def meaning() -> str:
         "Overlap is the share of the claim's words that the cited passage also has (ROUGE-1 precision), of "
         f"the passage, not of the marked sentence alone: {_levels(overlap.partial, overlap.strong)}. Support "
         "is how likely what is cited carries the claim, judged by words, meaning, numbers, names and "
-        f"negation: {_levels(support.partial, support.strong)}. Neither is proof: read the passage."
+        f"negation: {_levels(support.partial, support.strong)}. Neither is proof: read the "
+        f"passage. {NOT_MEASURED}"
     )
 
 

@@ -55,7 +55,7 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 [class*="st-key-title_link_nearest"] [data-testid="stText"] { font-size: 15.5px; opacity: .86; }
 [class*="st-key-quiet_references"] button { min-height: 0; padding: .12rem 0; }
 [class*="st-key-downloads_"] button { min-height: 1.9rem; padding: .1rem .2rem; }
-.st-key-conversations button { justify-content: flex-start; }
+.st-key-conversations button, .st-key-conversations button > div { justify-content: flex-start; }
 .st-key-conversations button p { white-space: normal; text-align: left; line-height: 1.35; }
 .st-key-conversations .stMarkdown p { line-height: 1.35; }
 .st-key-current_conversation { border-left: 3px solid var(--pt-strong); padding-left: .6rem; }

@@ -151,6 +151,8 @@ def test_for_people_a_refusal_comes_with_what_is_near(ask):
         ([QUESTION, "--query", "x" * 3000], "search query is longer than 2,000"),
         ([QUESTION, "--drafts", "99"], "number of drafts"),
         ([QUESTION, "--conversation", "no-such"], "no conversation 'no-such'"),
+        ([QUESTION, "--conversation", ""], "--conversation was given no id"),
+        ([QUESTION, "--temperature", "nan"], "temperature must be from 0 to 2, not nan"),
     ],
 )
 def test_what_goes_wrong_is_one_sentence_and_a_status(ask, arguments, words):

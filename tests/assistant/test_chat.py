@@ -222,7 +222,7 @@ def test_invented_labels_are_never_citations(prompted):
 @pytest.mark.parametrize("text", ["[1][2]", " [1]. ", "## Answer", "…"])
 def test_a_reply_that_claims_nothing_is_a_refusal(prompted, text):
     turn = answered(prompted, reply(text))[-1].turn
-    assert turn.answer.refusal.reason == "nothing_supported"
+    assert turn.answer.refusal.reason == "nothing_written"
 
 
 def test_of_json_instead_of_prose_the_text_is_shown_and_marked(prompted):

@@ -83,3 +83,10 @@ def test_parameters_out_of_range_are_said_before_anything_is_asked():
     settings = Settings(model_url="http://127.0.0.1:9/v1")
     with pytest.raises(AssistantError, match="temperature must be from 0 to 2, not 7"):
         open_generator(OWN, settings, None, Parameters(temperature=7.0))
+
+
+@pytest.mark.parametrize("given", [{"temperature": math.nan}, {"top_p": 7.0}, {"max_tokens": 1}])
+def test_parameters_out_of_range_are_said_where_no_model_writes(encoder, given):
+    with pytest.raises(AssistantError, match="must be from"):
+        open_generator("extractive", Settings(), encoder, replace(Parameters(), **given))
+    open_generator("extractive", Settings(), encoder, Parameters(max_tokens=32_000))

@@ -79,6 +79,7 @@ def test_an_import_keeps_the_id_where_it_is_free(run, file):
     file.write_text(to_json(whole), encoding="utf-8")
     first = run("conversations", "import", str(file))
     assert first.stdout.strip() == whole.id
+    assert "Kept with 1 turn." in first.stderr
     second = json.loads(run("conversations", "import", str(file), "--json").stdout)
     assert second["id"] != whole.id
     assert len(json.loads(run("conversations", "list", "--json").stdout)["conversations"]) == 2
@@ -127,6 +128,15 @@ def test_an_export_that_cannot_be_made_is_one_sentence_and_a_status(run, file, a
     assert done.exit_code == 2
     assert words in json.loads(done.stdout)["error"]
     assert words in run("export", str(file), *arguments).stderr
+
+
+@pytest.mark.parametrize("form", ["bib", "ris", "csl"])
+def test_references_of_an_answer_that_cites_nothing_are_said_to_be_none(run, file, form):
+    assert "No paper is cited" not in run("export", str(file), "--format", form).stderr
+    file.write_text(to_json(Conversation("c", "t", (make_turn(),))), encoding="utf-8")
+    done = run("export", str(file), "--format", form)
+    assert done.exit_code == 0
+    assert "No paper is cited" in done.stderr
 
 
 @pytest.mark.parametrize("form", ["json", "md", "html", "bib", "ris", "csl"])

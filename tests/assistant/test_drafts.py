@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from assistant.answer import check
 from assistant.drafts import LONGEST_READ, read_draft, without_markup
-from assistant.records import Answer, Draft
+from assistant.records import NOTHING_NEAR, Answer, Draft
 from assistant.support.scorer import SupportScorer
 from tests.assistant.test_citations import EVIDENCE, texts
 from tests.counting_encoder import CountingEncoder
@@ -160,3 +160,8 @@ def test_any_draft_ends_as_a_typed_answer_that_links_no_unknown_label(text, fini
     assert {int(number) for number in re.findall(r"\[(\d{1,3})\]", answer.text)} <= known
     assert all(one.end <= two.start for one, two in pairwise(answer.sentences))
     assert all(0 <= one.start < one.end <= len(answer.text) for one in answer.sentences)
+
+
+def test_a_draft_for_which_nothing_was_near_is_no_empty_reply():
+    assert read_draft(Draft("", NOTHING_NEAR), "How?").problems == ()
+    assert read_draft(Draft(""), "How?").problems == ("empty",)

@@ -7,7 +7,13 @@ import pytest
 
 from assistant.citations import normalise_labels
 from assistant.generators.extractive import ExtractiveGenerator
-from assistant.generators.quoting import in_third_person, is_quotable, without_lead
+from assistant.generators.quoting import (
+    in_third_person,
+    is_back_matter,
+    is_quotable,
+    points_back,
+    without_lead,
+)
 from assistant.records import CallLog, Evidence, LabelledPaper, Rewrite
 from corpus.demo import __file__ as demo_package
 from corpus.records import Aspect, Author
@@ -244,3 +250,30 @@ def test_a_near_miss_is_no_answer_to_a_question_of_a_number_or_a_person(encoder)
     paper = make_paper(1, f"{CHALLENGE} Annotators drew the trees of the treebanks by hand for this parser.")
     assert draft_of(encoder, "How many annotators drew the trees?", paper, kind="fact") == ""
     assert draft_of(encoder, "Who drew the trees of the treebanks?", paper, kind="fact") == ""
+
+
+def test_an_answer_opened_with_a_sentence_that_points_back(ask_demo):
+    answer = ask_demo("When is rank fusion worth it?").answer
+    assert answer.sentences
+    assert "that merging step" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("sentence", "leans"),
+    [
+        ("Rank fusion is the name for that merging step.", True),
+        ("Judges also prefer long answers.", True),
+        ("This note describes how judges fail.", True),
+        ("The results of this paper show that judges agree with people.", False),
+        ("BM25 ranks documents by the words that they share with the query.", False),
+    ],
+)
+def test_sentences_that_lean_on_the_one_before_were_not_noticed(sentence, leans):
+    assert points_back(sentence) == leans
+
+
+@pytest.mark.parametrize(
+    ("title", "left_out"), [("Acknowledgments", True), ("7 References", True), ("Reference Models", False)]
+)
+def test_acknowledgements_were_quoted(title, left_out):
+    assert is_back_matter(title) == left_out

@@ -389,3 +389,17 @@ def test_a_whole_turn_over_a_real_socket_keeps_the_key_out_of_its_records():
     assert "in the middle of its answer" in log.calls[2].problem
     assert log.calls[1].prompt_tokens == 11
     assert KEY_CANARY not in repr(log.calls)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "a" * 300,
+        '<a href="https://example.org">parsing trees</a>',
+        "parsing [trees](https://example.org)",
+        "cats",
+    ],
+)
+def test_a_query_that_is_not_about_the_question_was_searched_for(said):
+    rewrite = PromptedGenerator(QueuedModel(said)).rewrite_question("How are trees parsed?", (), CallLog())
+    assert rewrite == Rewrite("How are trees parsed?", "How are trees parsed?")

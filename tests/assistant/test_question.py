@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.question import names_in, read_question, request_kind
+from assistant.question import Asked, names_in, read_question, request_kind, spelt_out
 from corpus.records import Scope
 
 ALL, ONE, TWO = Scope(), Scope(papers=("c/a",)), Scope(papers=("c/a", "c/b"))
@@ -101,3 +101,13 @@ def test_names_have_capitals_or_digits_where_no_sentence_begins():
 @given(st.text(max_size=200))
 def test_any_text_is_some_kind_of_request(text):
     assert request_kind(text, ALL) in ("synthesis", "summary", "fact")
+
+
+def test_abbreviations_were_not_met_by_their_full_forms():
+    text = "Large language models grade texts."
+    assert spelt_out("Can LLMs grade?", text) == "Can large language models grade?"
+    assert spelt_out("Can LLMs grade?", f"LLMs are tried. {text}") == "Can LLMs grade?"
+
+
+def test_a_quoted_title_was_read_as_the_question():
+    assert read_question("compare “How Long Is a Passage?” and “How Many Judges Agree?”") == Asked()

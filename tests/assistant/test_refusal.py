@@ -10,6 +10,7 @@ from assistant.records import (
     Answered,
     AnswerSentence,
     AskOptions,
+    AssistantError,
     Citation,
     Retrieved,
     Rewrite,
@@ -167,3 +168,26 @@ def test_one_paper_is_named_as_one(extractive_assistant, demo_corpus):
     *_, answered = extractive_assistant.ask("How do graph neural networks predict toxicity?", (), options)
     assert "this paper" in answered.turn.answer.refusal.message
     assert {nearest.paper_id for nearest in answered.turn.answer.refusal.nearest} == {paper.id}
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is $k_1$ in **BM25** and how is it set?",
+        "what about ColBERTv2's cost?",
+        "back to ColBERT: how large is its index?",
+    ],
+)
+def test_questions_that_the_nearest_passages_answer_were_refused(ask_demo, question):
+    assert ask_demo(question).answer.refusal is None
+
+
+def test_a_percentage_was_answered_with_a_count_of_bytes(ask_demo):
+    turn = ask_demo("What percentage of accuracy is lost by quantizing vectors to 8 bits?")
+    assert turn.answer.refusal is not None
+
+
+@pytest.mark.parametrize("question", ["thanks", "OK, thank you!", "hello there", "[2]?", "and [12]?"])
+def test_what_asks_nothing_was_answered_with_random_sentences(ask_demo, question):
+    with pytest.raises(AssistantError, match=r"asks nothing of the papers|no answer yet that"):
+        ask_demo(question)

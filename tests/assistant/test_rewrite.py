@@ -282,3 +282,55 @@ def test_manual_rewrites_of_real_conversations_are_nearer_to_ours_than_to_the_qu
         assert part["rewritten"]["recall"] > part["raw"]["recall"] + 0.05
     assert figures["all"]["rewritten"]["f1"] > 0.845
     assert figures["all"]["worse_than_raw"] < 0.11
+
+
+@pytest.mark.parametrize(
+    ("follow_ups", "query"),
+    [
+        (("and [2]?", "the second one"), "the second one"),
+        (("compare [1] and [2]", "who wrote it?"), f"who wrote “{TITLES[0]}”?"),
+        (("What does [2] measure?", "tell me more"), f"Tell me more about “{TITLES[1]}”"),
+    ],
+)
+def test_labels_were_taken_for_the_subject_of_later_questions(follow_ups, query):
+    history = (answered("How are rankings merged?", 1, 2),)
+    first = make_turn(rewrite_from_words(follow_ups[0], history))
+    assert rewrite_from_words(follow_ups[1], (first,)).search_query == query
+
+
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("the second one", f"“{TITLES[1]}”"),
+        ("and the first?", f"and “{TITLES[2]}”?"),
+        ("What about the second?", f"What about “{TITLES[1]}”?"),
+        ("the fifth one", "the fifth one"),
+    ],
+)
+def test_an_ordinal_that_the_answer_cites_too_few_for_was_made_into_the_second_bm25(question, query):
+    history = (answered("What is BM25?", 3),)
+    assert rewrite_from_words(question, history).search_query == query
+
+
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("What is $k_1$ in **BM25** and how is it set?", "What is k1 in BM25 and how is it set?"),
+        (r"What do \(\alpha\) and `beta` do?", "What do alpha and beta do?"),
+        ("Do A* search and 2 * 3 cost $5 or $10?", "Do A* search and 2 * 3 cost $5 or $10?"),
+        ("What is snake_case_name?", "What is snake_case_name?"),
+    ],
+)
+def test_marks_of_markdown_and_latex_were_searched_for(question, query):
+    assert rewritten(question) == Rewrite(question, query)
+
+
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("back to ColBERT: how large is its index?", "How large is ColBERT's index?"),
+        ("OK, back to BM25: does BM25 need training?", "Does BM25 need training?"),
+    ],
+)
+def test_back_to_a_subject_stayed_in_the_query(question, query):
+    assert rewritten("What is ROUGE?", question).search_query == query

@@ -292,14 +292,13 @@ def test_a_refused_connection_is_named():
     assert "PAPER_TRAIL_MODEL_URL" in str(caught.value)
 
 
-def test_an_address_without_scheme_is_named():
-    with opened("localhost:8000") as model, pytest.raises(ModelError, match="cannot be reached"):
-        ask(model)
-
-
-def test_an_address_that_is_none_is_named():
-    with pytest.raises(ModelError, match="address is not valid"):
-        TogetherModel("m", "M", api_key="k", base_url="http://host:port/v1")
+@pytest.mark.parametrize(
+    "address", ["http://host:port/v1", "notaurl", "localhost:8000", "http://", "/v1", "ftp://host/v1"]
+)
+def test_an_address_that_is_none_is_named_and_never_called_together(address):
+    with pytest.raises(ModelError, match=r"address is not valid\. Check PAPER_TRAIL_MODEL_URL") as caught:
+        TogetherModel("m", "M", api_key="k", base_url=address)
+    assert "Together" not in str(caught.value)
 
 
 def test_a_name_and_password_in_the_address_are_not_repeated():

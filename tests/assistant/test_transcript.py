@@ -69,7 +69,8 @@ def made_turns(draw):
     )
 
 
-conversations = st.builds(Conversation, texts, texts, st.lists(made_turns(), max_size=2).map(tuple))
+ids = st.from_regex(r"[A-Za-z0-9_-]{1,64}", fullmatch=True)
+conversations = st.builds(Conversation, ids, texts, st.lists(made_turns(), max_size=2).map(tuple))
 
 
 @pytest.fixture(scope="session")
@@ -92,6 +93,12 @@ def conversation(ask_demo):
 def test_a_transcript_reads_back_equal(conversation):
     assert from_json(to_json(conversation)) == conversation
     assert to_markdown(conversation).startswith("# ")
+
+
+@pytest.mark.parametrize("identifier", ["../../../x", "", "a/b", "a\n", "é", "x" * 65])
+def test_an_id_that_would_name_another_file_is_refused(identifier):
+    with pytest.raises(AssistantError, match="its id is none that Paper Trail gives"):
+        from_json(to_json(Conversation(identifier, "t")))
 
 
 def test_a_real_conversation_reads_back_equal(conversation):

@@ -142,6 +142,22 @@ def test_a_phone_reads_the_evidence_in_a_drawer(open_page: OpenPage) -> None:
     assert page.locator('a[href="#cite-1-1"]').is_visible()
 
 
+@pytest.mark.parametrize("wait", [0, 1200])
+def test_a_click_on_a_phone_is_reported_once_however_late_the_screen_was_measured(
+    open_page: OpenPage, wait: int
+) -> None:
+    page = open_page("/ask", size="phone")
+    warned: list[str] = []
+    page.on("console", lambda message: warned.append(message.text))
+    page.wait_for_timeout(wait)
+    ask(page, "How is ROUGE criticised?")
+    answered(page)
+    page.wait_for_timeout(wait)
+    page.locator('a[href="#cite-1-1"]').click()
+    page.get_by_role("dialog").locator('[class*="st-key-marked_sentence"]').wait_for(timeout=10_000)
+    assert [text for text in warned if "fragmentId" in text] == []
+
+
 def test_the_scope_of_a_question_is_not_forgotten_on_a_phone(open_page: OpenPage) -> None:
     page = open_page("/ask", size="phone")
     page.get_by_role("button", name="What does ColBERTv2 change").click()

@@ -15,7 +15,7 @@ from explorer.parts.checking import (
     weak_numbers,
     weak_said,
 )
-from explorer.parts.coverage import changed_query
+from explorer.parts.coverage import changed_query, listed
 from tests.explorer.turns import TURN, citation, make_turn
 
 
@@ -64,7 +64,20 @@ def test_claims_and_citations_that_hold_are_counted() -> None:
     )
     said = claims_said(answer)
     assert said.startswith("2 of 4 claims are supported by what they cite")
-    assert "2 of 3 citations" in said
+    assert said.endswith("2 of 3 citations are needed for that")
+
+
+@pytest.mark.parametrize(
+    ("supports", "recall", "said"),
+    [
+        ((0.1,), 0.0, "0 of 1 claim is supported by what it cites"),
+        ((0.9,), 1.0, "1 of 1 claim is supported by what it cites"),
+        ((0.9, 0.1), 0.5, "1 of 2 claims is supported by what it cites"),
+        ((0.1, 0.1), 0.0, "0 of 2 claims are supported by what they cite"),
+    ],
+)
+def test_one_claim_are_supported_is_not_said(supports: tuple[float, ...], recall: float, said: str) -> None:
+    assert claims_said(replace(checked_turn(*supports).answer, citation_recall=recall)) == said
 
 
 @pytest.mark.parametrize(("count", "said"), [(1, "1 sentence is only"), (2, "2 sentences are only")])
@@ -103,3 +116,10 @@ def test_the_query_to_try_keeps_what_is_here(query: str, changed: str) -> None:
     assert changed_query(turn) == changed
     without = replace(turn, answer=Answer("", (), replace(refusal, nearest=())))
     assert changed_query(without) == query
+
+
+def test_and_more_is_no_point_of_a_list() -> None:
+    assert listed(("A", "B", "and 1 more")) == "- A\n- B\n\nand 1 more"
+    assert listed(("A", "B *c*")) == "- A\n- B \\*c\\*"
+    assert listed(("and 1 more",)) == "- and 1 more"
+    assert listed(()) == ""

@@ -276,3 +276,37 @@ def test_a_writer_writes_as_it_was_told_to(screen: Screen, model: Callable[..., 
 
 def test_writers_without_a_model_have_nothing_to_set(screen: Screen) -> None:
     assert not [one for one in screen("ask").slider if str(one.key).startswith("manner")]
+
+
+def test_a_turn_of_another_tab_is_on_the_screen_when_a_question_is_asked(
+    screen: Screen, asked: AppTest
+) -> None:
+    second = screen("ask", conversation=identifier(asked))
+    ask(choose_the_model(second), "What about its storage cost?")
+    ask(asked, "What is reciprocal rank fusion?")
+    questions = [turn.question for turn in reader_of(asked).turns]
+    assert questions == [QUESTION, "What about its storage cost?", "What is reciprocal rank fusion?"]
+
+
+def test_a_conversation_of_another_browser_says_so(screen: Screen, asked: AppTest, library: Library) -> None:
+    assert "another browser" not in texts(asked)
+    turn = reader_of(asked).turns[0]
+    begun = library.conversations().start("somebody else", "title")
+    library.conversations().add_turn(begun.id, turn)
+    other = screen("ask", conversation=begun.id)
+    assert "What you ask here is added to it" in texts(other)
+    assert "Nothing of your own yet" in texts(other) and "Nothing yet" not in texts(other)
+    other.button(key="new_conversation").click().run()
+    assert "another browser" not in texts(other)
+
+
+def test_an_answer_that_cites_nothing_has_no_heading_above_no_references(
+    screen: Screen, asked: AppTest, library: Library
+) -> None:
+    assert "**References**" in texts(asked)
+    turn = reader_of(asked).turns[0]
+    bare = replace(turn, answer=replace(turn.answer, text="Nothing is cited", sentences=()))
+    begun = library.conversations().start("a", "title")
+    library.conversations().add_turn(begun.id, bare)
+    shown = screen("ask", conversation=begun.id)
+    assert "Nothing is cited" in texts(shown) and "**References**" not in texts(shown)
