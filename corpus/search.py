@@ -27,7 +27,7 @@ class SearchWeights:
     dense: float = 1.0
     sentence: float = 1.0
     lexical: float = 1.0
-    depth: int = 100
+    depth: int = 200
 
 
 WEIGHTS = SearchWeights()
