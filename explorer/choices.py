@@ -87,36 +87,31 @@ def _draw_papers_scope(library: Library, reader: Reader) -> tuple[str, ...]:
     names = {
         paper.id: shortened(paper.title, 60) for paper in library.corpus.papers_by_id(reader.asked_about)
     }
-    if "scope_papers" not in st.session_state:
-        st.session_state["scope_papers"] = list(names)
-    papers = st.multiselect(
-        "Only these papers",
-        list(names),
-        format_func=lambda one: names.get(one, one),
-        placeholder="All papers again",
-        key="scope_papers",
-        persist_state="session",
-    )
-    return tuple(papers)
+    return tuple(_draw_restriction("Only these papers", names, "scope_papers"))
 
 
 def _draw_filter_scope(reader: Reader) -> Scope:
     """Draw the filter that was brought along from a collection; return what is left of it."""
     within = reader.asked_within
     labels = filter_labels(within)
-    if "scope_filter" not in st.session_state:
-        st.session_state["scope_filter"] = list(labels)
-    left = st.multiselect(
-        "Only papers with",
-        list(labels),
-        format_func=lambda one: labels.get(one, one),
-        placeholder="All papers again",
-        key="scope_filter",
-        persist_state="session",
-    )
+    left = _draw_restriction("Only papers with", labels, "scope_filter")
     return Scope(
         years=within.years if YEARS in left else None,
         topics=tuple(topic for topic in within.topics if topic in left),
+    )
+
+
+def _draw_restriction(title: str, labels: Mapping[str, str], key: str) -> list[str]:
+    """Draw what was brought along as chips, all of them chosen at first; return those that are left."""
+    if key not in st.session_state:
+        st.session_state[key] = list(labels)
+    return st.multiselect(
+        title,
+        list(labels),
+        format_func=lambda one: labels.get(one, one),
+        placeholder="All papers again",
+        key=key,
+        persist_state="session",
     )
 
 

@@ -12,7 +12,13 @@ from assistant import wording
 from assistant.chat import Assistant
 from assistant.commands.exporting import FORMATS, format_of
 from assistant.commands.keeping import OWNER
-from assistant.commands.opening import check_writable, open_library, opened_store, write_file
+from assistant.commands.opening import (
+    check_writable,
+    open_library,
+    opened_store,
+    stored_conversation,
+    write_file,
+)
 from assistant.commands.printing import JsonOption, err, fail, out, print_json, say
 from assistant.generators.choice import open_generator
 from assistant.generators.parameters import default_parameters
@@ -112,16 +118,12 @@ def _earlier(conversation: str | None) -> Conversation:
         raise AssistantError(
             "--conversation was given no id. Give one, 'new' to begin a conversation, or leave it out."
         )
-    with opened_store() as store:
-        stored = store.read(conversation)
-    if stored is None:
-        raise AssistantError(
-            f"There is no conversation {conversation!r}. List them with: python -m assistant conversations "
-            "list, or begin one with --conversation new."
-        )
-    for fault in stored.faults:
-        say(fault)
-    return stored.conversation
+    if stored := stored_conversation(conversation):
+        return stored
+    raise AssistantError(
+        f"There is no conversation {conversation!r}. List them with: python -m assistant conversations "
+        "list, or begin one with --conversation new."
+    )
 
 
 def _keep(conversation: str, turn: Turn) -> str:

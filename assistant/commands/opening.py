@@ -65,13 +65,20 @@ def find_conversation(source: str) -> Conversation:
     """Return the conversation of a file, or the stored one of an id; raises AssistantError."""
     if os.path.isfile(source):  # noqa: PTH113 - of a name no file can have, Path.is_file raises
         return read_conversation(Path(source))
+    if stored := stored_conversation(source):
+        return stored
+    raise AssistantError(
+        f"There is no file {source!r}, and no stored conversation of that id. List them with: "
+        "python -m assistant conversations list"
+    )
+
+
+def stored_conversation(identifier: str) -> Conversation | None:
+    """Return a stored conversation, saying what of it cannot be read; None when there is none."""
     with opened_store() as store:
-        stored = store.read(source)
+        stored = store.read(identifier)
     if stored is None:
-        raise AssistantError(
-            f"There is no file {source!r}, and no stored conversation of that id. List them with: "
-            "python -m assistant conversations list"
-        )
+        return None
     for fault in stored.faults:
         say(fault)
     return stored.conversation
