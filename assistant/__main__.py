@@ -1,4 +1,4 @@
-"""The assistant's command line: ask from the terminal, and keep, export and replay what was asked."""
+"""The assistant's command line: ask and compare from the terminal, keep, export and replay."""
 
 import gc
 import os
@@ -10,19 +10,20 @@ if __name__ == "__main__":
 
 import typer
 
-from assistant.commands import asking, exporting, keeping, replaying
+from assistant.commands import asking, comparing, exporting, keeping, replaying
 from assistant.commands.printing import Commands
 
 app = typer.Typer(
-    help="Ask the corpus.",
+    help="Ask the corpus, and compare its papers.",
     cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for _command in (asking.ask, exporting.export, replaying.replay, exporting.schema):
+for _command in (asking.ask, comparing.compare, exporting.export, replaying.replay, exporting.schema):
     app.command()(_command)
 app.add_typer(keeping.app, name="conversations")
+app.add_typer(keeping.comparisons, name="comparisons")
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)

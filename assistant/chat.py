@@ -12,6 +12,7 @@ from assistant.admission import admit
 from assistant.answer import check
 from assistant.best_of import SampledGenerator, write_best
 from assistant.generators.protocol import Generator
+from assistant.provenance import provenance_of
 from assistant.question import request_kind
 from assistant.records import (
     Answer,
@@ -29,7 +30,6 @@ from assistant.records import (
     ScoredPassage,
     Step,
     StepTime,
-    TableVersion,
     Turn,
     Written,
 )
@@ -40,7 +40,6 @@ from corpus.encoder import Encoder
 from corpus.records import PaperHits, Scope
 from corpus.store import Corpus
 from corpus.text import storable
-from corpus.version import VERSION
 
 Result = TypeVar("Result")
 
@@ -60,7 +59,7 @@ class Assistant:
         Raises AssistantError for a question that cannot be taken, and what the generator raises (ModelError).
         """
         question = admit(question, options, self.corpus, history)
-        run = _Run(question, options, self._provenance())
+        run = _Run(question, options, provenance_of(self.corpus, self.generator.name, self.scorer.name))
         rewrite = run.timed("rewrite", lambda: self._understand(question, history, options, run.log))
         yield Rewritten(rewrite)
         papers = run.timed(
@@ -119,18 +118,6 @@ class Assistant:
         """Return what is searched, in words: "these 603 papers"."""
         count = self.corpus.count_papers(scope)
         return "this paper" if count == 1 else f"these {count:,} papers"
-
-    def _provenance(self) -> Provenance:
-        manifest = self.corpus.manifest
-        return Provenance(
-            product=f"Paper Trail {VERSION}",
-            generator=self.generator.name,
-            encoder=manifest.encoder,
-            encoder_sha256=manifest.encoder_sha256,
-            encoder_runtime=manifest.runtime,
-            corpus=tuple(TableVersion(name, number) for name, number in sorted(manifest.versions.items())),
-            scorer=self.scorer.name,
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ becomes [n?] and is never a citation.
 """
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -45,6 +45,9 @@ _EMPTY_BRACKETS = re.compile(r"\(\s*(?:(?:see|cf\.?|e\.g\.,?)\s*)?\)", re.IGNORE
 _LEADING_STOPS = re.compile(r"^(?:[.,;:]\s*)+(?!\d)")
 _HEADING = re.compile(r"\s*#{1,6}\s")
 LONGEST_RANGE = 15
+
+# Leads a citation to a passage: from its label, the claim and the paper.
+Resolve = Callable[[int, str, LabelledPaper], Citation]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +97,15 @@ def hold_back(text: str) -> tuple[str, str]:
     return text[:cut], text[cut:]
 
 
-def check_sentences(text: str, evidence: Evidence) -> tuple[AnswerSentence, ...]:
-    """Return the sentences of a text with normalised labels, every citation resolved and scored."""
+def check_sentences(
+    text: str, evidence: Evidence, resolve: Resolve | None = None
+) -> tuple[AnswerSentence, ...]:
+    """Return the sentences of a text with normalised labels, every citation resolved and scored.
+
+    `resolve` is for what weighs citations by their support afterwards, and so leads them itself.
+    """
     return tuple(
-        _check_sentence(text, start, end, evidence)
+        _check_sentence(text, start, end, evidence, resolve or resolve_citation)
         for start, end in _sentences(text)
         if _has_words(text[start:end]) and not _is_mere_heading(text[start:end])
     )
@@ -185,12 +193,12 @@ def _has_words(text: str) -> bool:
     return bool(words(plain_claim(text)))
 
 
-def _check_sentence(text: str, start: int, end: int, evidence: Evidence) -> AnswerSentence:
+def _check_sentence(text: str, start: int, end: int, evidence: Evidence, resolve: Resolve) -> AnswerSentence:
     sentence = text[start:end]
     found = list(_LABEL.finditer(sentence))
     claim = plain_claim(sentence)
     citations = [
-        resolve_citation(label, part, paper)
+        resolve(label, part, paper)
         for label, part in _claims(sentence, claim).items()
         if (paper := evidence.paper(label)) and paper.passages
     ]

@@ -38,8 +38,11 @@ class ReadDraft:
     problems: tuple[DraftProblem, ...]
 
 
-def read_draft(draft: Draft, question: str) -> ReadDraft:
-    """Return the prose of a draft and its problems; "" where it holds none that can be shown."""
+def read_draft(draft: Draft, question: str, longest: int = LONGEST_READ) -> ReadDraft:
+    """Return the prose of a draft and its problems; "" where it holds none that can be shown.
+
+    Of more than `longest` characters only the first sentences are read.
+    """
     problems: list[DraftProblem] = []
     text = storable(draft.text).strip()
     if draft.finish_reason == "interrupted":
@@ -51,9 +54,9 @@ def read_draft(draft: Draft, question: str) -> ReadDraft:
     if is_structured(text):
         problems.append("structured")
         text = _text_field(text)
-    if len(text) > LONGEST_READ or draft.finish_reason == "too_long":
+    if len(text) > longest or draft.finish_reason == "too_long":
         problems.append("too_long")
-        text = _first_sentences(text)
+        text = _first_sentences(text, longest)
     if problems:
         text = hold_back(text)[0].rstrip()
     plain = without_markup(text)
@@ -86,9 +89,9 @@ def _text_field(text: str) -> str:
     return texts[0].strip() if len(texts) == 1 and isinstance(texts[0], str) else ""
 
 
-def _first_sentences(text: str) -> str:
+def _first_sentences(text: str, longest: int) -> str:
     """Return as many whole sentences as can be read."""
-    cut = text[:LONGEST_READ]
+    cut = text[:longest]
     spans = sentence_spans(cut)
     return cut[: spans[-1][0]].rstrip() if len(spans) > 1 else cut
 

@@ -6,7 +6,8 @@ from typing import Literal, TypeVar
 
 from corpus.records import Paper, PaperHits, Passage, Scope
 
-Step = Literal["rewrite", "retrieve", "write", "check"]
+# The last three are steps of comparisons.
+Step = Literal["rewrite", "retrieve", "write", "check", "elements", "compare", "vote"]
 RefusalReason = Literal[
     "empty_corpus", "language", "nothing_relevant", "nothing_supported", "nothing_written"
 ]
@@ -218,7 +219,7 @@ Number = TypeVar("Number", int, float)
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the calls of a turn cost together; None where no call tells."""
+    """What calls cost together; None where no call tells."""
 
     prompt_tokens: int | None
     completion_tokens: int | None
@@ -228,6 +229,16 @@ class Usage:
 def _sum(counts: Iterable[Number | None]) -> Number | None:
     known = [count for count in counts if count is not None]
     return sum(known[1:], start=known[0]) if known else None
+
+
+def usage_of(calls: Iterable[Call]) -> Usage:
+    """Return what calls cost together."""
+    made = tuple(calls)
+    return Usage(
+        prompt_tokens=_sum(call.prompt_tokens for call in made),
+        completion_tokens=_sum(call.completion_tokens for call in made),
+        price=_sum(call.price for call in made),
+    )
 
 
 class CallLog:
@@ -299,11 +310,7 @@ class Turn:
 
     @property
     def usage(self) -> Usage:
-        return Usage(
-            prompt_tokens=_sum(call.prompt_tokens for call in self.calls),
-            completion_tokens=_sum(call.completion_tokens for call in self.calls),
-            price=_sum(call.price for call in self.calls),
-        )
+        return usage_of(self.calls)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,9 @@ Search, evidence and checking are repeated by the assistant's own flow; a model 
 replied is part of the record. What needs no model is done anew, the extractive generator's rewriting too.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Literal
 
 from assistant.best_of import citation_quality
 from assistant.chat import Assistant
@@ -15,32 +14,24 @@ from assistant.generators.extractive import ExtractiveGenerator
 from assistant.generators.protocol import Generator
 from assistant.generators.recorded import recorded_generators
 from assistant.question import request_kind
-from assistant.records import Answered, AskOptions, AssistantError, Conversation, Evidence, Turn
+from assistant.records import Answered, AskOptions, AssistantError, Conversation, Turn
+from assistant.replayed_steps import (
+    SCORED,
+    TOLERANCE,
+    StepReplay,
+    check_encoder,
+    differences,
+    evidence_differences,
+    provenance_notes,
+    quoted,
+    step_replay,
+)
 from corpus.encoder import Encoder
 from corpus.errors import CorpusError
 from corpus.records import parse_topic_key
 from corpus.store import Corpus
 
-ReplayedStep = Literal["rewrite", "retrieve", "evidence", "write", "check"]
-Outcome = Literal["equal", "different"]
 CorpusAt = Callable[[Mapping[str, int]], Corpus]
-
-# Scores are sums of many floating-point products, whose order differs between machines.
-TOLERANCE = 1e-4
-# What the support scorer says; another scorer says something else.
-_SCORED = frozenset({"support", "citation_recall", "citation_precision", "needs_citation", "problems"})
-# Of papers and sentences, what older versions of Paper Trail did not record.
-_ADDED_LATER = ("aspects", "topics", "references")
-_LONGEST_QUOTE = 80
-
-
-@dataclass(frozen=True, slots=True)
-class StepReplay:
-    """One step of a turn done again, and in words what is not as it was recorded."""
-
-    step: ReplayedStep
-    outcome: Outcome
-    differences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +76,7 @@ class Replayer:
 
     def _ask_again(self, turn: Turn, history: tuple[Turn, ...]) -> Turn:
         """Return the turn done again; of several recorded drafts, the one that is best now."""
-        _check_encoder(turn, self.encoder)
+        check_encoder(turn.provenance, self.encoder)
         _check_history(turn, history)
         corpus = self.corpus_at({entry.table: entry.version for entry in turn.provenance.corpus})
         if self.generator_of:
@@ -102,23 +93,6 @@ def _asked(assistant: Assistant, turn: Turn, history: tuple[Turn, ...], options:
         if isinstance(event, Answered):
             return event.turn
     raise AssistantError("The answer was not completed.")
-
-
-def _check_encoder(turn: Turn, encoder: Encoder) -> None:
-    """Raise AssistantError where the encoder is not the recorded one, for nothing would then compare."""
-    made = turn.provenance
-    runtime = made.encoder_runtime or encoder.runtime
-    if (made.encoder, runtime) != (encoder.name, encoder.runtime):
-        raise AssistantError(
-            f"It was recorded with the encoder {made.encoder!r} in {runtime}, but here {encoder.name!r} runs "
-            f"in {encoder.runtime}. Replay it with PAPER_TRAIL_ENCODER={made.encoder} and "
-            f"PAPER_TRAIL_ENCODER_RUNTIME={runtime}, in the PAPER_TRAIL_HOME of its corpus."
-        )
-    if made.encoder_sha256 != encoder.sha256:
-        raise AssistantError(
-            f"It was recorded with other weights of the encoder {encoder.name!r} than those installed now. "
-            "Install those to replay it."
-        )
 
 
 def _check_history(turn: Turn, history: tuple[Turn, ...]) -> None:
@@ -146,21 +120,23 @@ def _options(turn: Turn, drafts: int) -> AskOptions:
 
 
 def _compared(recorded: Turn, found: Turn, *, is_asked_again: bool) -> Iterator[StepReplay]:
-    yield _step("rewrite", chain(_differences(recorded.rewrite, found.rewrite), _misread(recorded)))
-    yield _step("retrieve", _hits(recorded, found))
-    yield _step("evidence", _evidence(recorded.evidence, found.evidence))
+    yield step_replay("rewrite", chain(differences(recorded.rewrite, found.rewrite), _misread(recorded)))
+    yield step_replay("retrieve", _hits(recorded, found))
+    yield step_replay("evidence", evidence_differences(recorded.evidence, found.evidence))
     contradictions = tuple(_miswritten(recorded))
     if is_asked_again or contradictions:
-        replies = _differences(_replies(recorded), _replies(found), "reply") if is_asked_again else ()
-        yield _step("write", chain(contradictions, replies))
-    yield _step("check", _differences(recorded.answer, found.answer, skipped=_not_compared(recorded, found)))
+        replies = differences(_replies(recorded), _replies(found), "reply") if is_asked_again else ()
+        yield step_replay("write", chain(contradictions, replies))
+    yield step_replay(
+        "check", differences(recorded.answer, found.answer, skipped=_not_compared(recorded, found))
+    )
 
 
 def _not_compared(recorded: Turn, found: Turn) -> frozenset[str]:
     """Return what of an answer another scorer says, and what older versions of Paper Trail did not record."""
     refusal = recorded.answer.refusal
     older = frozenset() if refusal and refusal.covers else frozenset({"covers"})
-    return older | (_SCORED if recorded.provenance.scorer != found.provenance.scorer else frozenset())
+    return older | (SCORED if recorded.provenance.scorer != found.provenance.scorer else frozenset())
 
 
 def _misread(turn: Turn) -> Iterator[str]:
@@ -177,17 +153,12 @@ def _miswritten(turn: Turn) -> Iterator[str]:
     name, written = turn.provenance.generator, len(_replies(turn))
     for call in turn.calls:
         if call.model != name:
-            yield f"generator: was {_quoted(name)}, but the {call.step} call names {_quoted(call.model)}"
+            yield f"generator: was {quoted(name)}, but the {call.step} call names {quoted(call.model)}"
         elif bool(call.messages) == (name == ExtractiveGenerator.name):
             sent = "was sent messages" if call.messages else "was sent nothing"
-            yield f"generator: was {_quoted(name)}, but for the {call.step} call it {sent}"
+            yield f"generator: was {quoted(name)}, but for the {call.step} call it {sent}"
     if written > turn.drafts:
         yield f"drafts: {turn.drafts} are said to be written, but {written} are recorded"
-
-
-def _step(step: ReplayedStep, differences: Iterable[str]) -> StepReplay:
-    found = tuple(differences)
-    return StepReplay(step, "different" if found else "equal", found)
 
 
 def _replies(turn: Turn) -> tuple[str, ...]:
@@ -203,7 +174,7 @@ def _hits(recorded: Turn, found: Turn) -> Iterator[str]:
     has_sentences = any(hit.sentence is not None for hit in recorded.hits)
     skipped = frozenset() if has_sentences else frozenset({"sentence"})
     for identifier in before.keys() & now.keys():
-        yield from _differences(before[identifier], now[identifier], identifier, skipped)
+        yield from differences(before[identifier], now[identifier], identifier, skipped)
     if before.keys() == now.keys() and list(before) != list(now) and not _is_a_tie(recorded, found):
         yield "the passages are found in another order"
 
@@ -213,28 +184,8 @@ def _is_a_tie(recorded: Turn, found: Turn) -> bool:
     return all(abs(before.score - now.score) <= TOLERANCE for before, now in pairs)
 
 
-def _evidence(recorded: Evidence, found: Evidence) -> Iterator[str]:
-    """Yield where labels, papers or passages differ from those of the corpus, in anything that is shown."""
-    return _differences(_outline(recorded), _outline(found), optional=_ADDED_LATER)
-
-
-def _outline(evidence: Evidence) -> dict[str, Any]:
-    return {
-        f"[{labelled.label}]": {
-            "paper": labelled.paper,
-            "passages": {passage.id: passage for passage in labelled.passages},
-        }
-        for labelled in evidence.papers
-    }
-
-
 def _notes(recorded: Turn, found: Turn) -> Iterator[str]:
-    before, now = recorded.provenance, found.provenance
-    if before.product != now.product:
-        yield f"recorded by {before.product}, replayed by {now.product}"
-    if before.scorer != now.scorer:
-        was, now_is = before.scorer or "nothing", now.scorer or "nothing"
-        yield f"support was scored by {was}, now by {now_is}: these scores are not compared"
+    yield from provenance_notes(recorded.provenance, found.provenance)
     rewrite = recorded.rewrite
     understood = rewrite.search_query if rewrite.used_turns else recorded.question
     if rewrite.kind not in (
@@ -242,56 +193,3 @@ def _notes(recorded: Turn, found: Turn) -> Iterator[str]:
         request_kind(understood, recorded.scope),
     ):
         yield f"answered as a {rewrite.kind}, which is not how the question reads: it must have been chosen"
-
-
-def _differences(
-    recorded: Any,
-    found: Any,
-    at: str = "",
-    skipped: Collection[str] = (),
-    optional: Collection[str] = (),
-) -> Iterator[str]:
-    """Yield in words where two values differ, numbers by more than TOLERANCE.
-
-    Fields of `optional` are compared where they are recorded.
-    """
-    if is_dataclass(recorded) and type(recorded) is type(found) and _named(recorded) == _named(found):
-        recorded, found = _fields(recorded), _fields(found)
-    if isinstance(recorded, tuple) and isinstance(found, tuple):
-        recorded, found = _numbered(recorded), _numbered(found)
-    if isinstance(recorded, dict) and isinstance(found, dict):
-        for name in [*recorded, *(name for name in found if name not in recorded)]:
-            before, now = recorded.get(name), found.get(name)
-            if name not in skipped and (before or name not in optional):
-                place = f"{at}, {name}" if at else str(name)
-                yield from _differences(before, now, place, skipped, optional)
-    elif not _is_the_same(recorded, found):
-        yield f"{at}: was {_quoted(recorded)}, now {_quoted(found)}"
-
-
-def _named(value: Any) -> Any:
-    """Return the id of a paper or a passage, else None: two of different ids have nothing to compare."""
-    return getattr(value, "id", None)
-
-
-def _fields(record: Any) -> dict[str, Any]:
-    return {field.name: getattr(record, field.name) for field in fields(record)}
-
-
-def _numbered(values: tuple[Any, ...]) -> dict[str, Any]:
-    return {str(number): value for number, value in enumerate(values, start=1)}
-
-
-def _is_the_same(recorded: Any, found: Any) -> bool:
-    if isinstance(recorded, float) and isinstance(found, float):
-        return abs(recorded - found) <= TOLERANCE
-    return bool(recorded == found)
-
-
-def _quoted(value: Any) -> str:
-    if value is None:
-        return "nothing"
-    if isinstance(value, float):
-        return f"{value:.4f}"
-    text = repr(_named(value) or value)
-    return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"

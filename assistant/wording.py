@@ -3,7 +3,16 @@
 from collections.abc import Iterator
 
 from assistant.attribution import WORD_BESIDE
-from assistant.records import Answer, Call, DraftProblem, LabelledPaper, Parameters, RequestKind, Turn
+from assistant.records import (
+    Answer,
+    Call,
+    DraftProblem,
+    LabelledPaper,
+    Parameters,
+    Provenance,
+    RequestKind,
+    Turn,
+)
 from corpus.records import Author, Passage, Scope
 
 KINDS: dict[RequestKind, str] = {
@@ -109,10 +118,11 @@ def spent(sent: int | None, received: int | None, price: float | None) -> Iterat
     if sent is not None or received is not None:
         yield f"{_known(sent)} tokens sent, {_known(received)} received"
     if price is not None:
-        yield _price(price)
+        yield price_said(price)
 
 
-def _price(dollars: float) -> str:
+def price_said(dollars: float) -> str:
+    """Return a price as it is read, one too small to be counted as such."""
     if 0 < dollars < _SMALLEST_PRICE:
         return f"less than ${_SMALLEST_PRICE}"
     return f"${dollars:.2f}" if dollars >= 1 or dollars == 0 else f"${dollars:.4f}"
@@ -131,12 +141,17 @@ def provenance_facts(turn: Turn) -> Iterator[str]:
     if turn.drafts > 1:
         yield f"best of {turn.drafts} drafts"
     yield f"written by {made.generator}"
+    yield ", ".join(f"{step.step} {step.seconds:.2f} s" for step in turn.seconds)
+    yield from spent(turn.usage.prompt_tokens, turn.usage.completion_tokens, turn.usage.price)
+    yield from made_with(made)
+
+
+def made_with(made: Provenance) -> Iterator[str]:
+    """Yield the encoder, the scorer, the corpus and the product that something was made with."""
     yield f"encoder {' in '.join(filter(None, (made.encoder, made.encoder_runtime)))}"
     if made.scorer:
         yield f"support scored by {made.scorer}"
     yield "corpus versions " + ", ".join(f"{entry.table} {entry.version}" for entry in made.corpus)
-    yield ", ".join(f"{step.step} {step.seconds:.2f} s" for step in turn.seconds)
-    yield from spent(turn.usage.prompt_tokens, turn.usage.completion_tokens, turn.usage.price)
     yield made.product
 
 

@@ -28,7 +28,7 @@ class Settings(BaseSettings):
     model_api_key: SecretStr = SecretStr("")
     model_timeout: float = 60.0
     model_calls: int = Field(default=16, ge=1)
-    model_calls_per_session: int = Field(default=4, ge=1)
+    model_calls_per_session: int = Field(default=6, ge=1)
     models_file: Path | None = None
     local_model: str = ""
     temperature: float = Field(default=0.2, ge=0, le=2)

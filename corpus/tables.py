@@ -30,6 +30,9 @@ _ROWS_PROBED = 500_000
 # Rounds of finding the partitions: more took their time and found no better ones.
 _ROUNDS = 10
 _OUTGROWN = 4
+_ADDITIONS_KEPT = 32
+# Whoever reads a table that no build publishes has opened it a moment ago.
+_KEPT_FOR_READERS = timedelta(hours=1)
 _INDICES: dict[str, dict[str, Any]] = {
     "papers": {"id": BTree(), "collection_id": Bitmap(), "topic_keys": LabelList()},
     "passages": {
@@ -71,6 +74,18 @@ def writing(path: Path) -> Iterator[None]:
         raise CorpusError(
             f"The corpus folder {path} cannot be written. Check its permissions and the space on its disk; "
             "what was published before is still there."
+        ) from error
+
+
+@contextmanager
+def _keeping(path: Path, name: str) -> Iterator[None]:
+    """Say in words that a table beside the published ones cannot be used."""
+    try:
+        yield
+    except (OSError, RuntimeError, ValueError) as error:
+        raise CorpusError(
+            f"The table {name!r} in {path} cannot be used ({type(error).__name__}: {error}). Check the "
+            "folder's permissions and its disk; no build needs this table, and it can be deleted."
         ) from error
 
 
@@ -230,3 +245,36 @@ def rows_without_index(table: Any, column: str) -> int:
     names = [index.name for index in table.list_indices() if column in index.columns]
     statistics = table.index_stats(names[0]) if names else None
     return int(statistics.num_unindexed_rows) if statistics else int(table.count_rows())
+
+
+def read_kept(path: Path, name: str, columns: list[str], where: str | None = None) -> pa.Table | None:
+    """Return the rows of a table beside the published ones, as it is now; None where there is none."""
+    with _keeping(path, name):
+        table = _kept(path, name)
+        return None if table is None else _rows(table, columns, where).to_arrow()
+
+
+def add_kept(path: Path, name: str, rows: pa.Table) -> None:
+    """Add rows to a table beside the published ones, which is made if need be."""
+    with _keeping(path, name):
+        path.mkdir(parents=True, exist_ok=True)
+        table = connect(path).create_table(name, schema=rows.schema, exist_ok=True)
+        table.add(rows)
+        # Every addition is a file of its own, and each costs a search a moment.
+        if table.stats()["fragment_stats"]["num_fragments"] > _ADDITIONS_KEPT:
+            table.optimize(cleanup_older_than=_KEPT_FOR_READERS)
+
+
+def remove_kept(path: Path, name: str, conditions: Iterable[str]) -> None:
+    """Remove the rows that meet a condition, and what of the table's files is no longer needed."""
+    with _keeping(path, name):
+        if (table := _kept(path, name)) is None:
+            return
+        for where in conditions:
+            table.delete(where)
+        table.optimize(cleanup_older_than=_KEPT_FOR_READERS)
+
+
+def _kept(path: Path, name: str) -> Any:
+    """Return a table as it is now, or None; to look for it leaves nothing behind."""
+    return connect(path).open_table(name) if (path / f"{name}.lance").is_dir() else None

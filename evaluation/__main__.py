@@ -9,6 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 
+from assistant.records import AssistantError
 from assistant.support.scorer import WEIGHTS_FILE
 from corpus.encoder import Runtime
 from corpus.errors import CorpusError
@@ -16,6 +17,7 @@ from corpus.search import SearchMode
 from corpus.settings import read_settings
 from evaluation.aspects import ASPECTS, LLAMA, METRICS, AspectFigures, AspectsError, measure_aspects
 from evaluation.bench import Figures, measure
+from evaluation.corwa import TAG_WEIGHTS, CorwaError
 from evaluation.latency import LatencyError, measure_latency
 from evaluation.pairs import PairsError
 from evaluation.refusal import RefusalError, RefusalFigures, measure_refusal
@@ -224,6 +226,53 @@ def train_support(
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from None
     typer.echo(weights.model_dump_json())
+
+
+@app.command()
+def summary(
+    comparison: Annotated[list[Path], typer.Option(help="A comparison's JSON; may be given several times.")],
+    gold: Annotated[
+        Path | None, typer.Option(help="A text that people wrote on the same, for ROUGE.")
+    ] = None,
+    judge: Annotated[str, typer.Option(help="A model that marks all summaries together (G-Score).")] = "",
+    votes: Annotated[int, typer.Option(help="How often the judge is asked.", min=1, max=25)] = 5,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(help="Compare anew without elements, increments or reflection; for several, repeat."),
+    ] = None,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print nothing but the JSON line.")] = False,
+) -> None:
+    """Measure comparative summaries: ROUGE, citations, how much they compare, and a judge's marks."""
+    from evaluation import summary_report as report  # noqa: PLC0415 - rouge_score takes a second to import
+    from evaluation.summary import SummaryError  # noqa: PLC0415
+
+    try:
+        asked = report.Asked(comparison, gold, judge, votes, report.read_parts(without or ()))
+        figures = report.summary_report(asked, lambda line: typer.echo(line, err=True))
+    except (AssistantError, CorpusError, CorwaError, SummaryError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from None
+    for table in () if as_json else report.summary_tables(figures):
+        out.print(table)
+    typer.echo(json.dumps(figures.to_json()))
+
+
+@app.command()
+def train_tags(
+    corwa: Annotated[Path, typer.Option(help="JSON lines of sections whose sentences are tagged (CORWA).")],
+    out_file: Annotated[Path, typer.Option("--out", help="Where the weights go.")] = TAG_WEIGHTS,
+) -> None:
+    """Train the classifier of related-work sentences and measure it on papers held back."""
+    from evaluation import summary_report as report  # noqa: PLC0415 - rouge_score takes a second to import
+
+    try:
+        weights = report.train(corwa, out_file)
+    except (CorpusError, CorwaError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from None
+    out.print(report.tags_table(weights.provenance))
+    typer.echo(json.dumps(weights.provenance))
 
 
 def _aspects_table(figures: AspectFigures) -> Table:

@@ -1,33 +1,19 @@
 """How a turn is drawn: question, steps, answer with citations, references, and what can be done with it."""
 
+from functools import partial
+
 import streamlit as st
 
-from assistant.records import AnswerSentence, Turn
+from assistant.records import Turn
+from explorer.checked import Looking, draw_checked, draw_references
 from explorer.conversations import delete
 from explorer.evidence import look_at
-from explorer.parts.checking import (
-    claims_said,
-    problems_said,
-    uncited,
-    uncited_ends,
-    uncited_said,
-    weak_numbers,
-    weak_said,
-)
-from explorer.parts.citations import first_number, known_labels, shown_draft, sources
+from explorer.parts.citations import shown_draft
 from explorer.parts.jobs import JobView
-from explorer.parts.safe_text import UNCITED_MARK, answer_markdown, escaped, shortened
-from explorer.parts.score_bar import NOT_MEASURED
-from explorer.parts.wording import (
-    answer_with_references,
-    counted,
-    searched_for,
-    seconds,
-    short_reference,
-    steps_taken,
-)
+from explorer.parts.safe_text import answer_markdown, escaped, shortened
+from explorer.parts.wording import answer_with_references, counted, searched_for, seconds, steps_taken
 from explorer.reader import Failure, Reader
-from explorer.refusals import draw_refusal, paper_link, search_again
+from explorer.refusals import draw_refusal, search_again
 from explorer.resources import Library
 from explorer.trail import draw_trail
 
@@ -39,8 +25,9 @@ def draw_turn(library: Library, reader: Reader, number: int, turn: Turn, *, is_l
     if turn.answer.refusal:
         draw_refusal(library, reader, number, turn, turn.answer.refusal)
     else:
-        _draw_answer(reader, number, turn)
-        _draw_references(reader, number, turn)
+        looking = _looking(reader, number)
+        draw_checked(number, turn, looking)
+        draw_references(number, turn, looking)
     _draw_actions(library, reader, number, turn, is_last=is_last)
 
 
@@ -142,70 +129,9 @@ def _search_again(reader: Reader, number: int, turn: Turn) -> None:
     search_again(reader, turn, f"own_query_{reader.opened}_{number}")
 
 
-def _draw_answer(reader: Reader, number: int, turn: Turn) -> None:
-    with st.container(key=f"reading_answer_{number}"):
-        st.markdown(answer_markdown(turn.answer.text, number, known_labels(turn), uncited_ends(turn.answer)))
-    _draw_findings(reader, number, turn)
-
-
-def _draw_findings(reader: Reader, number: int, turn: Turn) -> None:
-    """Draw what checking found, a line each, and nothing where there is nothing to say."""
-    with st.container(key=f"findings_{number}", gap="xxsmall"):
-        if problems := problems_said(turn.answer):
-            st.caption(escaped(problems))
-        if weak := weak_numbers(turn):
-            _draw_weak(reader, number, weak)
-        if claims := uncited(turn.answer):
-            _draw_uncited(number, claims)
-        if said := claims_said(turn.answer):
-            st.caption(escaped(said), help=NOT_MEASURED)
-
-
-def _draw_weak(reader: Reader, number: int, weak: tuple[int, ...]) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.caption(weak_said(len(weak)), width="content")
-        st.button(
-            "show", key=f"weak_{number}", type="tertiary", on_click=_show_next, args=(reader, number, weak)
-        )
-
-
-def _show_next(reader: Reader, turn: int, numbers: tuple[int, ...]) -> None:
-    """Open the first of some citations, or the one after that which is open."""
+def _looking(reader: Reader, turn: int) -> Looking:
     now = reader.focus.number if reader.focus and reader.focus.turn == turn else 0
-    look_at(reader, turn, next((number for number in numbers if number > now), numbers[0]))
-
-
-def _draw_uncited(number: int, claims: tuple[AnswerSentence, ...]) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.caption(f"{UNCITED_MARK} {uncited_said(len(claims))}", width="content")
-        with st.popover("show", type="tertiary", key=f"uncited_{number}"):
-            for claim in claims:
-                st.text(shortened(claim.claim, 400))
-
-
-def _draw_references(reader: Reader, number: int, turn: Turn) -> None:
-    """Draw the papers cited, each a button twin of its first citation, and the others folded away."""
-    found = sources(turn)
-    cited = turn.answer.cited_labels
-    with st.container(key=f"quiet_references_{number}", gap="xxsmall"):
-        if cited:
-            st.markdown("**References**")
-        for label in cited:
-            labelled, first = turn.evidence.paper(label), first_number(found, label)
-            if labelled and first:
-                st.button(
-                    f"\\[{label}\\] {escaped(shortened(short_reference(labelled.paper), 140))}",
-                    key=f"cite_{number}_{label}",
-                    type="tertiary",
-                    help="Show the passage",
-                    on_click=_open_citation,
-                    args=(reader, number, first),
-                )
-    others = [paper for paper in turn.evidence.papers if paper.label not in cited]
-    if others:
-        with st.expander(f"Not cited: {len(others)} more", type="compact", key=f"not_cited_{number}"):
-            for paper in others:
-                paper_link(f"[{paper.label}] {short_reference(paper.paper)}", paper.paper.id)
+    return Looking(now, partial(look_at, reader, turn))
 
 
 def _draw_actions(library: Library, reader: Reader, number: int, turn: Turn, *, is_last: bool) -> None:
@@ -228,10 +154,6 @@ def _draw_actions(library: Library, reader: Reader, number: int, turn: Turn, *, 
                 count = len(reader.turns)
                 st.caption(f"The conversation has {counted(count, 'answer')}. They cannot be had back.")
                 st.button("Delete this conversation", key="clear", on_click=delete, args=(library, reader))
-
-
-def _open_citation(reader: Reader, turn: int, number: int) -> None:
-    look_at(reader, turn, number)
 
 
 def _edit(reader: Reader, question: str) -> None:

@@ -52,7 +52,7 @@ def draw_choices(library: Library, reader: Reader) -> Choices:
             with st.expander("Where to look, and how", icon=":material/tune:", key="choices_folded"):
                 scope = _draw_scope(library, reader)
                 number = _draw_number()
-                writer = _draw_writer(library.writers())
+                writer = draw_writer(library.writers())
                 return _draw_manner(library, scope, number, writer)
         places, count, menu, more = st.columns(
             [0.48, 0.2, 0.22, 0.1], gap="medium", vertical_alignment="bottom"
@@ -62,7 +62,7 @@ def draw_choices(library: Library, reader: Reader) -> Choices:
         with count:
             number = _draw_number()
         with menu:
-            writer = _draw_writer(library.writers())
+            writer = draw_writer(library.writers())
         with more, st.popover("How", icon=":material/tune:", type="tertiary", key="manner"):
             return _draw_manner(library, scope, number, writer)
 
@@ -134,7 +134,7 @@ def _draw_number() -> int:
     return int(number)
 
 
-def _draw_writer(writers: tuple[GeneratorChoice, ...]) -> str:
+def draw_writer(writers: tuple[GeneratorChoice, ...]) -> str:
     """Draw the menu of writers where there is a choice; return the chosen one's name."""
     labels = {one.name: one.label for one in writers}
     if len(writers) == 1:
@@ -156,17 +156,30 @@ def _draw_manner(library: Library, scope: Scope, number: int, writer: str) -> Ch
     usual = library.usual_parameters(writer)
     if usual is None:
         return Choices(options, writer)
-    # Each writer has its own usual, and so its own widgets.
-    keys = _keys([one.name for one in library.writers()].index(writer))
+    keys = _keys(library, writer)
     parameters, drafts = _draw_parameters(usual, keys), _draw_drafts(keys["drafts"])
-    st.button(
-        "Back to the usual", type="tertiary", key="manner_usual", on_click=_back_to_usual, args=(usual, keys)
-    )
+    _draw_back_to_usual(usual, keys)
     return Choices(replace(options, drafts=drafts), writer, None if parameters == usual else parameters)
 
 
-def _keys(place: int) -> dict[str, str]:
+def draw_parameters(library: Library, writer: str, usual: Parameters) -> Parameters | None:
+    """Draw how a writer that asks a model is to write; return None where that is as usual."""
+    keys = _keys(library, writer)
+    parameters = _draw_parameters(usual, keys)
+    _draw_back_to_usual(usual, keys)
+    return None if parameters == usual else parameters
+
+
+def _keys(library: Library, writer: str) -> dict[str, str]:
+    """Return the keys of a writer's widgets: each has its own usual, and so its own."""
+    place = [one.name for one in library.writers()].index(writer)
     return {name: f"manner_{name}_{place}" for name in WORDS}
+
+
+def _draw_back_to_usual(usual: Parameters, keys: Mapping[str, str]) -> None:
+    st.button(
+        "Back to the usual", type="tertiary", key="manner_usual", on_click=_back_to_usual, args=(usual, keys)
+    )
 
 
 def _draw_kind() -> RequestKind | None:

@@ -6,10 +6,12 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from assistant.comparing.admission import FEWEST_PAPERS
 from corpus.records import CollectionSummary, Scope
 from explorer.ask import ask_about, ask_within, draw_examples, papers_picked
+from explorer.desk import current_desk
 from explorer.facets import chosen_topics, clear_topics, draw_chosen, draw_facets, draw_facets_folded
-from explorer.navigation import ASK
+from explorer.navigation import ASK, COMPARE
 from explorer.paper_list import draw_papers
 from explorer.parts.examples import example_questions
 from explorer.parts.finding import (
@@ -241,6 +243,9 @@ def _draw_picked(reader: Reader) -> None:
         if st.button("Ask these", type="primary", key="ask_these"):
             ask_about(reader, reader.picked)
             _go_to_ask()
+        if len(reader.picked) >= FEWEST_PAPERS and st.button("Compare these", key="compare_these"):
+            current_desk().choose(reader.picked)
+            st.switch_page(COMPARE, query_params={})
         st.button("Select none", type="tertiary", key="pick_none", on_click=_pick_none, args=(reader,))
 
 

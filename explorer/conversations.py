@@ -297,7 +297,7 @@ def _take_import(library: Library, reader: Reader, key: str) -> None:
 def import_transcript(library: Library, reader: Reader, data: bytes) -> None:
     """Store a transcript as a conversation of the reader's own and show it; or keep what is wrong with it."""
     try:
-        stored = library.conversations().put(current_owner(reader), from_json(_text(data)))
+        stored = library.conversations().put(current_owner(reader), from_json(text_of(data)))
     except AssistantError as error:
         reader.import_problem = str(error)
         return
@@ -306,12 +306,11 @@ def import_transcript(library: Library, reader: Reader, data: bytes) -> None:
     reader.imports += 1
 
 
-def _text(data: bytes) -> str:
+def text_of(data: bytes) -> str:
+    """Return the text of a file that was chosen to be imported; raises AssistantError."""
     if len(data) > LARGEST_IMPORT_MB * 1024 * 1024:
         raise AssistantError(f"The file is larger than {LARGEST_IMPORT_MB} MB, the most that is read.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise AssistantError(
-            "The file is not text. Choose a transcript that was downloaded as JSON."
-        ) from error
+        raise AssistantError("The file is not text. Choose one that was downloaded as JSON.") from error

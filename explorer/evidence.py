@@ -1,5 +1,8 @@
 """The evidence panel: where a citation leads, beside the answer or, on a phone, in a drawer over it."""
 
+from collections.abc import Callable
+from functools import partial
+
 import streamlit as st
 
 from assistant.records import Citation
@@ -42,11 +45,11 @@ def render_evidence(library: Library, reader: Reader) -> None:
     source = source_in_focus(reader)
     if reader.narrow:
         if source and reader.drawer_open:
-            _open_drawer(library, reader)
+            open_drawer(library, partial(source_in_focus, reader), _go_to(reader), reader.close_drawer)
         return
     with st.container(key="evidence_panel", gap="xsmall"):
         if source:
-            _draw(library, reader, source, "side")
+            draw_source(library, source, "side", _go_to(reader))
         elif has_numbers(reader):
             st.caption("Click a number in the answer to read the passage that carries it.")
 
@@ -86,29 +89,38 @@ def source_in_focus(reader: Reader) -> Source | None:
     return draft_source(view.text, view.papers, focus.number) if view and view.papers else None
 
 
-def _open_drawer(library: Library, reader: Reader) -> None:
-    def dismissed() -> None:
-        reader.drawer_open = False
+def _go_to(reader: Reader) -> Callable[[int], None]:
+    """Return what puts another citation of the text in focus there, by its number."""
+    return partial(look_at, reader, reader.focus.turn if reader.focus else 0)
+
+
+def open_drawer(
+    library: Library,
+    find: Callable[[], Source | None],
+    go_to: Callable[[int], None],
+    dismissed: Callable[[], None],
+) -> None:
+    """Show the passage of the source that `find` returns in a drawer over the screen."""
 
     @st.dialog("Passage", position="right", width="medium", on_dismiss=dismissed)
     def drawer() -> None:
-        source = source_in_focus(reader)
-        if source:
-            _draw(library, reader, source, "drawer")
+        if source := find():
+            draw_source(library, source, "drawer", go_to)
 
     drawer()
 
 
-def _draw(library: Library, reader: Reader, source: Source, place: str) -> None:
+def draw_source(library: Library, source: Source, place: str, go_to: Callable[[int], None]) -> None:
+    """Draw where a citation leads; `go_to` is called with the number of a neighbour that is wanted."""
     with st.container(key=f"evidence_{place}", gap="xsmall"):
-        _draw_head(reader, source, place)
+        _draw_head(source, place, go_to)
         _draw_passage(source, place)
         _draw_scores(source.citation)
         _draw_page(library, source, place)
         _draw_doors(library, source, place)
 
 
-def _draw_head(reader: Reader, source: Source, place: str) -> None:
+def _draw_head(source: Source, place: str, go_to: Callable[[int], None]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"{place}_head"):
         st.markdown(f"**Evidence for \\[{source.label}\\]**", width="stretch")
         st.button(
@@ -117,8 +129,8 @@ def _draw_head(reader: Reader, source: Source, place: str) -> None:
             help="Previous citation",
             type="tertiary",
             disabled=source.number <= 1,
-            on_click=_step,
-            args=(reader, -1),
+            on_click=go_to,
+            args=(source.number - 1,),
         )
         st.markdown(f"{source.number} of {source.count}", width="content")
         st.button(
@@ -127,17 +139,12 @@ def _draw_head(reader: Reader, source: Source, place: str) -> None:
             help="Next citation",
             type="tertiary",
             disabled=source.number >= source.count,
-            on_click=_step,
-            args=(reader, 1),
+            on_click=go_to,
+            args=(source.number + 1,),
         )
     st.markdown(escaped(short_reference(source.paper)))
     if where := passage_place(source.passage, source.sentence):
         st.caption(escaped(where))
-
-
-def _step(reader: Reader, step: int) -> None:
-    if reader.focus:
-        look_at(reader, reader.focus.turn, reader.focus.number + step)
 
 
 def _draw_passage(source: Source, place: str) -> None:

@@ -15,6 +15,7 @@ HOME = "explorer/pages/home.py"
 COLLECTION = "explorer/pages/collection.py"
 PAPER = "explorer/pages/paper.py"
 ASK = "explorer/pages/ask.py"
+COMPARE = "explorer/pages/compare.py"
 ABOUT = "explorer/pages/about.py"
 
 
@@ -36,6 +37,7 @@ def draw() -> None:
             st.Page(COLLECTION, title="Collection", url_path="collection"),
             st.Page(PAPER, title="Paper", url_path="paper", visibility="hidden"),
             st.Page(ASK, title="Ask", url_path="ask"),
+            st.Page(COMPARE, title="Compare", url_path="compare"),
             st.Page(ABOUT, title="About", url_path="about"),
         ],
         position="top",

@@ -10,13 +10,14 @@ from corpus.search import similar_papers
 from explorer.ask import ask_about
 from explorer.at_a_glance import draw_at_a_glance
 from explorer.bibliography import draw_bibliography
-from explorer.navigation import ASK, COLLECTION, PAPER
+from explorer.desk import Desk, current_desk
+from explorer.navigation import ASK, COLLECTION, COMPARE, PAPER
 from explorer.parts.citations import cut_passage, passage_boxes, passage_page
 from explorer.parts.listener import listen
 from explorer.parts.page_image import file_name, pages_in, save_button, show_page
 from explorer.parts.safe_text import escaped, one_line, shortened, web_address
 from explorer.parts.sections import PaperSection, paper_sections
-from explorer.parts.wording import affiliations, all_authors, short_reference
+from explorer.parts.wording import affiliations, all_authors, counted, short_reference
 from explorer.reader import Reader
 from explorer.resources import Library
 
@@ -117,9 +118,23 @@ def _draw_head(
             st.link_button(
                 label, address, type="tertiary", icon=":material/open_in_new:", icon_position="right"
             )
-    if st.button("Ask about this paper", type="primary", key="ask_about"):
-        ask_about(reader, (paper.id,))
-        st.switch_page(ASK)
+    with st.container(horizontal=True, vertical_alignment="center", key="paper_actions"):
+        if st.button("Ask about this paper", type="primary", key="ask_about"):
+            ask_about(reader, (paper.id,))
+            st.switch_page(ASK)
+        _draw_adding(current_desk(), paper)
+
+
+def _draw_adding(desk: Desk, paper: Paper) -> None:
+    """Offer to compare the paper with others, or lead to the comparison that it is in."""
+    if desk.state == "choosing" and paper.id in desk.papers:
+        st.page_link(
+            COMPARE, label=f"In the comparison: {counted(len(desk.papers), 'paper')}", icon=":material/check:"
+        )
+    else:
+        st.button("Add to comparison", key="add_to_comparison", on_click=desk.add_to_chosen, args=(paper.id,))
+    for note in desk.notes if desk.state == "choosing" else ():
+        st.caption(escaped(note))
 
 
 def _draw_text(

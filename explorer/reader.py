@@ -90,6 +90,9 @@ class Reader:
         others = tuple(one for one in self.picked if one != paper_id)
         self.picked = (*others, paper_id) if picked else others
 
+    def close_drawer(self) -> None:
+        self.drawer_open = False
+
     def ask(self, question: str, search_query: str = "", scope: Scope | None = None) -> None:
         """Have a question asked when the Ask screen is drawn and no other is being answered any more."""
         self.failure = None

@@ -7,17 +7,22 @@ from pathlib import Path
 import streamlit as st
 
 from assistant.chat import Assistant
+from assistant.compare import Comparer
+from assistant.comparing.choice import open_comparative_generator
+from assistant.comparing.store import ComparisonStore, open_comparisons
 from assistant.conversations import ConversationStore, open_conversations
 from assistant.generators.choice import GeneratorChoice, generator_choices, open_generator
 from assistant.generators.parameters import default_parameters
 from assistant.models.menu import available_models
 from assistant.records import Parameters
+from corpus.elements import ElementStore
 from corpus.encoder import Encoder
 from corpus.encoder_choice import open_encoder
 from corpus.errors import CorpusError
 from corpus.manifest import read_manifest
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
+from explorer.parts.comparison_jobs import ComparisonJobs
 from explorer.parts.jobs import JobStore
 
 
@@ -37,6 +42,12 @@ class Library:
         generator = open_generator(writer, self.settings, self.encoder, parameters, session)
         return Assistant(self.corpus, self.encoder, generator)
 
+    def comparer(self, writer: str, parameters: Parameters | None = None, session: str = "") -> Comparer:
+        """Return what compares papers with the writer of that name; raises AssistantError for none."""
+        generator = open_comparative_generator(writer, self.settings, self.encoder, parameters, session)
+        kept = ElementStore.open(self.settings.corpus_path)
+        return Comparer(self.corpus, self.encoder, generator, kept)
+
     def usual_parameters(self, writer: str) -> Parameters | None:
         """Return how a writer generates where nobody asks for anything else, None for one without a model."""
         entries = {entry.id: entry for entry in available_models(self.settings)}
@@ -44,8 +55,16 @@ class Library:
 
     def conversations(self) -> ConversationStore:
         """Return the store of conversations; raises AssistantError when it cannot be used."""
+        return _conversations(self._place_of_stores(), self.settings)
+
+    def comparisons(self) -> ComparisonStore:
+        """Return the store of comparisons; raises AssistantError when it cannot be used."""
+        return _comparisons(self._place_of_stores(), self.settings)
+
+    def _place_of_stores(self) -> str:
+        """Return a name for the database that tells nothing of the password in its address."""
         place = self.settings.conversations.get_secret_value() or str(self.settings.conversations_path)
-        return _conversations(hashlib.sha256(place.encode()).hexdigest(), self.settings)
+        return hashlib.sha256(place.encode()).hexdigest()
 
     def pdf_path(self, pdf_sha256: str) -> Path | None:
         """Return where the PDF with that hash is kept, None when it is not."""
@@ -74,6 +93,16 @@ def jobs() -> JobStore:
 @st.cache_resource(show_spinner=False, max_entries=4, on_release=ConversationStore.close)
 def _conversations(place: str, _settings: Settings) -> ConversationStore:  # noqa: ARG001
     return open_conversations(_settings)
+
+
+@st.cache_resource(show_spinner=False)
+def comparison_jobs() -> ComparisonJobs:
+    return ComparisonJobs()
+
+
+@st.cache_resource(show_spinner=False, max_entries=4, on_release=ComparisonStore.close)
+def _comparisons(place: str, _settings: Settings) -> ComparisonStore:  # noqa: ARG001
+    return open_comparisons(_settings)
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)

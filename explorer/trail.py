@@ -9,14 +9,22 @@ import streamlit as st
 from assistant.exports.html import to_html
 from assistant.exports.markdown import to_markdown
 from assistant.exports.references import to_bibtex, to_csl_json, to_ris
-from assistant.records import Call, Conversation, Turn
+from assistant.records import Call, Conversation, Step, Turn
 from assistant.transcript import to_json
 from assistant.wording import call_facts, provenance_facts, spent
 from explorer.parts.safe_text import escaped, shortened
 from explorer.parts.wording import counted, seconds
 from explorer.reader import Reader
 
-STEP_NAMES = {"rewrite": "Search query", "retrieve": "Search", "write": "Answer", "check": "Check"}
+STEP_NAMES: dict[Step, str] = {
+    "rewrite": "Search query",
+    "retrieve": "Search",
+    "write": "Answer",
+    "check": "Check",
+    "elements": "Key elements",
+    "compare": "Summary",
+    "vote": "Vote",
+}
 THIS, WHOLE = "This answer", "The conversation"
 LONG_TEXT = 1200
 HIGHEST_TEXT = 340
@@ -125,12 +133,17 @@ def _draw_turn_sent(turn: Turn) -> None:
 def _draw_call(number: int, call: Call) -> None:
     title = f"{number}. {STEP_NAMES[call.step]} · {escaped(shortened(call.model, 80))}"
     with st.expander(title, expanded=number == 1, key=f"call_{number}"):
-        st.caption(escaped(" · ".join(call_facts(call))))
-        if not call.messages:
-            st.caption("No model was asked: this was done by rule.")
-        for message in call.messages:
-            _draw_text(f"Sent as {message.role}", message.content)
-        _draw_text("Received", call.reply)
+        draw_sent(call)
+
+
+def draw_sent(call: Call) -> None:
+    """Draw everything that was sent and received in a call."""
+    st.caption(escaped(" · ".join(call_facts(call))))
+    if not call.messages:
+        st.caption("No model was asked: this was done by rule.")
+    for message in call.messages:
+        _draw_text(f"Sent as {message.role}", message.content)
+    _draw_text("Received", call.reply)
 
 
 def _draw_text(label: str, text: str) -> None:

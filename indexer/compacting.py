@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
+from corpus.elements import ElementStore
 from corpus.encoder import Encoder
 from corpus.errors import CorpusError
 from corpus.settings import Settings
+from corpus.store import Corpus
 from corpus.writer import CorpusWriter
 from indexer.staging import Staging
 
@@ -21,7 +23,7 @@ class Freed:
 
 
 def compact_home(settings: Settings, encoder: Encoder, keep_versions: timedelta) -> Freed:
-    """Drop old versions of the tables, what unfinished builds left, and files of papers that are gone.
+    """Drop old versions of the tables, what unfinished builds left, and what is kept of papers that are gone.
 
     Raises CorpusError; the corpus that readers see stays whole at every moment.
     """
@@ -32,11 +34,14 @@ def compact_home(settings: Settings, encoder: Encoder, keep_versions: timedelta)
         raise CorpusError(f"There is no corpus at {settings.corpus_path} to compact.")
     writer.compact(keep_versions)
     Staging(settings.staging_path, "").discard()
-    held = {
-        row for batch in published.scan("papers", ["pdf_sha256"]) for row in batch["pdf_sha256"].to_pylist()
-    }
+    ElementStore.open(settings.corpus_path).keep_only(_column(published, "id"))
+    held = _column(published, "pdf_sha256")
     files = _remove_others(settings.pdf_path, held) + _remove_others(settings.tei_path, held)
     return Freed(before, _size(settings.home), files)
+
+
+def _column(corpus: Corpus, name: str) -> set[str]:
+    return {row for batch in corpus.scan("papers", [name]) for row in batch[name].to_pylist()}
 
 
 def _remove_others(folder: Path, hashes: set[str]) -> int:

@@ -46,7 +46,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     ),
     "scipy": ("evaluation/*.py",),
     "sklearn": ("evaluation/*.py",),
-    "sqlalchemy": ("assistant/conversations.py",),
+    "sqlalchemy": ("assistant/database.py", "assistant/conversations.py", "assistant/comparing/store.py"),
     "streamlit": ("streamlit_app.py", "explorer/*.py"),
     "together": ("assistant/models/together.py",),
     "tokenizers": ("corpus/encoder_onnx.py",),

@@ -24,11 +24,13 @@ from assistant.generators.choice import open_generator
 from assistant.generators.parameters import default_parameters
 from assistant.models.menu import available_models
 from assistant.records import (
+    Answer,
     Answered,
     AnswerSentence,
     AskOptions,
     AssistantError,
     Conversation,
+    Evidence,
     Parameters,
     Refusal,
     RequestKind,
@@ -146,7 +148,7 @@ def _answer(
 ) -> tuple[Turn, float]:
     """Return the answered turn, and the seconds it took to load what answers."""
     library = open_library()
-    parameters = _parameters(library.settings, generator, chosen)
+    parameters = chosen_parameters(library.settings, generator, chosen)
     writer = open_generator(generator, library.settings, library.encoder, parameters)
     for event in Assistant(library.corpus, library.encoder, writer).ask(question, history, options):
         match event:
@@ -159,7 +161,7 @@ def _answer(
     raise AssistantError("The answer was not completed. Ask again.")
 
 
-def _parameters(settings: Settings, generator: str, chosen: dict[str, Any]) -> Parameters | None:
+def chosen_parameters(settings: Settings, generator: str, chosen: dict[str, Any]) -> Parameters | None:
     """Return the parameters with those that were chosen, None where none were."""
     given = {name: value for name, value in chosen.items() if value is not None}
     entry = next((entry for entry in available_models(settings) if entry.id == generator), None)
@@ -182,7 +184,7 @@ def turn_json(turn: Turn, loading: float) -> dict[str, Any]:
             for item in turn.evidence.papers
         ],
         "answer": answer.text,
-        "sentences": [_sentence_json(turn, item) for item in answer.sentences],
+        "sentences": [sentence_json(answer, item) for item in answer.sentences],
         "citation_recall": answer.citation_recall,
         "citation_precision": answer.citation_precision,
         "problems": list(answer.problems),
@@ -192,27 +194,29 @@ def turn_json(turn: Turn, loading: float) -> dict[str, Any]:
     }
 
 
-def _sentence_json(turn: Turn, sentence: AnswerSentence) -> dict[str, Any]:
+def sentence_json(answer: Answer, sentence: AnswerSentence) -> dict[str, Any]:
+    """Return a sentence with what it cites, and how well that carries it."""
     return {
-        "text": turn.answer.text[sentence.start : sentence.end].strip(),
+        "text": answer.text[sentence.start : sentence.end].strip(),
         "labels": list(sentence.labels),
         "unknown_labels": list(sentence.unknown_labels),
         "needs_citation": sentence.needs_citation,
-        "support": _rounded(sentence.support),
+        "support": rounded(sentence.support),
         "citations": [
             {
                 "label": citation.label,
                 "passage": citation.passage_id,
                 "evidence": citation.evidence,
                 "overlap": round(citation.overlap, 4),
-                "support": _rounded(citation.support),
+                "support": rounded(citation.support),
             }
             for citation in sentence.citations
         ],
     }
 
 
-def _rounded(score: float | None) -> float | None:
+def rounded(score: float | None) -> float | None:
+    """Return a score for JSON, None where there is none."""
     return None if score is None else round(score, 4)
 
 
@@ -233,19 +237,22 @@ def _print_turn(turn: Turn) -> None:
         _print_refusal(turn.answer.refusal)
         return
     out.print(f"\n{turn.answer.text}\n", markup=False)
-    overlaps = {label: _lowest(turn, label, "overlap") for label in turn.answer.cited_labels}
-    supports = {label: _lowest(turn, label, "support") for label in turn.answer.cited_labels}
-    for label in turn.answer.cited_labels:
-        if labelled := turn.evidence.paper(label):
+    print_references(turn.answer, turn.evidence)
+    _print_checks(turn)
+
+
+def print_references(answer: Answer, evidence: Evidence) -> None:
+    """Print the papers that an answer cites, with the lowest scores of what cites them."""
+    for label in answer.cited_labels:
+        if labelled := evidence.paper(label):
             scores = ", ".join(
                 (
-                    wording.score_said("overlap", overlaps[label]),
-                    wording.score_said("support", supports[label]),
+                    wording.score_said("overlap", _lowest(answer, label, "overlap")),
+                    wording.score_said("support", _lowest(answer, label, "support")),
                 )
             )
             title, identifier = escape(labelled.paper.title), escape(labelled.paper.id)
             out.print(f"\\[{label}] {title} [dim]{identifier}, {scores}[/dim]")
-    _print_checks(turn)
 
 
 def _print_refusal(refusal: Refusal) -> None:
@@ -257,11 +264,9 @@ def _print_refusal(refusal: Refusal) -> None:
         out.print(f"  {textwrap.shorten(nearest.text, 300, placeholder=' …')}", markup=False)
 
 
-def _lowest(turn: Turn, label: int, score: Literal["overlap", "support"]) -> float | None:
+def _lowest(answer: Answer, label: int, score: Literal["overlap", "support"]) -> float | None:
     """Return the lowest score of a paper's citations, None where none was measured."""
-    citations = (
-        one for sentence in turn.answer.sentences for one in sentence.citations if one.label == label
-    )
+    citations = (one for sentence in answer.sentences for one in sentence.citations if one.label == label)
     scores = [getattr(citation, score) for citation in citations]
     return min((value for value in scores if value is not None), default=None)
 

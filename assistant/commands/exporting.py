@@ -1,4 +1,4 @@
-"""The command that writes a conversation as a file, and the formats there are."""
+"""The command that writes a conversation or a comparison as a file, and the formats there are."""
 
 import json
 from collections.abc import Callable
@@ -8,16 +8,27 @@ from typing import Annotated, Literal, get_args
 
 import typer
 
-from assistant.commands.opening import check_writable, find_conversation, write_file
+from assistant.commands.opening import check_writable, find_trail, write_file
 from assistant.commands.printing import JsonOption, fail, print_json, say
+from assistant.comparing.records import Comparison
+from assistant.comparing.transcript import comparison_schema, comparison_to_json
+from assistant.exports.comparison_grid import grid_to_csv
+from assistant.exports.comparison_html import comparison_to_html
+from assistant.exports.comparison_latex import (
+    comparison_to_bibtex,
+    comparison_to_csl_json,
+    comparison_to_latex,
+    comparison_to_ris,
+)
+from assistant.exports.comparison_markdown import comparison_to_markdown
 from assistant.exports.html import to_html
 from assistant.exports.markdown import to_markdown
-from assistant.exports.references import cited_papers, to_bibtex, to_csl_json, to_ris
+from assistant.exports.references import to_bibtex, to_csl_json, to_ris
 from assistant.records import AssistantError, Conversation
 from assistant.transcript import to_json, transcript_schema
 from corpus.errors import CorpusError
 
-Format = Literal["json", "md", "html", "bib", "ris", "csl"]
+Format = Literal["json", "md", "html", "bib", "ris", "csl", "tex", "csv"]
 FORMATS: dict[Format, Callable[[Conversation], str]] = {
     "json": to_json,
     "md": to_markdown,
@@ -26,11 +37,22 @@ FORMATS: dict[Format, Callable[[Conversation], str]] = {
     "ris": to_ris,
     "csl": to_csl_json,
 }
+# The last argument is the name of the file, without its ending.
+COMPARISON_FORMATS: dict[Format, Callable[[Comparison, str], str]] = {
+    "json": lambda comparison, _: comparison_to_json(comparison),
+    "md": lambda comparison, _: comparison_to_markdown(comparison),
+    "html": lambda comparison, _: comparison_to_html(comparison),
+    "tex": comparison_to_latex,
+    "bib": lambda comparison, _: comparison_to_bibtex(comparison),
+    "csv": lambda comparison, _: grid_to_csv(comparison),
+    "ris": lambda comparison, _: comparison_to_ris(comparison),
+    "csl": lambda comparison, _: comparison_to_csl_json(comparison),
+}
 _REFERENCES: tuple[Format, ...] = ("bib", "ris", "csl")
 
 
 def export(
-    source: Annotated[str, typer.Argument(help="A transcript's file, or the id of a stored conversation.")],
+    source: Annotated[str, typer.Argument(help="A file, or the id, of a conversation or of a comparison.")],
     *,
     form: Annotated[
         Format | None,
@@ -39,34 +61,63 @@ def export(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file to write, else standard output.")
     ] = None,
-    turn: Annotated[int | None, typer.Option(help="Only this turn, counted from 1.")] = None,
+    turn: Annotated[int | None, typer.Option(help="Of a conversation: only this turn, from 1.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a conversation as JSON, Markdown or HTML, or the papers it cites as BibTeX, RIS or CSL-JSON."""
+    """Write a conversation or a comparison as JSON, Markdown or HTML, or the papers it cites as references.
+
+    References are BibTeX, RIS or CSL-JSON. A comparison is also written as LaTeX (tex, which takes its
+    references from the bib of the same name), and its key elements as CSV.
+    """
     try:
         form = form or (format_of(output) if output else "json")
         if output:
             check_writable(output)
-        conversation = _part(find_conversation(source), turn)
-        text = FORMATS[form](conversation)
+        found = find_trail(source)
+        text, facts = _written(found, form, turn, output.stem if output else "")
         if output:
             write_file(output, text)
     except (AssistantError, CorpusError) as error:
         fail(error, as_json)
-    if form in _REFERENCES and not cited_papers(conversation):
+    if form in _REFERENCES and not text.strip("[]\n"):
         say("No paper is cited, so there are no references to write.")
     if as_json:
         written = {"written": str(output)} if output else {"text": text}
-        print_json({"format": form, "turns": len(conversation.turns), **written})
+        print_json({"format": form, **facts, **written})
     elif output:
         say(f"Written to {output}.")
     else:
         typer.echo(text, nl=False)
 
 
-def schema() -> None:
-    """Print the JSON Schema of transcripts, as docs/transcript.schema.json holds it."""
-    typer.echo(json.dumps(transcript_schema(), ensure_ascii=False, indent=2))
+def _written(
+    found: Conversation | Comparison, form: Format, turn: int | None, name: str
+) -> tuple[str, dict[str, int]]:
+    """Return the text of a format, and what it holds of what."""
+    if isinstance(found, Comparison):
+        if turn is not None:
+            raise AssistantError("A comparison has no turns: leave --turn out.")
+        return comparison_text(found, form, name), {"papers": len(found.evidence.papers)}
+    if form not in FORMATS:
+        raise AssistantError(
+            f"A conversation is not written as {form}: choose {', '.join(FORMATS)}. Comparisons are."
+        )
+    conversation = _part(found, turn)
+    return FORMATS[form](conversation), {"turns": len(conversation.turns)}
+
+
+def comparison_text(comparison: Comparison, form: Format, name: str) -> str:
+    """Return a comparison in a format; `name` is that of the file, without its ending."""
+    return COMPARISON_FORMATS[form](comparison, name)
+
+
+def schema(
+    *,
+    comparison: Annotated[bool, typer.Option("--comparison", help="That of comparisons instead.")] = False,
+) -> None:
+    """Print the JSON Schema of transcripts, or of comparisons, as the files in docs/ hold them."""
+    found = comparison_schema() if comparison else transcript_schema()
+    typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
 
 
 def format_of(path: Path) -> Format:
@@ -78,7 +129,7 @@ def format_of(path: Path) -> Format:
             return found
     raise AssistantError(
         f"The name {path.name!r} does not say what to write: let it end in "
-        f"{', '.join(f'.{form}' for form in FORMATS)}, or choose with --format."
+        f"{', '.join(f'.{form}' for form in get_args(Format))}, or choose with --format."
     )
 
 

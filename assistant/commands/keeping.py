@@ -1,4 +1,4 @@
-"""The commands for stored conversations."""
+"""The commands for stored conversations and comparisons."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from assistant.commands.exporting import export
-from assistant.commands.opening import opened_store, read_conversation
+from assistant.commands.opening import opened_comparisons, opened_store, read_conversation
 from assistant.commands.printing import JsonOption, err, fail, out, print_json, say
 from assistant.exports.markdown import to_markdown
 from assistant.records import AssistantError
@@ -25,6 +25,10 @@ Identifier = Annotated[
 
 app = typer.Typer(help="List, show, delete, import and export stored conversations.", no_args_is_help=True)
 app.command()(export)
+comparisons = typer.Typer(help="List, rename and delete stored comparisons.", no_args_is_help=True)
+comparisons.command()(export)
+
+Comparison = Annotated[str, typer.Argument(help="The comparison's id, as the list shows it.")]
 
 
 @app.command("list")
@@ -109,3 +113,74 @@ def import_conversation(
     else:
         out.print(kept.id, markup=False)
         say(f"Kept with {counted(len(kept.turns), 'turn')}. Go on with: ask --conversation {kept.id}")
+
+
+@comparisons.command("list")
+def list_comparisons(
+    *,
+    owner: Annotated[str, typer.Option(help="Whose comparisons.")] = OWNER,
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
+    offset: Annotated[int, typer.Option(min=0, help="How many to pass over.")] = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """List the comparisons kept by this command line, the one last changed first."""
+    try:
+        with opened_comparisons() as store:
+            found = store.list(owner, limit, offset)
+    except (AssistantError, CorpusError) as error:
+        fail(error, as_json)
+    if as_json:
+        print_json({"comparisons": [asdict(one) for one in found]})
+        return
+    columns = (
+        Column("Id", no_wrap=True),
+        "Description",
+        Column("Papers", justify="right"),
+        "State",
+        "Changed",
+    )
+    table = Table(*columns, box=SIMPLE_HEAD)
+    for one in found:
+        state = f"{one.state}: {one.error}" if one.error else one.state
+        changed = one.updated[:16].replace("T", " ")
+        table.add_row(escape(one.id), escape(one.title), str(one.papers), escape(state), changed)
+    if found:
+        out.print(table)
+    else:
+        err.print(
+            "No comparisons are kept. Begin one with: python -m assistant compare PAPER PAPER --about ..."
+        )
+
+
+@comparisons.command("rename")
+def rename_comparison(
+    comparison: Comparison,
+    title: Annotated[str, typer.Argument(help="Its new title.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Give a stored comparison another title."""
+    try:
+        with opened_comparisons() as store:
+            store.rename(comparison, title)
+    except (AssistantError, CorpusError) as error:
+        fail(error, as_json)
+    if as_json:
+        print_json({"renamed": comparison})
+    else:
+        say("Renamed.")
+
+
+@comparisons.command("delete")
+def delete_comparison(comparison: Comparison, *, as_json: JsonOption = False) -> None:
+    """Delete a stored comparison for good, with every call made for it."""
+    try:
+        with opened_comparisons() as store:
+            if not store.delete(comparison):
+                raise AssistantError(f"There is no comparison {comparison!r}. It may have been deleted.")
+    except (AssistantError, CorpusError) as error:
+        fail(error, as_json)
+    if as_json:
+        print_json({"deleted": comparison})
+    else:
+        say("Deleted.")

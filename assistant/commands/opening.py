@@ -9,6 +9,9 @@ from functools import cache
 from pathlib import Path
 
 from assistant.commands.printing import say
+from assistant.comparing.records import Comparison
+from assistant.comparing.store import ComparisonStore, open_comparisons
+from assistant.comparing.transcript import trail_from_json
 from assistant.conversations import ConversationStore, open_conversations
 from assistant.records import AssistantError, Conversation
 from assistant.transcript import from_json
@@ -61,6 +64,40 @@ def opened_store() -> Iterator[ConversationStore]:
         store.close()
 
 
+@contextmanager
+def opened_comparisons() -> Iterator[ComparisonStore]:
+    """Open the stored comparisons, which lie beside the conversations."""
+    store = open_comparisons(read_settings())
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def find_trail(source: str) -> Conversation | Comparison:
+    """Return the conversation or comparison of a file, or the stored one of an id; raises AssistantError."""
+    if os.path.isfile(source):  # noqa: PTH113 - of a name no file can have, Path.is_file raises
+        return trail_from_json(_read_file(Path(source)))
+    if found := stored_conversation(source) or stored_comparison(source):
+        return found
+    raise AssistantError(
+        f"There is no file {source!r}, and no stored conversation or comparison of that id. List them with: "
+        "python -m assistant conversations list, and: python -m assistant comparisons list"
+    )
+
+
+def stored_comparison(identifier: str) -> Comparison | None:
+    """Return a stored comparison, None when there is none; raises AssistantError where it is unfinished."""
+    with opened_comparisons() as store:
+        stored = store.get(identifier)
+    if stored and stored.comparison is None:
+        raise AssistantError(
+            f"The comparison {identifier!r} is not finished. Go on with it: python -m assistant compare "
+            f"--resume {identifier}"
+        )
+    return stored.comparison if stored else None
+
+
 def find_conversation(source: str) -> Conversation:
     """Return the conversation of a file, or the stored one of an id; raises AssistantError."""
     if os.path.isfile(source):  # noqa: PTH113 - of a name no file can have, Path.is_file raises
@@ -86,10 +123,14 @@ def stored_conversation(identifier: str) -> Conversation | None:
 
 def read_conversation(path: Path) -> Conversation:
     """Return the conversation of a transcript; raises AssistantError."""
+    return from_json(_read_file(path))
+
+
+def _read_file(path: Path) -> str:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise AssistantError(f"The file {path} is too large for a transcript.")
-        return from_json(path.read_text(encoding="utf-8"))
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise AssistantError(f"The file {path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:

@@ -1,15 +1,19 @@
-"""The command that does a recorded conversation again."""
+"""The command that does a recorded conversation or comparison again."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 
-from assistant.commands.opening import corpus_at, find_conversation, open_library
+from assistant.commands.opening import corpus_at, find_trail, open_library
 from assistant.commands.printing import JsonOption, fail, out, print_json
+from assistant.comparing.records import Comparison
+from assistant.comparing.replay import ComparisonReplay, replay_comparison
+from assistant.database import tidy_title
 from assistant.generators.choice import open_generator
 from assistant.generators.protocol import Generator
-from assistant.records import AssistantError, Turn
+from assistant.records import AssistantError, Conversation, Turn
 from assistant.replay import Replayer, TurnReplay
 from assistant.wording import counted
 from corpus.errors import CorpusError
@@ -21,35 +25,65 @@ _STYLES = {"equal": "green", "different": "red"}
 
 
 def replay(
-    source: Annotated[str, typer.Argument(help="A transcript's file, or the id of a stored conversation.")],
+    source: Annotated[str, typer.Argument(help="A file, or the id, of a conversation or of a comparison.")],
     *,
     generate: Annotated[
-        bool, typer.Option("--generate", help="Ask the generators again, instead of their recorded replies.")
+        bool,
+        typer.Option(
+            "--generate",
+            help="Of a conversation: ask the generators again, instead of their recorded replies.",
+        ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Do a recorded conversation again on the corpus as it was, and say what is equal and what is not.
+    """Do a recorded conversation or comparison again on the corpus as it was, and say what is equal.
 
     The status is 0 when all is equal, 1 when something differs, 2 when it could not be done.
     """
-    turns: list[TurnReplay] = []
     try:
-        conversation = find_conversation(source)
-        if not conversation.turns:
-            raise AssistantError(f"There is nothing to replay: {source!r} holds no turns.")
-        for turn in _replayer(generate=generate).replay(conversation):
-            turns.append(turn)
-            if not as_json:
-                _print_turn(turn)
+        found = find_trail(source)
+        if isinstance(found, Comparison):
+            status = _replay_comparison(found, generate=generate, as_json=as_json)
+        else:
+            status = _replay_conversation(found, source, generate=generate, as_json=as_json)
     except (AssistantError, CorpusError) as error:
         fail(error, as_json)
+    raise typer.Exit(status)
+
+
+def _replay_conversation(conversation: Conversation, source: str, *, generate: bool, as_json: bool) -> int:
+    if not conversation.turns:
+        raise AssistantError(f"There is nothing to replay: {source!r} holds no turns.")
+    turns: list[TurnReplay] = []
+    for turn in _replayer(generate=generate).replay(conversation):
+        turns.append(turn)
+        if not as_json:
+            _print_replay(f"{turn.number}. {turn.question}", turn)
     if as_json:
         print_json(_document(conversation.title, turns))
     else:
         equal = sum(turn.is_equal for turn in turns)
         verb = "is" if 1 in (equal, len(turns)) else "are"
         out.print(f"\n{equal} of {counted(len(turns), 'turn')} {verb} equal.", markup=False)
-    raise typer.Exit(_status(turns))
+    return _status(turns)
+
+
+def _replay_comparison(comparison: Comparison, *, generate: bool, as_json: bool) -> int:
+    if generate:
+        raise AssistantError(
+            "A comparison is replayed with its recorded replies; --generate is for conversations. To have it "
+            "written again, begin it anew: python -m assistant compare --help"
+        )
+    library = open_library()
+    found = replay_comparison(comparison, library.encoder, corpus_at(library))
+    if as_json:
+        print_json({**asdict(found), "equal": found.is_equal})
+    else:
+        _print_replay(tidy_title(found.about), found)
+        if not found.impossible:
+            said = "The comparison is equal." if found.is_equal else "The comparison is not equal."
+            out.print(f"\n{said}", markup=False)
+    return _status([found])
 
 
 def _replayer(*, generate: bool) -> Replayer:
@@ -63,10 +97,10 @@ def _replayer(*, generate: bool) -> Replayer:
     return Replayer(encoder, corpus_at(library), asked_again if generate else None)
 
 
-def _status(turns: list[TurnReplay]) -> int:
-    if any(turn.impossible for turn in turns):
+def _status(found: Sequence[TurnReplay | ComparisonReplay]) -> int:
+    if any(one.impossible for one in found):
         return IMPOSSIBLE
-    return EQUAL if all(turn.is_equal for turn in turns) else DIFFERENT
+    return EQUAL if all(one.is_equal for one in found) else DIFFERENT
 
 
 def _document(title: str, turns: list[TurnReplay]) -> dict[str, Any]:
@@ -77,17 +111,17 @@ def _document(title: str, turns: list[TurnReplay]) -> dict[str, Any]:
     }
 
 
-def _print_turn(turn: TurnReplay) -> None:
-    _print_line(f"\n{turn.number}. {turn.question}", "bold")
-    if turn.impossible:
-        _print_line(f"   cannot be replayed: {turn.impossible}", "red")
-    for step in turn.steps:
+def _print_replay(heading: str, found: TurnReplay | ComparisonReplay) -> None:
+    _print_line(f"\n{heading}", "bold")
+    if found.impossible:
+        _print_line(f"   cannot be replayed: {found.impossible}", "red")
+    for step in found.steps:
         _print_line(f"   {step.step:<9} {step.outcome}", _STYLES[step.outcome])
         for difference in step.differences[:_DIFFERENCES_SHOWN]:
             _print_line(f"             {difference}")
         if len(step.differences) > _DIFFERENCES_SHOWN:
             _print_line(f"             and {len(step.differences) - _DIFFERENCES_SHOWN} more")
-    for note in turn.notes:
+    for note in found.notes:
         _print_line(f"   ({note})", "dim")
 
 

@@ -1,4 +1,4 @@
-"""Foreign text made harmless in exported Markdown."""
+"""Foreign text made harmless in exported Markdown, LaTeX and spreadsheets."""
 
 import re
 
@@ -6,6 +6,32 @@ from corpus.text import storable
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~$&])")
 _LINE_START = re.compile(r"^(\d*)([-+=]|(?<=\d)[.)])")
+# Marks that reorder the text round them, and that no reader can see.
+_INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
+    # After a line of a table, a bracket would be its argument; in that of a command, its end.
+    "[": "{[}",
+    "]": "{]}",
+}
+_TEX_SPECIAL = re.compile("[" + re.escape("".join(_TEX)) + "]")
+_DASHES = re.compile("-(?=-)")
+# What a spreadsheet would calculate, in any width the characters come in.
+_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
 _ADDRESS = re.compile(r"(?<=\w)(?=://|@[\w-]+\.\w)|(?<=\bwww)(?=\.)", re.IGNORECASE)
 
 
@@ -27,3 +53,17 @@ def fenced(text: str) -> str:
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{text}\n{fence}"
+
+
+def in_latex(text: str) -> str:
+    """Return foreign text on one line as LaTeX that typesets it and does nothing else."""
+    shown = _INVISIBLE.sub(lambda mark: f"\\u{ord(mark[0]):04x}", storable(text))
+    line = _TEX_SPECIAL.sub(lambda special: _TEX[special[0]], " ".join(shown.split()))
+    # TeX makes one longer dash of two.
+    return _DASHES.sub("-{}", line)
+
+
+def in_spreadsheet(text: str) -> str:
+    """Return foreign text on one line for a spreadsheet's cell, where it must never be a formula."""
+    line = " ".join(storable(text).split())
+    return f"'{line}" if _FORMULA.match(line) else line

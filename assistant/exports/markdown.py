@@ -4,7 +4,16 @@ from collections.abc import Iterator
 
 from assistant import wording
 from assistant.exports.escaping import escaped, fenced, quoted
-from assistant.records import AnswerSentence, Call, Conversation, LabelledPaper, Refusal, Turn
+from assistant.records import (
+    Answer,
+    AnswerSentence,
+    Call,
+    Conversation,
+    Evidence,
+    LabelledPaper,
+    Refusal,
+    Turn,
+)
 from corpus.version import VERSION
 
 
@@ -25,27 +34,27 @@ def _turn_parts(number: int, turn: Turn) -> Iterator[str]:
     else:
         yield from _answer_parts(turn)
     yield "### Passages given"
-    yield from _evidence_parts(turn)
+    yield from evidence_parts(turn.evidence)
     yield "### What was sent"
-    yield from (_call_part(call) for call in turn.calls)
+    yield from (call_part(call) for call in turn.calls)
     yield escaped(" · ".join(wording.provenance_facts(turn)))
 
 
 def _answer_parts(turn: Turn) -> Iterator[str]:
     yield from (escaped(wording.PROBLEMS[problem]) for problem in turn.answer.problems)
-    yield _answer_text(turn)
+    yield answer_text(turn.answer)
     if summary := wording.checked(turn.answer):
         yield escaped(f"{summary}.")
     yield "### References"
-    yield "\n".join(_reference(turn.evidence.paper(label)) for label in turn.answer.cited_labels)
+    yield "\n".join(reference(turn.evidence.paper(label)) for label in turn.answer.cited_labels)
     yield "### Sentence by sentence"
-    yield "\n".join(line for item in turn.answer.sentences for line in _sentence_lines(item))
+    yield "\n".join(line for item in turn.answer.sentences for line in sentence_lines(item))
 
 
-def _answer_text(turn: Turn) -> str:
+def answer_text(answer: Answer) -> str:
     """Return the answer line by line: its lists stay lists, everything else is escaped."""
     lines = []
-    for line in turn.answer.text.splitlines():
+    for line in answer.text.splitlines():
         bullet = line.lstrip().startswith(("- ", "* "))
         lines.append(f"- {escaped(line.lstrip()[2:])}" if bullet else escaped(line))
     return "\n".join(lines)
@@ -61,7 +70,8 @@ def _refusal_parts(refusal: Refusal) -> Iterator[str]:
         yield quoted(nearest.text)
 
 
-def _reference(labelled: LabelledPaper | None) -> str:
+def reference(labelled: LabelledPaper | None) -> str:
+    """Return the item of a list of references."""
     if labelled is None:
         return ""
     paper = labelled.paper
@@ -71,7 +81,8 @@ def _reference(labelled: LabelledPaper | None) -> str:
     )
 
 
-def _sentence_lines(sentence: AnswerSentence) -> Iterator[str]:
+def sentence_lines(sentence: AnswerSentence) -> Iterator[str]:
+    """Yield a sentence as an item of a list, with what it cites and how well that carries it."""
     yield f"- {escaped(sentence.claim)}"
     if sentence.needs_citation:
         yield "    - makes a claim and cites nothing"
@@ -89,15 +100,17 @@ def _sentence_lines(sentence: AnswerSentence) -> Iterator[str]:
         yield f"    - \\[{escaped(label)}?\\] names no paper that was given"
 
 
-def _evidence_parts(turn: Turn) -> Iterator[str]:
-    for labelled in turn.evidence.papers:
+def evidence_parts(evidence: Evidence) -> Iterator[str]:
+    """Yield the passages of each paper."""
+    for labelled in evidence.papers:
         yield f"**\\[{labelled.label}\\] {escaped(labelled.paper.title)}** ({escaped(labelled.paper.id)})"
         for passage in labelled.passages:
             yield f"{escaped(wording.place(passage))} ({escaped(passage.id)})"
             yield quoted(passage.text)
 
 
-def _call_part(call: Call) -> str:
+def call_part(call: Call) -> str:
+    """Return what was sent and received, and how it went."""
     lines = [f"**{call.step}** by {escaped(call.model)}", escaped(" · ".join(wording.call_facts(call)))]
     lines += [f"{message.role}:\n\n{fenced(message.content)}" for message in call.messages]
     lines.append(f"reply:\n\n{fenced(call.reply)}")

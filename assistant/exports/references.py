@@ -1,8 +1,8 @@
-"""The papers that a conversation cites, as BibTeX, RIS and CSL-JSON; nothing is said that is not known."""
+"""Papers that are cited, as BibTeX, RIS and CSL-JSON; nothing is said that is not known."""
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,6 +26,17 @@ _TYPES = {
 }
 _PREPRINT = ("UNPB", "article")
 _OTHER = ("GEN", "document")
+# Of the commands of TeX, those that only typeset: others could read and write files.
+_COMMAND = re.compile(r"\\([A-Za-z@]+)")
+_TYPESETTING = frozenset(
+    "AA AE DH H L O OE TH aa ae alpha b beta bf c cdot chi d delta dh dots ell em emph epsilon eta frac "
+    "gamma i infty it j k l lambda ldots leftarrow leq geq mathbb mathbf mathcal mathit mathrm mbox mu o oe "
+    "omega phi pi psi r rho rightarrow sc sigma sqrt ss t tau textasciicircum textasciitilde textbackslash "
+    "textbf textbraceleft textbraceright textit textrm textsc textsuperscript textsubscript texttt "
+    "textunderscore th theta times to tt u url v".split()
+)
+# What may be a key in \cite; a comma or a brace in it would end it.
+_SAFE_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9:._/+*-]*")
 _PAGES = re.compile(r"\s*([\w.:]+)\s*[-–—]+\s*([\w.:]+)\s*")
 
 
@@ -53,28 +64,59 @@ def cited_papers(conversation: Conversation) -> tuple[Paper, ...]:
 
 def to_bibtex(conversation: Conversation) -> str:
     """Return an entry per cited paper: its source's own where it has one, else one made of its metadata."""
-    return "".join(f"{one.entry}\n\n" for one in _cited(conversation))
+    return papers_as_bibtex(cited_papers(conversation))
 
 
 def to_ris(conversation: Conversation) -> str:
     """Return a RIS record per cited paper."""
-    records = ("".join(f"{tag}  - {value}\r\n" for tag, value in _ris(one)) for one in _cited(conversation))
-    return "\r\n".join(records)
+    return papers_as_ris(cited_papers(conversation))
 
 
 def to_csl_json(conversation: Conversation) -> str:
     """Return the cited papers as a list of CSL-JSON items."""
-    return json.dumps([_csl(one) for one in _cited(conversation)], ensure_ascii=False, indent=2) + "\n"
+    return papers_as_csl_json(cited_papers(conversation))
 
 
-def _cited(conversation: Conversation) -> Iterator[_Cited]:
+def papers_as_bibtex(papers: Iterable[Paper]) -> str:
+    """Return an entry per paper: its source's own where it has one, else one made of its metadata."""
+    return "".join(f"{one.entry}\n\n" for one in _cited(papers))
+
+
+def papers_as_ris(papers: Iterable[Paper]) -> str:
+    """Return a RIS record per paper."""
+    records = ("".join(f"{tag}  - {value}\r\n" for tag, value in _ris(one)) for one in _cited(papers))
+    return "\r\n".join(records)
+
+
+def papers_as_csl_json(papers: Iterable[Paper]) -> str:
+    """Return papers as a list of CSL-JSON items."""
+    return json.dumps([_csl(one) for one in _cited(papers)], ensure_ascii=False, indent=2) + "\n"
+
+
+def citation_keys(papers: Iterable[Paper]) -> tuple[str, ...]:
+    """Return the keys under which the entries of these papers, in this order, are written."""
+    return tuple(one.entry.key for one in _cited(papers))
+
+
+def _cited(papers: Iterable[Paper]) -> Iterator[_Cited]:
     taken: set[str] = set()
-    for paper in cited_papers(conversation):
-        # An imported transcript may hold anything in the place of an entry.
-        entry = read_entry(paper.bibtex) or make_entry(paper)
+    for paper in papers:
+        entry = _entry(paper)
         key = _free_key(entry.key, taken)
         taken.add(key.lower())
         yield _Cited(paper, replace(entry, key=key))
+
+
+def _entry(paper: Paper) -> BibtexEntry:
+    """Return the source's own entry, or one made of the metadata where that is not safe to typeset.
+
+    A paper's source, or an imported file, may hold anything in the place of an entry.
+    """
+    own = read_entry(paper.bibtex)
+    if own is None or not _SAFE_KEY.fullmatch(own.key) or "^^" in own.fields:
+        return make_entry(paper)
+    commands = _COMMAND.findall(own.fields)
+    return own if _TYPESETTING.issuperset(commands) else make_entry(paper)
 
 
 def _free_key(key: str, taken: set[str]) -> str:

@@ -6,7 +6,7 @@ from assistant.generators.extractive import ExtractiveGenerator
 from assistant.generators.parameters import check_parameters, default_parameters
 from assistant.generators.prompted import PromptedGenerator
 from assistant.generators.protocol import Generator
-from assistant.models.menu import available_models, open_model
+from assistant.models.menu import ModelEntry, available_models, open_model
 from assistant.records import AssistantError, Parameters
 from corpus.encoder import Encoder
 from corpus.settings import Settings
@@ -36,11 +36,27 @@ def open_generator(
 
     `parameters` are for generators that ask a model; `session` is who asks, for the limits on calls.
     """
+    choice = check_choice(name, settings, parameters)
+    if choice is None:
+        return ExtractiveGenerator(encoder)
+    entry, parameters = choice
+    return PromptedGenerator(
+        open_model(entry, settings, session), context=entry.context, parameters=parameters, price=entry.price
+    )
+
+
+def check_choice(
+    name: str, settings: Settings, parameters: Parameters | None
+) -> tuple[ModelEntry, Parameters] | None:
+    """Return the model chosen by a name and how it generates, None for the extractive generator.
+
+    Raises AssistantError where there is none of that name, or the parameters cannot be.
+    """
     if name == ExtractiveGenerator.name:
         if parameters:
             # It heeds none, but what no writer could heed is a mistake that should be said.
             check_parameters(parameters, _ANY_CONTEXT)
-        return ExtractiveGenerator(encoder)
+        return None
     entries = {entry.id: entry for entry in available_models(settings)}
     if name not in entries:
         raise AssistantError(
@@ -51,6 +67,4 @@ def open_generator(
     entry = entries[name]
     parameters = parameters or default_parameters(settings, entry)
     check_parameters(parameters, entry.context)
-    return PromptedGenerator(
-        open_model(entry, settings, session), context=entry.context, parameters=parameters, price=entry.price
-    )
+    return entry, parameters

@@ -2,14 +2,14 @@
 
 import re
 import time
-from collections.abc import Callable
 from collections.abc import Generator as Iteration
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 
 from assistant.citations import hold_back
-from assistant.models.protocol import ChatModel, Completion, ModelError, whole
+from assistant.generators.calls import Price, call_of, unknown_price
+from assistant.models.protocol import ChatModel, Completion, Exchange, ModelError, whole
 from assistant.prompts.material import (
     estimate_tokens,
     fit_evidence,
@@ -18,7 +18,7 @@ from assistant.prompts.material import (
     shown_turns,
 )
 from assistant.prompts.render import as_data, load_prompt, task
-from assistant.records import Call, CallLog, Draft, Evidence, Message, Parameters, Rewrite, Step, Turn
+from assistant.records import CallLog, Draft, Evidence, Message, Parameters, Rewrite, Step, Turn
 from assistant.refusal import is_foreign
 from assistant.vocabulary import content_words, holds, stem, stems, vocabulary
 from corpus.sentences import sentence_spans
@@ -29,9 +29,6 @@ SPARE_TOKENS = 200
 # Below it, drafts to choose from are hardly different.
 SAMPLING_TEMPERATURE = 0.7
 
-# Prompt and completion tokens of a call in, its price in US dollars out.
-Price = Callable[[int | None, int | None], float | None]
-
 _LABEL = re.compile(r"\s*\[(\d+)\]")
 _QUERY_PREFIX = re.compile(
     r"^\s*(?:[-*•]\s+)?[*_]*(?:(?:rewritten|final|search)\s+)*(?:query|question)[*_]*\s*:[*_]*", re.IGNORECASE
@@ -39,10 +36,6 @@ _QUERY_PREFIX = re.compile(
 # HTML or XML, a link, a Markdown image: no words to search for.
 _MARKUP = re.compile(r"</?[a-z][^<>]*>|\]\(|https?://", re.IGNORECASE)
 _QUOTED = re.compile(r"^\s*[\"'`“‘«*_]+([^\"`“”«»]*?)[\"'`”’»*_]+\s*$")
-
-
-def _unknown_price(prompt_tokens: int | None, completion_tokens: int | None) -> None:  # noqa: ARG001
-    return None
 
 
 class PromptedGenerator:
@@ -58,7 +51,7 @@ class PromptedGenerator:
         *,
         context: int = 32_768,
         parameters: Parameters | None = None,
-        price: Price = _unknown_price,
+        price: Price = unknown_price,
     ) -> None:
         self._model = model
         self._context = context
@@ -143,23 +136,21 @@ class PromptedGenerator:
     ) -> Iteration[str, None, Completion]:
         started, clock = datetime.now(UTC), time.monotonic()
         completion, first_token_seconds = yield from _timed(self._model.stream(messages, parameters))
+        sent = Exchange(
+            messages,
+            completion,
+            started.isoformat(timespec="milliseconds"),
+            time.monotonic() - clock,
+        )
         log.add(
-            Call(
-                step=step,
-                model=self._model.id,
-                messages=messages,
-                parameters=parameters,
-                reply=completion.text,
-                started=started.isoformat(timespec="milliseconds"),
-                seconds=time.monotonic() - clock,
-                finish_reason=completion.finish_reason,
-                prompt_tokens=completion.prompt_tokens,
-                completion_tokens=completion.completion_tokens,
-                price=self._price(completion.prompt_tokens, completion.completion_tokens),
-                attempts=completion.attempts,
-                first_token_seconds=first_token_seconds,
+            call_of(
+                step,
+                self._model.id,
+                sent,
+                parameters,
+                self._price,
                 left_out=left_out,
-                problem=completion.problem,
+                first_token_seconds=first_token_seconds,
             )
         )
         return completion

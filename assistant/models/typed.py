@@ -35,18 +35,23 @@ def typed_reply(
     sent = _with_schema(messages, schema) if in_words else tuple(messages)
     first = _exchange(complete, sent, heard)
     try:
-        return _read(first, schema)
+        return read_reply(first.text, schema)
     except ValidationError as error:
-        problem = _problem(first, error, schema)
-    second = _exchange(complete, (*sent, *_complaint(first, problem)), heard)
+        problem = reply_problem(first, error, schema)
+    second = _exchange(complete, (*sent, *complaint(first, problem)), heard)
     try:
-        return _read(second, schema)
+        return read_reply(second.text, schema)
     except ValidationError as error:
         # Without the cause: it repeats the reply.
-        problem = _problem(second, error, schema)
-    raise BadReplyError(
+        problem = reply_problem(second, error, schema)
+    raise bad_reply(label, problem, (first.text, second.text))
+
+
+def bad_reply(label: str, problem: str, received: tuple[str, ...]) -> BadReplyError:
+    """Return the error of a model that did not reply in the form asked for, twice."""
+    return BadReplyError(
         f"{label} did not reply in the form asked for, twice: {problem}. Retry, or choose another model.",
-        (first.text, second.text),
+        received,
     )
 
 
@@ -64,7 +69,8 @@ def _with_schema(messages: Sequence[Message], schema: type[BaseModel]) -> tuple[
     return (Message("system", told), *messages)
 
 
-def _complaint(reply: Completion, problem: str) -> tuple[Message, ...]:
+def complaint(reply: Completion, problem: str) -> tuple[Message, ...]:
+    """Return the messages that send a reply back once, with what is wrong with it."""
     said = reply.text[:LONGEST_REPEATED].strip() or "(nothing)"
     return (Message("assistant", said), _prompt(problem=problem)[1])
 
@@ -84,14 +90,15 @@ def _exchange(
     return completion
 
 
-def _read(reply: Completion, schema: type[Schema]) -> Schema:
-    text = reply.text.strip()
+def read_reply(text: str, schema: type[Schema]) -> Schema:
+    """Return a reply read into `schema`; raises ValidationError for one that does not fit."""
+    text = text.strip()
     # A fence round the whole is how many models mark what is JSON, and no fault in it.
     fenced = _FENCED.fullmatch(text)
     return schema.model_validate_json(fenced["inside"] if fenced else text)
 
 
-def _problem(reply: Completion, error: ValidationError, schema: type[BaseModel]) -> str:
+def reply_problem(reply: Completion, error: ValidationError, schema: type[BaseModel]) -> str:
     """Return what was wrong in the validator's words, which repeat nothing of the reply."""
     first = error.errors(include_input=False, include_url=False, include_context=False)[0]
     if first["type"] == "json_invalid":

@@ -72,7 +72,7 @@ def _render_paper(labelled: LabelledPaper) -> str:
     return "\n".join(
         (
             _render_paper_start(labelled),
-            *map(_render_passage, passages),
+            *map(render_passage, passages),
             mark(f"end of paper {labelled.label}"),
         )
     )
@@ -92,7 +92,8 @@ def _render_paper_start(labelled: LabelledPaper) -> str:
     )
 
 
-def _render_passage(passage: Passage) -> str:
+def render_passage(passage: Passage) -> str:
+    """Return a passage under a mark that says where it stands."""
     section = passage.section_path or passage.kind
     page = "" if passage.page is None else f", page {passage.page}"
     return f"{mark(f'passage: {section}{page}')}\n{as_data(passage.text)}"
@@ -106,7 +107,7 @@ def fit_evidence(evidence: Evidence, room: int) -> Evidence:
     kept: list[tuple[LabelledPaper, Passage]] = []
     started: set[int] = set()
     for labelled, passage in _in_rank_order(evidence):
-        room -= estimate_tokens(_render_passage(passage))
+        room -= estimate_tokens(render_passage(passage))
         room -= (
             0 if labelled.label in started else estimate_tokens(_render_paper(replace(labelled, passages=())))
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from string import Template
+from typing import Literal
 
 from assistant.records import Message, RequestKind
 
@@ -42,9 +43,9 @@ class Prompt:
         )
 
 
-def load_prompt(name: str) -> Prompt:
-    """Read prompt `name` from its file; raises ValueError where it has not the two parts."""
-    parts = _PARTS.match((FOLDER / f"{name}.md").read_text(encoding="utf-8"))
+def load_prompt(name: str, folder: Path | None = None) -> Prompt:
+    """Read prompt `name` from its file, ours or another folder's; raises ValueError without its two parts."""
+    parts = _PARTS.match(((folder or FOLDER) / f"{name}.md").read_text(encoding="utf-8"))
     if parts is None:
         raise ValueError(f"prompt {name!r}: a '# System' part and then a '# User' part are needed")
     system, user = parts["system"].strip(), parts["user"].strip()
@@ -54,13 +55,18 @@ def load_prompt(name: str) -> Prompt:
 
 
 @cache
-def _tasks() -> dict[str, str]:
-    return tomllib.loads((FOLDER / "tasks.toml").read_text(encoding="utf-8"))
+def _table(name: str) -> dict[str, str]:
+    return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
 
 
 def task(kind: RequestKind) -> str:
     """Return what an answer to a request of that kind is to do."""
-    return _tasks()[kind].strip()
+    return _table("tasks")[kind].strip()
+
+
+def form(name: Literal["prose", "sentences"]) -> str:
+    """Return in what form a summary is to be returned."""
+    return _table("forms")[name].strip()
 
 
 def mark(text: str) -> str:
@@ -74,6 +80,11 @@ def as_data(text: str) -> str:
     Bracketed numbers, a paper's own references, keep their numbers in brackets of another form.
     """
     return _NUMBER_BRACKETS.sub(r"〔\1〕", text.translate(_MARK_BRACKETS)).strip()
+
+
+def as_written(text: str) -> str:
+    """Return a draft with labels of ours in it as data: it can forge no mark, and its labels stay."""
+    return text.translate(_MARK_BRACKETS).strip()
 
 
 def as_line(text: str) -> str:

@@ -27,6 +27,16 @@ class Weighed:
 
 
 @dataclass(frozen=True, slots=True)
+class Carrier:
+    """The sentence that carries a claim best, and how well, 0..1."""
+
+    passage_id: str
+    sentence: int
+    text: str
+    support: float
+
+
+@dataclass(frozen=True, slots=True)
 class _Place:
     """A sentence of a paper and where it stands."""
 
@@ -40,6 +50,7 @@ class SupportCheck:
 
     def __init__(self, evidence: Evidence, scorer: SupportScorer) -> None:
         self._reader: SupportReader = scorer.reader()
+        self._known: dict[tuple[str, tuple[int, ...]], Support] = {}
         self._places = {paper.label: _places(paper) for paper in evidence.papers}
 
     def weigh(self, sentences: Sequence[AnswerSentence]) -> Weighed:
@@ -52,6 +63,17 @@ class SupportCheck:
             resolved[place] = replace(sentence, support=support)
             needed.append(self._needed(sentence, support, alone))
         return Weighed(tuple(resolved), tuple(needed))
+
+    def carriers(self, claims: Sequence[str], label: int) -> list[Carrier | None]:
+        """Return for each claim the sentence of a paper that carries it best, None where it has no words."""
+        found = self._support([(claim, (label,)) for claim in claims])
+        return [self._carrier(support, label) for support in found]
+
+    def _carrier(self, support: Support, label: int) -> Carrier | None:
+        if support.sentence is None:
+            return None
+        place = self._places[label][support.sentence]
+        return Carrier(place.passage.id, place.index, place.text, support.score)
 
     def _together(self, sentence: AnswerSentence, alone: Mapping[int, float]) -> float | None:
         """Return how well all that a sentence cites carries it: never less than one of them does."""
@@ -113,9 +135,12 @@ class SupportCheck:
         return frozenset(alone.keys() - spared)
 
     def _support(self, asked: Sequence[tuple[str, tuple[int, ...]]]) -> list[Support]:
-        """Return how well all that the labels of each claim stand for carries it."""
-        evidence = [[place.text for label in labels for place in self._places[label]] for _, labels in asked]
-        return self._reader.weigh([claim for claim, _ in asked], evidence)
+        """Return how well all that the labels of each claim stand for carries it; each is weighed once."""
+        new = [one for one in dict.fromkeys(asked) if one not in self._known]
+        evidence = [[place.text for label in labels for place in self._places[label]] for _, labels in new]
+        weighed = self._reader.weigh([claim for claim, _ in new], evidence)
+        self._known.update(zip(new, weighed, strict=True))
+        return [self._known[one] for one in asked]
 
 
 def citation_quality(weighed: Weighed) -> CitationQuality:

@@ -101,7 +101,8 @@ def word_lists() -> WordLists:
     )
 
 
-@lru_cache(maxsize=4096)
+# The sentences of thirty whole papers.
+@lru_cache(maxsize=16_384)
 def read_statement(sentence: str) -> Statement:
     """Read one sentence; of an endless one, only its beginning."""
     text = unicodedata.normalize("NFKC", sentence[:LONGEST_SENTENCE])

@@ -1,9 +1,9 @@
 """What checking found in an answer, in words for readers. No Streamlit."""
 
 from assistant.attribution import overlap_word, support_word
-from assistant.records import Answer, AnswerSentence, Turn
+from assistant.records import Answer, AnswerSentence
 from assistant.wording import PROBLEMS
-from explorer.parts.citations import sources
+from explorer.parts.citations import Checked, sources
 from explorer.parts.wording import counted
 
 
@@ -33,10 +33,10 @@ def uncited_ends(answer: Answer) -> tuple[int, ...]:
     )
 
 
-def weak_numbers(turn: Turn) -> tuple[int, ...]:
+def weak_numbers(checked: Checked) -> tuple[int, ...]:
     """Return, for each sentence that what it cites hardly supports, the number of its first citation."""
-    found = sources(turn)
-    weak = [one for one in turn.answer.sentences if one.citations and is_weak(one)]
+    found = sources(checked)
+    weak = [one for one in checked.answer.sentences if one.citations and is_weak(one)]
     firsts = (
         next((source.number for source in found if source.citation in one.citations), None) for one in weak
     )

@@ -2,15 +2,26 @@
 
 import re
 from dataclasses import dataclass
+from typing import Protocol
 
 from assistant.citations import hold_back, normalise_labels
-from assistant.records import Answer, Citation, LabelledPaper, Turn
+from assistant.records import Answer, Citation, Evidence, LabelledPaper
 from corpus.records import Box, Paper, PaperHits, Passage
 from explorer.parts.safe_text import label_offsets
 
 CONTEXT = 190
 
 _CITE = re.compile(r"(\d{1,4})-(\d{1,4})")
+
+
+class Checked(Protocol):
+    """What has a checked answer and the papers it cites: a turn, or a comparison."""
+
+    @property
+    def answer(self) -> Answer: ...
+
+    @property
+    def evidence(self) -> Evidence: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +60,16 @@ def parse_cite(identifier: object) -> tuple[int, int] | None:
     return (int(found[1]), int(found[2])) if found else None
 
 
-def known_labels(turn: Turn) -> frozenset[int]:
-    return frozenset(paper.label for paper in turn.evidence.papers)
+def known_labels(checked: Checked) -> frozenset[int]:
+    """Return the labels that can be followed: those of papers with a passage."""
+    return frozenset(paper.label for paper in checked.evidence.papers if paper.passages)
 
 
-def sources(turn: Turn) -> tuple[Source, ...]:
+def sources(checked: Checked) -> tuple[Source, ...]:
     """Return what each citation of an answer leads to, in the order its links are numbered."""
-    found = label_offsets(turn.answer.text, known_labels(turn))
+    found = label_offsets(checked.answer.text, known_labels(checked))
     return tuple(
-        _source(turn, number, len(found), label, offset)
+        _source(checked, number, len(found), label, offset)
         for number, (label, offset) in enumerate(found, start=1)
     )
 
@@ -128,10 +140,10 @@ def passage_place(passage: Passage, sentence: int | None) -> str:
     return ", ".join(part for part in (section, f"p. {page}" if page else "") if part)
 
 
-def _source(turn: Turn, number: int, count: int, label: int, offset: int) -> Source:
-    labelled = turn.evidence.paper(label)
+def _source(checked: Checked, number: int, count: int, label: int, offset: int) -> Source:
+    labelled = checked.evidence.paper(label)
     assert labelled is not None, "label_offsets returns known labels only"
-    citation = _citation_at(turn.answer, label, offset)
+    citation = _citation_at(checked.answer, label, offset)
     passage = _passage(labelled, citation.passage_id if citation else "")
     return Source(
         number, count, label, labelled.paper, passage, citation.sentence if citation else None, citation

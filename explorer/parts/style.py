@@ -55,10 +55,12 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 [class*="st-key-title_link_nearest"] [data-testid="stText"] { font-size: 15.5px; opacity: .86; }
 [class*="st-key-quiet_references"] button { min-height: 0; padding: .12rem 0; }
 [class*="st-key-downloads_"] button { min-height: 1.9rem; padding: .1rem .2rem; }
-.st-key-conversations button, .st-key-conversations button > div { justify-content: flex-start; }
-.st-key-conversations button p { white-space: normal; text-align: left; line-height: 1.35; }
-.st-key-conversations .stMarkdown p { line-height: 1.35; }
-.st-key-current_conversation { border-left: 3px solid var(--pt-strong); padding-left: .6rem; }
+:is(.st-key-conversations, .st-key-comparisons) :is(button, button > div) { justify-content: flex-start; }
+:is(.st-key-conversations, .st-key-comparisons) button p {
+  white-space: normal; text-align: left; line-height: 1.35; }
+:is(.st-key-conversations, .st-key-comparisons) .stMarkdown p { line-height: 1.35; }
+:is(.st-key-current_conversation, .st-key-current_comparison) {
+  border-left: 3px solid var(--pt-strong); padding-left: .6rem; }
 [class*="st-key-quiet"] button p { white-space: normal; text-align: left; }
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] p { color: inherit; }
 [data-testid="stCaptionContainer"] { opacity: .78; }
@@ -105,6 +107,22 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 .st-key-entries .stMarkdown p + p { margin-top: .5rem; }
 .st-key-entries [data-testid="stMarkdownContainer"] { margin-bottom: 0; }
 [class*="st-key-marked_sentence"] { scroll-margin-block: 7rem; }
+.pt-tree { display: flex; flex-wrap: wrap; gap: .35rem .4rem; }
+.pt-chip { font-size: .85rem; line-height: 1.4; padding: .05rem .55rem; border-radius: 999px;
+  border: 1px solid #8887; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.pt-kept { border-color: var(--pt-strong); font-weight: 600;
+  background: color-mix(in srgb, var(--pt-strong) 16%, transparent); }
+.pt-note { font-size: .85rem; line-height: 1.6; opacity: .78; }
+.pt-dots { display: flex; flex-wrap: wrap; gap: .3rem; }
+.pt-dot { width: .7rem; height: .7rem; border-radius: 50%; border: 1.5px solid #888a; }
+.pt-read { background: var(--pt-strong); border-color: var(--pt-strong); }
+.pt-failed { background: #dc2626; border-color: #dc2626; }
+[class*="st-key-desk_row_"] a, .st-key-found_papers button { background: none; padding: .15rem 0; }
+[class*="st-key-desk_row_"] a p, [class*="st-key-desk_row_"] a span, .st-key-found_papers button p {
+  white-space: normal; line-height: 1.4; font-weight: 400; text-align: left; }
+.st-key-found_papers button, .st-key-found_papers button > div { justify-content: flex-start; }
+[class*="st-key-desk_row_"] a:hover :is(p, span) { text-decoration: underline; }
+[class*="st-key-desk_row_"] { flex-wrap: nowrap; }
 .stImage img { border: 1px solid color-mix(in srgb, currentColor 16%, transparent); border-radius: 4px; }
 @media (max-width: 640px) {
   .stMainBlockContainer { padding: 4rem 1rem 2rem; }

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from assistant.records import RequestKind, Rewrite, Turn
+from assistant.records import Answer, Evidence, RequestKind, Rewrite, Turn
 from corpus.records import Aspect, AspectName, Author, CollectionSummary, Paper, parse_passage_id
 from explorer.parts.safe_text import escaped, one_line, shortened
 
@@ -62,9 +62,14 @@ def full_reference(paper: Paper) -> str:
 
 def answer_with_references(turn: Turn) -> str:
     """Return an answer as plain text, with the papers it cites below it."""
-    lines = [turn.question, "", turn.answer.text.strip(), "", "References"]
-    for label in turn.answer.cited_labels:
-        if labelled := turn.evidence.paper(label):
+    return text_with_references(turn.question, turn.answer, turn.evidence)
+
+
+def text_with_references(heading: str, answer: Answer, evidence: Evidence) -> str:
+    """Return a checked text as it is copied, under a heading and with the papers it cites below it."""
+    lines = [heading, "", answer.text.strip(), "", "References"]
+    for label in answer.cited_labels:
+        if labelled := evidence.paper(label):
             lines.append(f"[{label}] {full_reference(labelled.paper)}")
     return "\n".join(lines)
 

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assistant.conversations import LONGEST_TITLE, ConversationError, ConversationStore, open_conversations
+from assistant.conversations import ConversationError, ConversationStore, open_conversations
+from assistant.database import LONGEST_TITLE
 from assistant.records import Answer, Conversation, Evidence, Provenance, Rewrite, Turn
 from assistant.transcript import turn_to_json
 from corpus.records import Scope
@@ -297,7 +298,7 @@ def test_a_read_only_database_can_be_read_and_says_what_it_is(store, path):
 
 
 def test_a_locked_database_is_said(store, path, monkeypatch):
-    monkeypatch.setattr("assistant.conversations.BUSY_SECONDS", 0.05)
+    monkeypatch.setattr("assistant.database.BUSY_SECONDS", 0.05)
     impatient = ConversationStore(path)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

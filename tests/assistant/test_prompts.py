@@ -22,6 +22,22 @@ GOLDEN = Path(__file__).parent / "golden"
 VALUES = {
     "rewrite": {"history": "<history>", "question": "<question>"},
     "answer": {"history": "<history>", "papers": "<papers>", "question": "<question>", "task": "<task>"},
+    "elements": {"text": "<text>"},
+    "compare": {
+        "description": "<description>",
+        "references": "<references>",
+        "summary": "<summary>",
+        "elements": "<elements>",
+        "new": "<new>",
+        "words": "<words>",
+        "form": "<form>",
+    },
+    "vote": {
+        "description": "<description>",
+        "references": "<references>",
+        "candidates": "<candidates>",
+        "count": "<count>",
+    },
     "typed": {"schema": "<schema>", "problem": "<problem>"},
 }
 

@@ -1,0 +1,135 @@
+"""A finished comparison for the terminal: as one JSON document, and in print."""
+
+from dataclasses import asdict
+from typing import Any
+
+from assistant import wording
+from assistant.commands.asking import print_references, rounded, sentence_json
+from assistant.commands.printing import err, out, say
+from assistant.comparing import wording as said
+from assistant.comparing.differences import Differences, differences
+from assistant.comparing.grid import element_grid
+from assistant.comparing.records import DESCRIPTION, ELEMENT_NAMES, Comparison, KeyElement, Round
+from corpus.text import storable
+
+
+def comparison_json(comparison: Comparison, loading: float = 0.0) -> dict[str, Any]:
+    """Return a comparison as the terminal's JSON: the summary, what it rests on, and how it came about.
+
+    `loading` is the seconds spent on opening corpus and encoder, before the papers were read.
+    """
+    answer = comparison.answer
+    labels = [DESCRIPTION, *(one.label for one in comparison.evidence.papers)]
+    return {
+        "id": comparison.id,
+        "about": comparison.about,
+        "papers": [
+            {"id": one.paper.id, "label": one.label, "title": one.paper.title}
+            for one in comparison.evidence.papers
+        ],
+        "summary": answer.text,
+        "sentences": [sentence_json(answer, one) for one in answer.sentences],
+        "citation_recall": answer.citation_recall,
+        "citation_precision": answer.citation_precision,
+        "problems": list(answer.problems),
+        "remarks": list(comparison.remarks),
+        "elements": {str(label): _elements_json(comparison, label) for label in labels},
+        "differences": _differences_json(differences(comparison)),
+        "rounds": [_round_json(one) for one in comparison.rounds],
+        "calls": said.calls_made(comparison),
+        "usage": asdict(comparison.usage),
+        "seconds": {"load": round(loading, 4)}
+        | {step.step: round(step.seconds, 4) for step in comparison.seconds},
+    }
+
+
+def _elements_json(comparison: Comparison, label: int) -> dict[str, Any]:
+    """Return the seven elements of a text by their names; "" is not stated."""
+    elements = comparison.elements_of(label)
+    return {name: _element_json(elements.element(name)) for name in ELEMENT_NAMES}
+
+
+def _element_json(element: KeyElement) -> dict[str, Any]:
+    return {
+        "text": element.text,
+        "evidence": [
+            {
+                "passage": one.passage_id,
+                "sentence": one.sentence,
+                "text": one.text,
+                "support": rounded(one.support),
+            }
+            for one in element.evidence
+        ],
+        "score": rounded(element.support),
+    }
+
+
+def _differences_json(found: Differences) -> dict[str, Any]:
+    return {
+        "common": [asdict(thing) for thing in found.common],
+        "alone": {str(label): [asdict(thing) for thing in things] for label, things in found.alone},
+        "elements": [asdict(one) for one in found.elements],
+    }
+
+
+def _round_json(one: Round) -> dict[str, Any]:
+    return {
+        "number": one.number,
+        "labels": list(one.labels),
+        "candidates": [
+            {
+                "number": candidate.number,
+                "parent": candidate.parent,
+                "text": candidate.text,
+                "lost": list(candidate.lost),
+                "votes": candidate.votes,
+                "citation_precision": rounded(candidate.citation_precision),
+                "citation_recall": rounded(candidate.citation_recall),
+                "problems": list(candidate.problems),
+            }
+            for candidate in one.candidates
+        ],
+        "votes": [asdict(vote) for vote in one.votes],
+        "kept": list(one.kept),
+        "failed": list(one.failed),
+    }
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """Print the summary with its references, then what is common, what is not, and what it took."""
+    answer = comparison.answer
+    _print(f"\n{answer.text}\n")
+    print_references(answer, comparison.evidence)
+    _, others = said.cited_and_not(comparison)
+    for labelled in others:
+        _print(f"[{labelled.label}] {labelled.paper.title} {labelled.paper.id}, not cited")
+    found = differences(comparison)
+    if found.has_any:
+        lines = (*said.common_said(found), *said.alone_said(found), *said.stated_said(found))
+        _print("\nIn common and apart", "bold")
+        for line in lines:
+            _print(f"- {line}")
+        _print(said.DIFFERENCES_NOTE, "dim")
+    _print_checks(comparison)
+
+
+def _print_checks(comparison: Comparison) -> None:
+    for problem in comparison.answer.problems:
+        err.print(wording.PROBLEMS[problem], style="yellow", markup=False)
+    for remark in comparison.remarks:
+        err.print(storable(remark), style="yellow", markup=False, soft_wrap=True)
+    grid = element_grid(comparison)
+    if not grid.is_empty:
+        say(said.grid_said(grid))
+    seconds = f"{sum(step.seconds for step in comparison.seconds):.1f} s"
+    usage = comparison.usage
+    spent = wording.spent(usage.prompt_tokens, usage.completion_tokens, usage.price)
+    calls = said.calls_said(comparison)
+    facts = [comparison.provenance.generator, seconds, *calls, *spent, wording.checked(comparison.answer)]
+    say(", ".join(fact for fact in facts if fact))
+
+
+def _print(text: str, style: str = "") -> None:
+    # A model's text, or a title, may come from anybody: nothing in it may act on the terminal.
+    out.print(storable(text), style=style, markup=False, soft_wrap=True)

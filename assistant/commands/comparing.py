@@ -1,0 +1,232 @@
+"""The command that compares papers."""
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, NoReturn, get_args
+
+import typer
+
+from assistant.commands.asking import chosen_parameters
+from assistant.commands.compared import comparison_json, print_comparison
+from assistant.commands.exporting import comparison_text, format_of
+from assistant.commands.keeping import OWNER
+from assistant.commands.opening import Library, check_writable, open_library, opened_comparisons, write_file
+from assistant.commands.printing import JsonOption, err, fail, print_json, say
+from assistant.commands.watching import Progress, Watch
+from assistant.compare import Comparer
+from assistant.comparing import wording as said
+from assistant.comparing.algorithm import UnusableRoundError
+from assistant.comparing.choice import open_comparative_generator
+from assistant.comparing.journal import Journal
+from assistant.comparing.protocol import ComparativeGenerator
+from assistant.comparing.records import (
+    Ablation,
+    Compared,
+    Comparison,
+    ComparisonOptions,
+    ComparisonRequest,
+    PaperOrder,
+    Planned,
+)
+from assistant.comparing.store import ComparisonStore, StoredComparison
+from assistant.provenance import provenance_of
+from assistant.records import AssistantError
+from corpus.elements import ElementStore
+from corpus.errors import CorpusError
+from corpus.text import storable
+
+# What a shell reports of a program that was interrupted.
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What is to be compared and by what: as the options say, or as a stored comparison was begun."""
+
+    request: ComparisonRequest
+    generator: str
+    chosen: dict[str, Any]
+    begun: StoredComparison | None = None
+
+
+def compare(
+    paper: Annotated[list[str] | None, typer.Argument(help="The papers to compare, by their ids.")] = None,
+    *,
+    about: Annotated[
+        str, typer.Option(help="What they are compared for: your topic, question or abstract.")
+    ] = "",
+    generator: Annotated[
+        str, typer.Option(help="What compares: extractive, or a model's id.")
+    ] = "extractive",
+    samples: Annotated[int, typer.Option(help="How many samples continue each summary (n_s).")] = 2,
+    votes: Annotated[int, typer.Option(help="How many votes a round has (n_v).")] = 5,
+    keep: Annotated[int, typer.Option(help="How many summaries a round keeps (n_c).")] = 3,
+    order: Annotated[PaperOrder, typer.Option(help="In which order the papers come.")] = "given",
+    without: Annotated[
+        list[str] | None,
+        typer.Option(help="Leave a part of the method out: elements, increments or reflection."),
+    ] = None,
+    temperature: Annotated[float | None, typer.Option(help="How freely a model writes.")] = None,
+    top_p: Annotated[float | None, typer.Option(help="From how much of the likely words.")] = None,
+    top_k: Annotated[int | None, typer.Option(help="From how many of the likely words.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="The longest reply.")] = None,
+    repetition_penalty: Annotated[float | None, typer.Option(help="1 for none.")] = None,
+    trail: Annotated[
+        Path | None,
+        typer.Option(help="Write it to this file: .json, .md, .html, .tex, .bib or .csv."),
+    ] = None,
+    resume: Annotated[
+        str, typer.Option(help="Go on with this stored comparison, which was not finished.")
+    ] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether to go on.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare papers: one cited summary, what each says to seven questions, and how it came about."""
+    chosen = {
+        "temperature": temperature,
+        "top_p": top_p,
+        "top_k": top_k,
+        "max_tokens": max_tokens,
+        "repetition_penalty": repetition_penalty,
+    }
+    try:
+        options = ComparisonOptions(samples, votes, keep, order, _left_out(without or ()))
+        wanted = ComparisonRequest(tuple(paper or ()), about, options)
+        if trail:
+            format_of(trail)
+            check_writable(trail)
+        with opened_comparisons() as store:
+            wish = _Wish(wanted, generator, chosen, _begun(store, resume, wanted) if resume else None)
+            comparison, loading = _compared(store, wish, ask=not yes, as_json=as_json)
+        if trail:
+            write_file(trail, comparison_text(comparison, format_of(trail), trail.stem))
+    except (AssistantError, CorpusError) as error:
+        fail(error, as_json)
+    if as_json:
+        print_json(comparison_json(comparison, loading))
+    else:
+        print_comparison(comparison)
+
+
+def _left_out(names: Sequence[str]) -> tuple[Ablation, ...]:
+    parts: dict[str, Ablation] = {part: part for part in get_args(Ablation)}
+    for name in names:
+        if name not in parts:
+            raise AssistantError(f"There is no part {name!r} to leave out: name {said.listed(parts)}.")
+    return tuple(parts[name] for name in names)
+
+
+def _begun(store: ComparisonStore, identifier: str, wanted: ComparisonRequest) -> StoredComparison:
+    """Return the comparison that is gone on with; raises AssistantError when there is none."""
+    if wanted.papers or wanted.about:
+        raise AssistantError(
+            "With --resume a comparison goes on with the papers and the description it was begun with: give "
+            "neither."
+        )
+    if begun := store.get(identifier):
+        return begun
+    raise AssistantError(
+        f"There is no comparison {identifier!r}. List them with: python -m assistant comparisons list"
+    )
+
+
+def _compared(store: ComparisonStore, wish: _Wish, *, ask: bool, as_json: bool) -> tuple[Comparison, float]:
+    """Return the finished comparison, and the seconds it took to load what compares."""
+    if wish.begun and wish.begun.comparison:
+        say("This comparison was finished before.")
+        return wish.begun.comparison, 0.0
+    library = open_library()
+    generator = _generator(library, wish)
+    kept = ElementStore.open(library.settings.corpus_path)
+    comparer = Comparer(library.corpus, library.encoder, generator, kept)
+    wanted = wish.begun.request if wish.begun else wish.request
+    planned = comparer.plan(wanted)
+    if not as_json:
+        _print_plan(planned, generator)
+        if ask and planned.budget.calls:
+            _ask_to_go_on()
+    versions = provenance_of(library.corpus, generator.name, "").corpus
+    begun = wish.begun or store.start(OWNER, wanted, generator.name, generator.parameters, versions)
+    if begun.corpus != versions:
+        say("The corpus has changed since this was begun: what was read from other texts is read again.")
+    return _run(store, comparer, begun, planned, as_json=as_json), library.loading
+
+
+def _generator(library: Library, wish: _Wish) -> ComparativeGenerator:
+    settings, begun = library.settings, wish.begun
+    if begun:
+        return open_comparative_generator(begun.generator, settings, library.encoder, begun.parameters)
+    parameters = chosen_parameters(settings, wish.generator, wish.chosen)
+    return open_comparative_generator(wish.generator, settings, library.encoder, parameters)
+
+
+def _print_plan(planned: Planned, generator: ComparativeGenerator) -> None:
+    """Say what will be compared and what it takes, before anything is asked."""
+    for one in planned.papers:
+        say(storable(f"[{one.label}] {one.paper.title} {one.paper.id}"))
+    for remark in planned.remarks:
+        err.print(storable(remark), style="yellow", markup=False, soft_wrap=True)
+    if reused := said.reused_said(planned):
+        say(reused)
+    say(f"Compared by {generator.label}. {said.budget_said(planned.budget)}")
+
+
+def _ask_to_go_on() -> None:
+    """Ask whether to spend that, where somebody is there to answer."""
+    if somebody_is_there() and not typer.confirm("Go on?", default=True, err=True):
+        say("Nothing was asked, and nothing is kept.")
+        raise typer.Exit(1)
+
+
+def somebody_is_there() -> bool:
+    """Tell whether the command was started by hand, in a terminal that shows what it asks."""
+    return sys.stdin.isatty() and err.is_terminal
+
+
+def _run(
+    store: ComparisonStore, comparer: Comparer, begun: StoredComparison, planned: Planned, *, as_json: bool
+) -> Comparison:
+    """Return the comparison once it is complete; every call is stored as soon as it has ended."""
+    identifier = begun.id
+    journal = Journal(store.calls(identifier), keep=lambda call: store.add_call(identifier, call))
+    rounds = 1 if "increments" in begun.request.options.without else len(planned.papers)
+    # Closing what yields the events cancels the work behind them.
+    events = comparer.compare(begun.request, journal, identifier)
+    if not as_json:
+        say(f"Kept as comparison {identifier}. Stop it with Ctrl+C: what is done is kept.")
+    try:
+        with closing(events), Watch(err, Progress(planned, rounds), quiet=as_json) as watch:
+            for event in events:
+                if isinstance(event, Compared):
+                    store.finish(identifier, event.comparison)
+                    return event.comparison
+                watch.show(event)
+    except KeyboardInterrupt:
+        _say_stopped(identifier, "Stopped.", as_json)
+        _leave()
+    except (AssistantError, CorpusError) as error:
+        if isinstance(error, UnusableRoundError):
+            store.drop_round(identifier, error.round)
+        store.fail(identifier, str(error))
+        _say_stopped(identifier, str(error), as_json)
+        raise typer.Exit(2) from error
+    raise AssistantError("The comparison was not completed. Go on with it.")
+
+
+def _say_stopped(identifier: str, why: str, as_json: bool) -> None:
+    """Say why a comparison is not finished, and how to go on with it."""
+    message = f"{why} What is done is kept. Go on with: python -m assistant compare --resume {identifier}"
+    if as_json:
+        print_json({"id": identifier, "error": message})
+    err.print(storable(message), style="red", markup=False, soft_wrap=True)
+
+
+def _leave() -> NoReturn:
+    """End at once: Python would wait for the calls that are under way, and a model may take a minute."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(INTERRUPTED)

@@ -1,0 +1,201 @@
+"""A comparison as it goes on, for a terminal: a tree that lives, or a line for each step."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+from rich.tree import Tree
+
+from assistant import wording
+from assistant.commands.printing import say
+from assistant.comparing import wording as said
+from assistant.comparing.records import (
+    Candidate,
+    ComparisonEvent,
+    Extracted,
+    KeyElements,
+    Planned,
+    Round,
+    RoundFinished,
+    Sampled,
+    Vote,
+    Voted,
+    Working,
+)
+from assistant.wording import counted
+from corpus.text import storable
+
+# A tree that is higher than the screen hides what happens now.
+ROUNDS_SHOWN = 8
+LONGEST_TITLE = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What has happened in a comparison so far; `candidates` and `votes` are those of the round under way."""
+
+    planned: Planned
+    rounds_in_all: int
+    elements: tuple[KeyElements, ...] = ()
+    rounds: tuple[Round, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    votes: tuple[Vote, ...] = ()
+    working: Working | None = None
+
+    def after(self, event: ComparisonEvent) -> "Progress":
+        """Return the progress once an event has happened."""
+        match event:
+            case Extracted(elements):
+                return replace(self, elements=(*self.elements, elements))
+            case Sampled(_, candidate):
+                return replace(self, candidates=(*self.candidates, candidate))
+            case Voted(_, vote):
+                return replace(self, votes=(*self.votes, vote))
+            case RoundFinished(finished):
+                return replace(self, rounds=(*self.rounds, finished), candidates=(), votes=())
+            case Working():
+                return replace(self, working=event)
+        return self
+
+
+def progress_tree(progress: Progress) -> Tree:
+    """Return the progress as a tree: a line for each round that is over, the newest one in full."""
+    papers = counted(len(progress.planned.papers), "paper")
+    tree = Tree(_text(f"Comparing {papers}", "bold"), guide_style="dim")
+    if progress.elements:
+        tree.add(_text(_elements_line(progress)))
+    hidden = max(0, len(progress.rounds) - ROUNDS_SHOWN)
+    if hidden:
+        tree.add(_text(f"{counted(hidden, 'round')} before", "dim"))
+    branches = [tree.add(_text(_round_line(progress, one))) for one in progress.rounds[hidden:]]
+    if progress.candidates:
+        _add_current(tree, progress)
+    elif branches:
+        _add_finished(branches[-1], progress.rounds[-1])
+    if progress.working and progress.working.calls:
+        tree.add(_text(working_line(progress.working), "dim"))
+    return tree
+
+
+def _add_current(tree: Tree, progress: Progress) -> None:
+    number = len(progress.rounds) + 1
+    branch = tree.add(_text(f"Round {number} of {progress.rounds_in_all}{_named(progress, number)}"))
+    for candidate in sorted(progress.candidates, key=lambda one: one.number):
+        votes = sum(vote.choice == candidate.number for vote in progress.votes)
+        branch.add(_text(candidate_line(candidate, votes), _style(candidate)))
+    if discarded := sum(vote.choice is None for vote in progress.votes):
+        branch.add(_text(f"{counted(discarded, 'vote')} discarded", "yellow"))
+
+
+def _add_finished(branch: Tree, one: Round) -> None:
+    for candidate in one.candidates:
+        kept = ", kept" if candidate.number in one.kept else ""
+        branch.add(_text(candidate_line(candidate, candidate.votes, kept), _style(candidate)))
+
+
+def _style(candidate: Candidate) -> str:
+    return "yellow" if candidate.is_marked else ""
+
+
+def candidate_line(candidate: Candidate, votes: int, mark: str = "") -> str:
+    """Return a candidate with its votes as dots, and what is wrong with it."""
+    dots = f" {'●' * votes}" if votes else ""
+    faults = " ".join(said.faults_said(candidate))
+    return f"candidate {candidate.number}{mark}{dots}" + (f". {faults}" if faults else "")
+
+
+def step_lines(before: Progress, event: ComparisonEvent) -> Iterator[str]:
+    """Yield what an event is in plain lines, for what is no terminal."""
+    match event:
+        case Extracted(elements):
+            yield _elements_line(before.after(event), elements)
+        case Sampled(number, candidate):
+            yield f"Round {number}: {candidate_line(candidate, 0, ' is written')}"
+        case Voted(number, vote):
+            yield f"Round {number}: {said.vote_said(vote)}"
+        case RoundFinished(finished):
+            yield _round_line(before, finished)
+
+
+def _elements_line(progress: Progress, newest: KeyElements | None = None) -> str:
+    """Return how many texts are read, the description among them."""
+    read = f"Key elements: {len(progress.elements)} of {len(progress.planned.papers) + 1} texts read"
+    if newest is None:
+        unread = sum(bool(one.problem) for one in progress.elements)
+        return f"{read}, {unread} could not be" if unread else read
+    name = f"[{newest.label}]" if newest.label else "the description"
+    stated = newest.problem or f"{sum(one.is_stated for one in newest.elements)} of 7 stated"
+    return f"{read}; {name}: {stated}"
+
+
+def _round_line(progress: Progress, one: Round) -> str:
+    said_of_it = said.round_said(one)
+    return f"Round {one.number} of {progress.rounds_in_all}: {said_of_it}{_named(progress, one.number)}"
+
+
+def _named(progress: Progress, number: int) -> str:
+    """Return the paper that is new in a round; where all come at once, nothing."""
+    papers = progress.planned.papers
+    if progress.rounds_in_all != len(papers) or number > len(papers):
+        return ""
+    paper = papers[number - 1]
+    return f" · [{paper.label}] {_shortened(paper.paper.title or paper.paper.id)}"
+
+
+def working_line(working: Working) -> str:
+    """Return how many calls were made, and what they cost."""
+    usage = working.usage
+    spent = wording.spent(usage.prompt_tokens, usage.completion_tokens, usage.price)
+    kept = f"{working.recorded} of them before" if working.recorded else ""
+    return ", ".join(filter(None, (counted(working.calls, "model call"), kept, *spent)))
+
+
+def _shortened(title: str) -> str:
+    line = " ".join(title.split())
+    return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1]}…"
+
+
+def _text(line: str, style: str = "") -> Text:
+    # Titles and replies may come from anybody: nothing in them may act on the terminal.
+    return Text(storable(line), style=style, overflow="ellipsis", no_wrap=True)
+
+
+@dataclass
+class Watch:
+    """Shows a comparison while it goes on, within a `with` block.
+
+    In a terminal it is a tree that is drawn anew; elsewhere every step is a line.
+    """
+
+    console: Console
+    progress: Progress
+    quiet: bool = False
+    _live: Live | None = field(default=None, init=False)
+
+    def __enter__(self) -> "Watch":
+        if self.console.is_terminal and not self.quiet:
+            self._live = Live(progress_tree(self.progress), console=self.console, refresh_per_second=8)
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._live:
+            self._live.update(progress_tree(self.progress))
+            self._live.stop()
+
+    def show(self, event: ComparisonEvent) -> None:
+        """Show what has just happened."""
+        if not self._live and not self.quiet:
+            for line in step_lines(self.progress, event):
+                say(storable(line))
+        self.progress = self.progress.after(event)
+        if self._live:
+            self._live.update(progress_tree(self.progress))

@@ -1,0 +1,1 @@
+"""Comparative literature summaries: ChatCite's key elements, incremental comparison and reflection."""

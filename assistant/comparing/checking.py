@@ -1,0 +1,126 @@
+"""Drafts of summaries and key elements checked against the papers; nothing is weighed twice."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from assistant.citations import check_sentences, normalise_labels, plain_claim
+from assistant.comparing.protocol import SourceText
+from assistant.comparing.records import (
+    ELEMENT_NAMES,
+    Candidate,
+    ElementEvidence,
+    ElementName,
+    KeyElement,
+)
+from assistant.drafts import read_draft
+from assistant.records import (
+    Answer,
+    Citation,
+    Draft,
+    DraftProblem,
+    Evidence,
+    LabelledPaper,
+)
+from assistant.support.check import Carrier, SupportCheck, citation_quality
+from assistant.support.scorer import SupportScorer
+from corpus.sentences import sentence_spans
+
+# A summary of thirty papers has about 2,000 words.
+LONGEST_SUMMARY = 30_000
+# What may stand at the end of a summary that was written to its end.
+_ENDS = (".", "!", "?", "]", ")", "”", '"', "’")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSummary:
+    """A draft as it can be shown: labels in the one form, and what was wrong with it."""
+
+    text: str
+    labels: tuple[int, ...]
+    problems: tuple[DraftProblem, ...]
+
+
+def read_summary(draft: Draft, about: str, labels: Sequence[int]) -> ReadSummary:
+    """Return a draft as prose with labels in the one form; half a sentence at its end is left out."""
+    read = read_draft(draft, about, longest=LONGEST_SUMMARY)
+    labelled = normalise_labels(read.text, set(labels))
+    problems = dict.fromkeys(read.problems)
+    text = labelled.text.strip()
+    if text and not text.endswith(_ENDS):
+        if "interrupted" not in problems:
+            problems["cut_short"] = None
+        text = _whole_sentences(text)
+    if text and not labelled.labels:
+        problems["no_citations"] = None
+    kept = normalise_labels(text, set(labels)).labels
+    return ReadSummary(text, kept, tuple(problems))
+
+
+def _whole_sentences(text: str) -> str:
+    """Return a text without the half sentence at its end; one that is nothing else stays."""
+    spans = sentence_spans(text)
+    return text[: spans[-1][0]].rstrip() if len(spans) > 1 else text
+
+
+class SummaryChecker:
+    """Checks what is written in one comparison against its texts; not for several threads at once."""
+
+    def __init__(self, sources: Sequence[SourceText], scorer: SupportScorer) -> None:
+        papers = tuple(source.paper for source in sources)
+        self.evidence = Evidence(papers)
+        self._support = SupportCheck(self.evidence, scorer)
+
+    def scored(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Return candidates with the recall and precision of their citations."""
+        written = [check_sentences(one.text, self.evidence, resolve=_not_resolved) for one in candidates]
+        # All at once first, which encodes them in large batches; each by itself is then known.
+        self._support.weigh([sentence for sentences in written for sentence in sentences])
+        qualities = [citation_quality(self._support.weigh(sentences)) for sentences in written]
+        return [
+            replace(one, citation_recall=quality.recall, citation_precision=quality.precision)
+            for one, quality in zip(candidates, qualities, strict=True)
+        ]
+
+    def answer(self, text: str, problems: tuple[DraftProblem, ...]) -> Answer:
+        """Return a summary as a checked answer: every sentence's citations resolved and scored."""
+        weighed = self._support.weigh(check_sentences(text, self.evidence, resolve=_not_resolved))
+        quality = citation_quality(weighed)
+        return Answer(
+            text=text,
+            sentences=weighed.sentences,
+            citation_recall=quality.recall,
+            citation_precision=quality.precision,
+            problems=problems,
+        )
+
+    def elements(self, label: int, texts: Mapping[ElementName, str]) -> tuple[KeyElement, ...]:
+        """Return the seven elements with the sentences of their text that carry them, found and scored."""
+        claims = {name: _claims(texts.get(name, "")) for name in ELEMENT_NAMES}
+        asked = [claim for name in ELEMENT_NAMES for claim in claims[name]]
+        found = iter(self._support.carriers(asked, label))
+        return tuple(
+            _element(name, texts.get(name, ""), [next(found) for _ in claims[name]]) for name in ELEMENT_NAMES
+        )
+
+
+def _claims(text: str) -> list[str]:
+    spans = [text[start:end].strip() for start, end in sentence_spans(text)]
+    return [claim for claim in map(plain_claim, spans) if claim]
+
+
+def _element(name: ElementName, text: str, found: Sequence[Carrier | None]) -> KeyElement:
+    """Return an element; all of it must be carried, so it is carried as well as its weakest sentence."""
+    if not text:
+        return KeyElement(name)
+    carriers = [one for one in found if one]
+    evidence = [ElementEvidence(one.passage_id, one.sentence, one.text, one.support) for one in carriers]
+    is_carried = bool(carriers) and len(carriers) == len(found)
+    support = min(one.support for one in carriers) if is_carried else 0.0
+    return KeyElement(name, text, support, tuple(dict.fromkeys(evidence)))
+
+
+def _not_resolved(label: int, claim: str, paper: LabelledPaper) -> Citation:
+    """Return a citation that leads to where a paper begins: weighing leads it to where it belongs."""
+    first = paper.passages[0]
+    evidence = first.sentence_text(0) if first.sentences else ""
+    return Citation(label, claim, first.id, None, evidence, overlap=0.0)

@@ -1,0 +1,34 @@
+"""Opening what compares papers by its name: the same names as those of what answers questions."""
+
+from assistant.comparing.extractive.generator import ExtractiveComparer
+from assistant.comparing.prompted import PromptedComparer
+from assistant.comparing.protocol import ComparativeGenerator
+from assistant.generators.calls import no_price
+from assistant.generators.choice import check_choice
+from assistant.models.menu import open_model
+from assistant.records import Parameters
+from corpus.encoder import Encoder
+from corpus.settings import Settings
+
+
+def open_comparative_generator(
+    name: str, settings: Settings, encoder: Encoder, parameters: Parameters | None = None, session: str = ""
+) -> ComparativeGenerator:
+    """Return what compares under that name; raises AssistantError when it cannot be chosen.
+
+    `parameters` are for generators that ask a model; `session` is who asks, for the limits on calls.
+    """
+    choice = check_choice(name, settings, parameters)
+    if choice is None:
+        return ExtractiveComparer(encoder)
+    entry, parameters = choice
+    is_local = entry.provider == "local"
+    of_session = settings.model_calls_per_session if session else settings.model_calls
+    return PromptedComparer(
+        open_model(entry, settings, session),
+        context=entry.context,
+        parameters=parameters,
+        price=no_price if is_local else entry.price,
+        at_once=min(of_session, settings.model_calls),
+        in_sentences=is_local,
+    )

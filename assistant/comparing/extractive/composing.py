@@ -1,0 +1,289 @@
+"""A comparative summary composed of selected sentences: grouped, in order of years, every one cited."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, product
+
+from assistant.comparing.extractive.accounts import Account
+from assistant.comparing.extractive.grouping import Group, Grouping, likeness
+from assistant.comparing.extractive.supporting import Supporting
+from assistant.comparing.extractive.vectors import EachAlone
+from assistant.comparing.extractive.wording import lowered, without_stop
+from assistant.comparing.records import ElementName
+from corpus.text import words
+
+ALIKE = 0.86
+LONGEST_PAIR = 62
+LONGEST_PART = 40
+CLOSE = 0.6
+RELATED = 0.5
+MOST_LIMITS = 3
+TRIED = 3
+# Of so many papers one may share a sentence that another's citation alone would carry.
+SPARED = 8
+PARTNERS = 3
+# How what papers share is said; both are carried by papers that are about it, "work on ..." less often.
+_SHARED = ("{term} {verb} studied in", "{term} {verb} the subject of")
+# "Smith et al.", "Smith and Doe", "Smith's", "SummN": such a name begins a clause as it begins a sentence.
+_NAMED = re.compile(r"[Tt]he authors\b|\S+ (?:et al\.|and [A-Z])|\S+(?:'s|’s|s'|s’) |[A-Za-z-]+[A-Z0-9]\S* ")
+Plan = Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """A way to tell of a paper: which element comes first, which second, and whether two are told in one."""
+
+    first: tuple[ElementName, ...]
+    second: tuple[ElementName, ...]
+    paired: bool
+
+
+# What a paper does comes before what came of it.
+_DOES: tuple[ElementName, ...] = ("contributions", "methodology", "innovations")
+_CAME_OF_IT: tuple[ElementName, ...] = ("results", "conclusions", "research_questions")
+# What each sample of a round does with its new papers; further samples begin again.
+TELLINGS = (
+    Telling(("contributions", "methodology", *_DOES), ("results", "conclusions"), paired=True),
+    Telling(("methodology", "contributions", *_DOES), (), paired=True),
+    Telling(("innovations", "contributions", *_DOES), ("conclusions", "results"), paired=True),
+    Telling(("contributions", *_DOES), (), paired=True),
+    Telling(("methodology", *_DOES), ("innovations", "results"), paired=False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A paper whose turn it is to be told, how, and the sentences that may come first."""
+
+    paper: Account
+    telling: Telling
+    mains: tuple[str, ...]
+
+    @property
+    def label(self) -> int:
+        return self.paper.label
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A sentence that tells of a paper and of the one that follows it there."""
+
+    text: str
+    following: _Turn
+
+
+@dataclass(slots=True)
+class _Written:
+    """What stands in the summary by now."""
+
+    vectors: EachAlone
+    supporting: Supporting
+    texts: list[str] = field(default_factory=list)
+    terms: set[str] = field(default_factory=set)
+    spared: int = 0
+
+    def takes(self, text: str, paper: Account) -> bool:
+        """Tell whether a sentence is new here and carried by its paper."""
+        return not self.has(text) and self.supporting.holds(text, [paper])
+
+    def has(self, text: str) -> bool:
+        """Tell whether the same is said already, if in other words."""
+        if not self.texts:
+            return False
+        meant, *others = self.vectors.encode_passages([text, *self.texts])
+        return any(float(meant @ other) >= ALIKE for other in others)
+
+
+def compose(
+    grouping: Grouping, plan: Plan, near: Sequence[int], vectors: EachAlone, supporting: Supporting
+) -> str:
+    """Return the summary of all groups, a paragraph each; papers that stand alone share one.
+
+    What the papers nearest to the description leave open comes last.
+    """
+    accounts = {paper.label: paper for group in grouping.groups for paper in group.papers}
+    written = _Written(vectors, supporting, spared=len(accounts) // SPARED)
+    opening = _shared(grouping.common, [accounts[label] for label in grouping.holders], written, _SHARED[0])
+    alone = [group for group in grouping.groups if len(group.papers) == 1]
+    joined = [group for group in grouping.groups if len(group.papers) > 1]
+    paragraphs = [
+        " ".join(text for group in alone for text in _group(group, plan, written, 0)),
+        *(" ".join(_group(group, plan, written, place)) for place, group in enumerate(joined)),
+        " ".join(_limits([accounts[label] for label in near], written)),
+    ]
+    told = [part for part in paragraphs if part]
+    return "\n\n".join([f"{opening} {told[0]}".strip(), *told[1:]]) if told else opening
+
+
+def telling_in(summary: str, paper: Account) -> int:
+    """Return the telling that a summary told a paper by, as far as its sentences show."""
+    told = {
+        name
+        for name, texts in paper.sentences.items()
+        if any(without_stop(text)[1:] in summary for text in texts)
+    }
+
+    def fits(number: int) -> tuple[bool, int, int]:
+        telling = TELLINGS[number]
+        place = next((at for at, name in enumerate(telling.first) if name in told), len(telling.first))
+        main = set(telling.first[place : place + 1])
+        return bool(told - main) == bool(telling.second), -place, -number
+
+    return max(range(len(TELLINGS)), key=fits)
+
+
+def _sentences(paper: Account, names: Iterable[ElementName]) -> Iterator[str]:
+    for name in names:
+        yield from paper.sentences.get(name, ())
+
+
+def _group(group: Group, plan: Plan, written: _Written, place: int) -> Iterator[str]:
+    """Yield what a group shares and then its papers, two in one sentence where both are told so."""
+    holders = [paper for paper in group.papers if paper.label in group.holders]
+    heading = _shared(group.term, holders, written, _SHARED[(place + 1) % len(_SHARED)])
+    if heading:
+        yield heading
+    turns = [_turn(paper, TELLINGS[plan.get(paper.label, 0)], written) for paper in group.papers]
+    before: Account | None = None
+    while turns:
+        turn = turns.pop(0)
+        if pair := _pair(turn, turns, written):
+            yield pair.text
+            turns.remove(pair.following)
+            yield from _seconds([turn, pair.following], written, named=True)
+            before = pair.following.paper
+            continue
+        yield _single(turn, before, written)
+        yield from _seconds([turn], written, named=False)
+        before = turn.paper
+
+
+def _turn(paper: Account, telling: Telling, written: _Written) -> _Turn:
+    """Return a paper's turn with the first few of its sentences that are carried and not yet said."""
+    # "The local model uses ..." is read with its paper at hand, "Smith et al. use ..." without it.
+    stated = sorted(_sentences(paper, telling.first), key=lambda text: _NAMED.search(text) is None)
+    offers = (dict.fromkeys(stated), _sentences(paper, _CAME_OF_IT), paper.spare)
+    mains = (_taken(texts, paper, written) for texts in offers)
+    return _Turn(paper, telling, next(filter(None, mains), ()))
+
+
+def _taken(texts: Iterable[str], paper: Account, written: _Written) -> tuple[str, ...]:
+    return tuple(islice((text for text in texts if written.takes(text, paper)), TRIED))
+
+
+def _single(turn: _Turn, before: Account | None, written: _Written) -> str:
+    paper = turn.paper
+    main = next((text for text in turn.mains if not written.has(text)), "")
+    if not main:
+        return f"“{without_stop(paper.title)}” is also part of the comparison [{paper.label}]."
+    written.texts.append(main)
+    later = f"Later, {lowered(main)}"
+    is_later = _begins_clause(main) and _is_later(paper, before) and written.supporting.holds(later, [paper])
+    return _cited(later if is_later else main, paper.label)
+
+
+def _is_later(paper: Account, before: Account | None) -> bool:
+    if before is None or paper.year is None or before.year is None:
+        return False
+    return paper.year > before.year
+
+
+def _seconds(turns: Sequence[_Turn], written: _Written, *, named: bool) -> Iterator[str]:
+    """Yield what is told further; behind a pair, only sentences that say whose they are."""
+    for turn in turns:
+        for text in _sentences(turn.paper, turn.telling.second if turn.mains else ()):
+            if (not named or _NAMED.match(text)) and written.takes(text, turn.paper):
+                written.texts.append(text)
+                yield _cited(text, turn.label)
+                break
+
+
+def _pair(turn: _Turn, others: Sequence[_Turn], written: _Written) -> _Pair | None:
+    """Return a paper and one of those behind it in one sentence; of several years only the next one's."""
+    for following in others[:PARTNERS]:
+        is_paired = turn.telling.paired and following.telling.paired
+        if not is_paired or not _are_related(turn.paper, following.paper, written.vectors):
+            continue
+        if following is not others[0] and following.paper.year != others[0].paper.year:
+            break
+        for main, sequel in product(turn.mains, following.mains):
+            if _may_join(main, sequel) and (text := _joined(turn, main, following, sequel, written)):
+                written.texts += [main, sequel]
+                return _Pair(text, following)
+    return None
+
+
+def _are_related(one: Account, other: Account, vectors: EachAlone) -> bool:
+    """Tell whether two papers are near enough for one sentence: by a common task, or by their subject."""
+    if set(one.tasks) & set(other.tasks):
+        return True
+    return likeness(one, other, vectors) >= RELATED
+
+
+def _joined(turn: _Turn, main: str, following: _Turn, sequel: str, written: _Written) -> str:
+    meant, other = written.vectors.encode_passages([main, sequel])
+    alike = float(meant @ other)
+    if alike >= ALIKE:
+        return ""
+    link = "and" if alike >= CLOSE else "while"
+    start, end = without_stop(main), without_stop(lowered(sequel))
+    if not _needs_both(f"{start}, {link} {end}.", turn.paper, following.paper, written):
+        return ""
+    return f"{start} [{turn.label}], {link} {end} [{following.label}]."
+
+
+def _needs_both(claim: str, one: Account, other: Account, written: _Written) -> bool:
+    """Tell whether a sentence of two papers needs both citations, or may stand as one of the few that do not.
+
+    Each part is carried by its paper; that a long part alone lends enough to the whole is no fault of it.
+    """
+    if written.supporting.needs_all(claim, [one, other]):
+        return True
+    if written.spared and written.supporting.holds(claim, [one, other]):
+        written.spared -= 1
+        return True
+    return False
+
+
+def _may_join(main: str, sequel: str) -> bool:
+    sizes = len(words(main)), len(words(sequel))
+    is_short = max(sizes) <= LONGEST_PART and sum(sizes) <= LONGEST_PAIR
+    # "The authors ..., while the authors ...": nobody could tell them apart.
+    is_clear = not (main.startswith("The authors") and sequel.startswith("The authors"))
+    is_plain = not re.search(r"[;:]|\b(?:while|whereas)\b", f"{main} {sequel}")
+    # "Progress relies on large models, while Smith et al. ..." would oppose what is not opposed.
+    is_told = _NAMED.search(main) is not None and _begins_clause(sequel)
+    return is_short and is_clear and is_plain and is_told
+
+
+def _begins_clause(text: str) -> bool:
+    return _NAMED.match(text) is not None or lowered(text) != text
+
+
+def _shared(term: str, papers: Sequence[Account], written: _Written, form: str) -> str:
+    """Return the sentence that says what papers share, citing those that carry it; it is said once."""
+    if not term or term.lower() in written.terms:
+        return ""
+    plural = term.endswith("s") and not term.endswith(("ss", "is", "us", "ics"))
+    text = form.format(term=term[:1].upper() + term[1:], verb="are" if plural else "is")
+    carried = sorted(paper.label for paper in papers if written.supporting.holds(f"{text}.", [paper]))
+    if len(carried) < 2:
+        return ""
+    written.terms.add(term.lower())
+    return f"{text} {''.join(f'[{label}]' for label in carried)}."
+
+
+def _limits(papers: Sequence[Account], written: _Written) -> Iterator[str]:
+    """Yield what the first few of the papers say of their own limits."""
+    said = 0
+    for paper in papers:
+        text = next((one for one in _sentences(paper, ("limitations",)) if written.takes(one, paper)), "")
+        if text and said < MOST_LIMITS:
+            said += 1
+            written.texts.append(text)
+            yield _cited(text, paper.label)
+
+
+def _cited(sentence: str, label: int) -> str:
+    return f"{without_stop(sentence)} [{label}]."

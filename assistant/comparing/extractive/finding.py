@@ -1,0 +1,223 @@
+"""The seven key elements of a text, each found as the sentence or two that state it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from assistant.comparing.extractive.cues import ChoiceWeights, Cues, ElementCues, cues
+from assistant.comparing.extractive.sections import Role, read_roles
+from assistant.comparing.extractive.vectors import EachAlone
+from assistant.comparing.extractive.wording import (
+    can_stand_alone,
+    is_of_others,
+    is_own,
+    leans,
+    plain,
+    points_away,
+    told,
+)
+from assistant.comparing.protocol import SourceText
+from assistant.comparing.records import ElementName
+from corpus.encoder import Vectors
+from corpus.text import words
+
+# Of an endless text the rest is not read.
+MOST_SENTENCES = 3000
+# Where a paper says "the method" it means its own; where it reports results, they are its own.
+_SPEAKS_OF_OWN: frozenset[Role] = frozenset({"abstract", "conclusion", "future", "limitations"})
+_SUMMARY: frozenset[Role] = frozenset({"abstract"})
+_FINDINGS: frozenset[Role] = frozenset({"experiments", "discussion"})
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A sentence that can stand alone, as `text`, and where it was found.
+
+    `is_own` says that it speaks of its authors' work, `is_foreign` that it cites others and does not;
+    `is_before` that it stands in an abstract before the authors turn to their own work.
+    """
+
+    passage: int
+    sentence: int
+    role: Role
+    text: str
+    is_own: bool
+    is_foreign: bool
+    is_before: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """A sentence for an element, and how well it fits, all told."""
+
+    name: ElementName
+    index: int
+    score: float
+
+
+def find_elements(source: SourceText, vectors: EachAlone) -> Mapping[ElementName, str]:
+    """Return what a text states to each of the seven questions; what it does not state is left out."""
+    sentences = list(read_sentences(source))
+    if not sentences:
+        return {}
+    known = cues()
+    offers, meanings = _offers(source, sentences, known, vectors)
+    chosen = _assign(offers, meanings, sentences, known)
+    authors = source.paper.paper.authors
+    speak = (lambda text: told(text, authors)) if source.label else (lambda text: text)
+    return {name: " ".join(speak(sentences[index].text) for index in found) for name, found in chosen.items()}
+
+
+def read_sentences(source: SourceText) -> Iterator[Stated]:
+    """Yield the sentences of running text that can stand alone, each once, in reading order."""
+    roles = read_roles(source.paper.paper, source.paper.passages)
+    seen: set[str] = set()
+    for passage in source.paper.passages:
+        role = roles.get(passage.number, "back")
+        if role == "back":
+            continue
+        wholes = [passage.sentence_text(index) for index in range(len(passage.sentences))]
+        turn = _turn(wholes) if role == "abstract" else 0
+        for index, whole in enumerate(wholes):
+            text = plain(whole)
+            if text not in seen and can_stand_alone(text):
+                seen.add(text)
+                own = is_own(whole)
+                foreign = not own and is_of_others(whole)
+                yield Stated(passage.number, index, role, text, own, foreign, index < turn)
+        if len(seen) >= MOST_SENTENCES:
+            return
+
+
+def _turn(sentences: Sequence[str]) -> int:
+    """Return where an abstract turns to its authors' own work; 0 where it never says so."""
+    return next((index for index, sentence in enumerate(sentences) if is_own(sentence)), 0)
+
+
+def _offers(
+    source: SourceText, sentences: Sequence[Stated], known: Cues, vectors: EachAlone
+) -> tuple[list[_Offer], Mapping[int, Vectors]]:
+    """Return the likeliest sentences of every element with their scores, and the vectors of these sentences.
+
+    Wording and place make the short list; only what is on it is encoded.
+    """
+    short = {name: _short_list(source, sentences, name, one, known) for name, one in known.elements.items()}
+    listed = sorted({index for found in short.values() for index in found})
+    if not listed:
+        return [], {}
+    encoded = vectors.encode_passages([sentences[index].text for index in listed])
+    meanings = dict(zip(listed, encoded, strict=True))
+    subject = _subject(source, sentences, vectors)
+    offers = []
+    for name, found in short.items():
+        asked = vectors.encode_passages(known.elements[name].questions)
+        for index, score in found.items():
+            meant = known.weights.meaning * float((asked @ meanings[index]).max())
+            central = known.weights.central * float(subject @ meanings[index])
+            offers.append(_Offer(name, index, score + meant + central))
+    return offers, meanings
+
+
+def _subject(source: SourceText, sentences: Sequence[Stated], vectors: EachAlone) -> Vectors:
+    """Return the direction of a text's title and its first sentences, which say what it is about."""
+    opening = [one.text for one in sentences if one.role == "abstract"][:8] or [sentences[0].text]
+    title = source.paper.paper.title
+    total = vectors.encode_passages([*([title] * 2 if title else []), *opening]).sum(axis=0)
+    subject: Vectors = total / (float(np.linalg.norm(total)) or 1.0)
+    return subject
+
+
+def _short_list(
+    source: SourceText, sentences: Sequence[Stated], name: ElementName, one: ElementCues, known: Cues
+) -> dict[int, float]:
+    weights = known.weights
+    named = [aspect for aspect in source.paper.paper.aspects if aspect.name in one.aspects]
+    aspects = {(aspect.passage, aspect.sentence) for aspect in named}
+    scores: dict[int, float] = {}
+    for index, sentence in enumerate(sentences):
+        said, strong = one.worded(sentence.text, weights)
+        is_aspect = (sentence.passage, sentence.sentence) in aspects
+        # The indexer's choice does for a cue where something else speaks for the sentence too.
+        if not strong and (one.needs_strong or not is_aspect or said <= 0):
+            continue
+        length = max(0, len(words(sentence.text)) - weights.short_words)
+        scores[index] = (
+            said
+            + one.roles.get(sentence.role, 0.0)
+            + (weights.aspect if is_aspect else 0.0)
+            - (weights.pointing if points_away(sentence.text) else 0.0)
+            - (weights.leaning if leans(sentence.text) else 0.0)
+            - weights.long * length
+            - _distance(sentence, name, known)
+        )
+    best = sorted(scores, key=lambda index: (-scores[index], index))[: weights.candidates]
+    return {index: scores[index] for index in best}
+
+
+def _distance(sentence: Stated, name: ElementName, known: Cues) -> float:
+    """Return what is taken off a sentence that speaks of the world or of others' work."""
+    weights = known.weights
+    off = weights.foreign if sentence.is_foreign else 0.0
+    if name == "research_questions" and sentence.role in ("abstract", "introduction"):
+        return 0.0
+    if sentence.is_before:
+        return off + weights.before
+    # What an abstract says in general is a problem that is solved, not a limit that is left.
+    expected = _SPEAKS_OF_OWN - (_SUMMARY if name == "limitations" else frozenset())
+    expected |= _FINDINGS if name == "results" else frozenset()
+    is_general = not sentence.is_own and sentence.role not in expected
+    return off + (weights.general if is_general else 0.0)
+
+
+def _assign(
+    offers: Sequence[_Offer], meanings: Mapping[int, Vectors], sentences: Sequence[Stated], known: Cues
+) -> dict[ElementName, list[int]]:
+    """Give each element its best sentence, the surest choice first; no two elements say the same.
+
+    The surest is what lies farthest above its element's floor.
+    """
+    margins = sorted(
+        ((offer.score - known.elements[offer.name].floor, offer) for offer in offers),
+        key=lambda entry: (-entry[0], known.weights.order.index(entry[1].name), entry[1].index),
+    )
+    chosen = _Chosen(meanings, known.weights.alike)
+    for margin, offer in margins:
+        if margin >= 0 and offer.name not in chosen.sentences and not chosen.says(offer.index):
+            chosen.add(offer)
+    for name in list(chosen.sentences):
+        if known.elements[name].may_have_second:
+            _join_second([offer for offer in offers if offer.name == name], chosen, sentences, known.weights)
+    return {name: sorted(chosen.sentences[name]) for name in known.elements if name in chosen.sentences}
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The sentences chosen by now, by element."""
+
+    meanings: Mapping[int, Vectors]
+    alike: float
+    sentences: dict[ElementName, list[int]] = field(default_factory=dict)
+
+    def add(self, offer: _Offer) -> None:
+        self.sentences.setdefault(offer.name, []).append(offer.index)
+
+    def says(self, index: int) -> bool:
+        """Tell whether some element's sentence says the same."""
+        taken = [other for found in self.sentences.values() for other in found]
+        return any(float(self.meanings[index] @ self.meanings[other]) >= self.alike for other in taken)
+
+
+def _join_second(
+    offers: Sequence[_Offer], chosen: _Chosen, sentences: Sequence[Stated], weights: ChoiceWeights
+) -> None:
+    """Join to an element's short sentence a second one that is nearly as good and says more."""
+    (first,) = chosen.sentences[offers[0].name]
+    if len(words(sentences[first].text)) > weights.second_words:
+        return
+    enough = weights.second * max(offer.score for offer in offers if offer.index == first)
+    for offer in sorted(offers, key=lambda offer: (-offer.score, offer.index)):
+        is_short = len(words(sentences[offer.index].text)) <= weights.short_words
+        if offer.score >= enough and is_short and not chosen.says(offer.index):
+            chosen.add(offer)
+            return

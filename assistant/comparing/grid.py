@@ -1,0 +1,154 @@
+"""The element grid of a comparison: its papers, each with the seven key elements, as pure values."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from assistant.attribution import ScoreWord, support_word
+from assistant.comparing.records import (
+    DESCRIPTION,
+    ELEMENT_NAMES,
+    Comparison,
+    ElementEvidence,
+    ElementName,
+    KeyElement,
+    KeyElements,
+    TextKind,
+)
+from assistant.records import LabelledPaper
+
+ELEMENT_TITLES: dict[ElementName, str] = {
+    "research_questions": "Research questions",
+    "methodology": "Methodology",
+    "results": "Results",
+    "conclusions": "Conclusions",
+    "contributions": "Contributions",
+    "innovations": "Innovations",
+    "limitations": "Limitations",
+}
+DESCRIPTION_TITLE = "Your description"
+NOT_STATED = "not stated in the text"
+NOT_READ = "could not be read"
+_NEVER_EXTRACTED = "Its key elements were not extracted."
+
+GridOrder = Literal["label", "title", "year", "stated"]
+
+
+@dataclass(frozen=True, slots=True)
+class GridCell:
+    """What one text says to one question, with the sentences that carry it and how well, 0..1.
+
+    `is_read` is False where the text's elements could not be extracted: then nothing is known of the cell,
+    not even that the text does not state it.
+    """
+
+    name: ElementName
+    text: str = ""
+    support: float | None = None
+    evidence: tuple[ElementEvidence, ...] = ()
+    is_read: bool = True
+
+    @property
+    def is_stated(self) -> bool:
+        return bool(self.text)
+
+    @property
+    def shown(self) -> str:
+        """The text, or in words why there is none."""
+        return self.text or (NOT_STATED if self.is_read else NOT_READ)
+
+    @property
+    def word(self) -> ScoreWord | None:
+        """The word beside its support, None where there is nothing to carry."""
+        return None if self.support is None else support_word(self.support)
+
+
+@dataclass(frozen=True, slots=True)
+class GridRow:
+    """A paper of the comparison, or with the label 0 the description, with its seven cells in order."""
+
+    label: int
+    paper_id: str
+    title: str
+    year: int | None
+    source: TextKind
+    cells: tuple[GridCell, ...]
+    problem: str = ""
+
+    @property
+    def is_description(self) -> bool:
+        return self.label == DESCRIPTION
+
+    @property
+    def stated(self) -> int:
+        """How many of the seven are stated."""
+        return sum(cell.is_stated for cell in self.cells)
+
+    def cell(self, name: ElementName) -> GridCell:
+        return self.cells[ELEMENT_NAMES.index(name)]
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The rows, the description's first, and the papers behind it in their order."""
+
+    rows: tuple[GridRow, ...]
+
+    @property
+    def papers(self) -> tuple[GridRow, ...]:
+        return tuple(row for row in self.rows if not row.is_description)
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether no text has an element: then there is nothing to show."""
+        return not any(row.stated for row in self.rows)
+
+    @property
+    def share_not_stated(self) -> float:
+        """The share of the papers' cells without a text, 0..1; 0.0 without papers."""
+        cells = [cell for row in self.papers for cell in row.cells]
+        return sum(not cell.is_stated for cell in cells) / len(cells) if cells else 0.0
+
+    def sorted(self, order: GridOrder, *, descending: bool = False) -> "Grid":
+        """Return the grid with its papers in another order; without a year they come last in either."""
+        rows = sorted(self.papers, key=lambda row: row.label)
+        # Sorting again keeps what is equal in the order of the labels.
+        rows.sort(key=_KEYS[order], reverse=descending)
+        if order == "year":
+            rows.sort(key=lambda row: row.year is None)
+        return replace(self, rows=(*(row for row in self.rows if row.is_description), *rows))
+
+
+_KEYS: dict[GridOrder, Callable[[GridRow], int | str]] = {
+    "label": lambda row: row.label,
+    "title": lambda row: row.title.casefold(),
+    "year": lambda row: row.year or 0,
+    "stated": lambda row: row.stated,
+}
+
+
+def element_grid(comparison: Comparison) -> Grid:
+    """Return the papers of a comparison with the seven key elements, below the description's own row."""
+    known = {elements.label: elements for elements in comparison.elements}
+    described = _row(known.get(DESCRIPTION), DESCRIPTION, DESCRIPTION_TITLE)
+    papers = (_paper_row(known.get(one.label), one) for one in comparison.evidence.papers)
+    return Grid((described, *papers))
+
+
+def _paper_row(elements: KeyElements | None, labelled: LabelledPaper) -> GridRow:
+    paper = labelled.paper
+    row = _row(elements, labelled.label, paper.title or paper.id)
+    return replace(row, paper_id=paper.id, year=paper.year)
+
+
+def _row(elements: KeyElements | None, label: int, title: str) -> GridRow:
+    source: TextKind = "description" if label == DESCRIPTION else "title"
+    if elements is None:
+        elements = KeyElements(label, source, problem=_NEVER_EXTRACTED)
+    is_read = not elements.problem
+    cells = tuple(_cell(elements.element(name), is_read=is_read) for name in ELEMENT_NAMES)
+    return GridRow(label, "", title, None, elements.source, cells, elements.problem)
+
+
+def _cell(element: KeyElement, *, is_read: bool) -> GridCell:
+    return GridCell(element.name, element.text, element.support, element.evidence, is_read)

@@ -1,0 +1,118 @@
+"""The seam for what compares papers, and what it is given for each step."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from assistant.comparing.journal import Work
+from assistant.comparing.records import (
+    Budget,
+    Candidate,
+    ComparisonOptions,
+    ElementName,
+    KeyElements,
+    TextKind,
+    Vote,
+)
+from assistant.records import Draft, LabelledPaper, Parameters
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """A text that key elements are taken from: a paper with all its passages, or the description.
+
+    The description has the label 0, no title, and one passage, whose id is "".
+    """
+
+    kind: TextKind
+    paper: LabelledPaper
+
+    @property
+    def label(self) -> int:
+        return self.paper.label
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonStep:
+    """What a round is written from: everything extracted so far, and the papers that are `new` in it.
+
+    `sources` and `elements` are by label, the description's (0) and those of the papers up to the new ones.
+    Without elements (an ablation) the texts themselves are what is compared.
+    """
+
+    about: str
+    sources: Mapping[int, SourceText]
+    elements: Mapping[int, KeyElements]
+    new: tuple[int, ...]
+    total: int
+    options: ComparisonOptions
+
+    @property
+    def labels(self) -> tuple[int, ...]:
+        """The labels of all papers so far, the new ones last."""
+        return tuple(label for label in self.sources if label)
+
+
+class ComparativeGenerator(Protocol):
+    """What takes ChatCite's three parts: key element extractor, comparative summarizer, reflective evaluator.
+
+    Its methods are called by several threads at once.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name it is chosen by ("extractive", or a model's id)."""
+        ...
+
+    @property
+    def label(self) -> str:
+        """The name readers see."""
+        ...
+
+    @property
+    def elements_version(self) -> str:
+        """What its key elements depend on besides the text: they are kept under this version."""
+        ...
+
+    @property
+    def parameters(self) -> Parameters | None:
+        """How its model generates, None where none is asked."""
+        ...
+
+    @property
+    def at_once(self) -> int:
+        """How many of its calls may be under way at once."""
+        ...
+
+    @property
+    def votes_by_scores(self) -> bool:
+        """Tell whether its votes rest on the candidates' scores, which then have to be there before."""
+        ...
+
+    def votes_cast(self, options: ComparisonOptions) -> int:
+        """Return how many votes it casts in a round."""
+        ...
+
+    def budget(
+        self, sources: Sequence[SourceText], missing: Collection[int], options: ComparisonOptions
+    ) -> Budget:
+        """Return what a comparison takes at most; elements of the labels `missing` are still to extract."""
+        ...
+
+    def extract_key_elements(self, source: SourceText, work: Work) -> Mapping[ElementName, str]:
+        """Return what a text states to each of the seven questions; what it does not state is left out.
+
+        Raises BadReplyError where a model replied in no usable form, twice, and ModelError.
+        """
+        ...
+
+    def update_summary(self, step: ComparisonStep, summary: str, sample: int, work: Work) -> Draft:
+        """Return `summary` continued to the new papers of a step; "" is none yet. Samples count from 1.
+
+        Raises ModelError.
+        """
+        ...
+
+    def vote(self, step: ComparisonStep, candidates: Sequence[Candidate], number: int, work: Work) -> Vote:
+        """Return one vote for the best candidate; raises BadReplyError and ModelError."""
+        ...

@@ -1,0 +1,312 @@
+"""The records of a comparison: from chosen papers to a checked summary, with the whole tree behind it.
+
+Words are ChatCite's (arXiv 2403.02574): key elements are extracted from the description of the proposed work
+and from every paper; paper by paper each kept summary is continued by samples; votes decide which are kept.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from assistant.records import (
+    Answer,
+    AssistantError,
+    Call,
+    DraftProblem,
+    Evidence,
+    LabelledPaper,
+    Parameters,
+    Provenance,
+    StepTime,
+    Usage,
+    usage_of,
+)
+
+ElementName = Literal[
+    "research_questions",
+    "methodology",
+    "results",
+    "conclusions",
+    "contributions",
+    "innovations",
+    "limitations",
+]
+ELEMENT_NAMES: tuple[ElementName, ...] = get_args(ElementName)
+# What a text of key elements is taken from.
+TextKind = Literal["full text", "abstract", "title", "description"]
+PaperOrder = Literal["given", "year", "similarity"]
+# What an ablation leaves out (ChatCite, section 5): the full method is compared with each.
+Ablation = Literal["elements", "increments", "reflection"]
+# The label of the description of the proposed work; papers are labelled from 1.
+DESCRIPTION = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ElementEvidence:
+    """A sentence that carries a key element, and how well, 0..1.
+
+    `passage_id` is "" for a sentence of the description.
+    """
+
+    passage_id: str
+    sentence: int
+    text: str
+    support: float
+
+
+@dataclass(frozen=True, slots=True)
+class KeyElement:
+    """What a text says to one of ChatCite's seven questions; "" is a value: not stated in the text.
+
+    `support` is how well the evidence carries it, 0..1, None where there is nothing to carry.
+    """
+
+    name: ElementName
+    text: str = ""
+    support: float | None = None
+    evidence: tuple[ElementEvidence, ...] = ()
+
+    @property
+    def is_stated(self) -> bool:
+        return bool(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyElements:
+    """The seven key elements of the description (label 0) or of a paper, in the order of ELEMENT_NAMES.
+
+    `problem` says why they could not be read. `written` is when they were extracted, ISO 8601 in UTC:
+    earlier than the comparison where they were kept from another one.
+    """
+
+    label: int
+    source: TextKind
+    elements: tuple[KeyElement, ...] = ()
+    problem: str = ""
+    written: str = ""
+
+    def element(self, name: ElementName) -> KeyElement:
+        return next((one for one in self.elements if one.name == name), KeyElement(name))
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A summary of the papers so far, as one sample of a round wrote it; labels are in the one form.
+
+    `number` counts from 1 within its round, the oldest first; `parent` is the number of the summary of the
+    round before that it continues, None in the first round. `lost` are the labels that it should cite and
+    does not: its parent's, and those of the papers that were new. Precision and recall are of its citations.
+    """
+
+    number: int
+    parent: int | None
+    text: str
+    lost: tuple[int, ...] = ()
+    problems: tuple[DraftProblem, ...] = ()
+    citation_recall: float | None = None
+    citation_precision: float | None = None
+    votes: int = 0
+
+    @property
+    def is_marked(self) -> bool:
+        """Tell whether it loses ties: it lost a reference, or was not written to its end."""
+        return bool(self.lost or {"interrupted", "cut_short", "empty"}.intersection(self.problems))
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """A vote for the best candidate of a round: its number, None of a vote that had to be discarded.
+
+    `criterion` names what is measured where no model votes.
+    """
+
+    number: int
+    choice: int | None
+    analysis: str = ""
+    problem: str = ""
+    criterion: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round of Algorithm 1: the papers that are new in it, its candidates and votes, and who is kept.
+
+    `kept` are numbers of candidates, the best first; `failed` says of samples that were not written why.
+    """
+
+    number: int
+    labels: tuple[int, ...]
+    candidates: tuple[Candidate, ...]
+    votes: tuple[Vote, ...]
+    kept: tuple[int, ...]
+    failed: tuple[str, ...] = ()
+
+    @property
+    def survivors(self) -> tuple[Candidate, ...]:
+        by_number = {candidate.number: candidate for candidate in self.candidates}
+        return tuple(by_number[number] for number in self.kept)
+
+    @property
+    def discarded_votes(self) -> int:
+        return sum(vote.choice is None for vote in self.votes)
+
+
+@dataclass(frozen=True, slots=True)
+class WorkCall:
+    """A call and the piece of work it was made for: "elements 3", "round 6 sample 2", "round 6 vote 4".
+
+    A piece of work has a second call where its first reply did not fit. `reused`: made for an earlier
+    comparison, and paid then.
+    """
+
+    work: str
+    call: Call
+    reused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonOptions:
+    """How papers are compared: n_s, n_v and n_c of Algorithm 1, the order of the papers, what is left out."""
+
+    samples: int = 2
+    votes: int = 5
+    keep: int = 3
+    order: PaperOrder = "given"
+    without: tuple[Ablation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRequest:
+    """What is to be compared: papers by their ids, and the description of the proposed work."""
+
+    papers: tuple[str, ...]
+    about: str
+    options: ComparisonOptions = field(default_factory=ComparisonOptions)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a comparison takes at most: model calls, tokens and US dollars.
+
+    `calls` is what Algorithm 1 makes; `most_calls` also counts every typed reply asked for once more. Tokens
+    are estimated from above, for `calls`; `price` is None where the model's is not known.
+    """
+
+    calls: int
+    most_calls: int
+    prompt_tokens: int
+    completion_tokens: int
+    price: float | None
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+    def is_used_up(self, calls: int, usage: Usage) -> bool:
+        """Tell whether so many calls leave nothing of it; what is free is limited by calls alone."""
+        if calls >= self.most_calls:
+            return True
+        if self.price is not None:
+            return (usage.price or 0.0) >= self.price > 0
+        return (usage.prompt_tokens or 0) + (usage.completion_tokens or 0) >= self.tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A finished comparison: the checked summary, the elements behind it, the whole tree, and every call.
+
+    `evidence` holds the papers under their labels, in the order in which they were compared, each with those
+    of its passages that something cites. `remarks` say what readers should know of the papers.
+    """
+
+    id: str
+    about: str
+    options: ComparisonOptions
+    paper_ids: tuple[str, ...]
+    asked: str
+    evidence: Evidence
+    elements: tuple[KeyElements, ...]
+    rounds: tuple[Round, ...]
+    answer: Answer
+    calls: tuple[WorkCall, ...]
+    seconds: tuple[StepTime, ...]
+    provenance: Provenance
+    parameters: Parameters | None = None
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def usage(self) -> Usage:
+        """What this comparison cost; calls that an earlier one paid do not count."""
+        return usage_of(one.call for one in self.calls if not one.reused)
+
+    def elements_of(self, label: int) -> KeyElements:
+        """Return the key elements of a label; of one without any, an empty record."""
+        return next((one for one in self.elements if one.label == label), KeyElements(label, "title"))
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Event: the papers are read and labelled, and what the comparison will take is known; always the first.
+
+    `reused` are the labels whose elements an earlier comparison has extracted.
+    """
+
+    papers: tuple[LabelledPaper, ...]
+    budget: Budget
+    remarks: tuple[str, ...]
+    reused: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """Event: the key elements of one paper, or of the description, are known."""
+
+    elements: KeyElements
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Event: a candidate of a round has been written; its scores and votes come when the round is over."""
+
+    round: int
+    candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Voted:
+    """Event: a vote of a round has been cast, or had to be discarded."""
+
+    round: int
+    vote: Vote
+
+
+@dataclass(frozen=True, slots=True)
+class RoundFinished:
+    """Event: a round is over, and who is kept is decided."""
+
+    round: Round
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """Event: so many calls have been made of those planned; comes several times a second while work goes on.
+
+    `recorded` of them were found in the record of a run before, and not made again.
+    """
+
+    calls: int
+    recorded: int
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Event: the comparison is complete; always the last."""
+
+    comparison: Comparison
+
+
+ComparisonEvent = Planned | Extracted | Sampled | Voted | RoundFinished | Working | Compared
+
+
+class ComparisonError(AssistantError):
+    """A comparison could not be begun or gone on with; what was done of it is kept."""

@@ -1,0 +1,211 @@
+"""What a comparison's record says, in plain words for files, screens and the terminal; nothing is escaped."""
+
+from collections.abc import Iterable, Iterator
+
+from assistant import wording
+from assistant.comparing.differences import Differences, NamedThing
+from assistant.comparing.grid import ELEMENT_TITLES, Grid
+from assistant.comparing.records import (
+    Ablation,
+    Budget,
+    Candidate,
+    Comparison,
+    ComparisonOptions,
+    PaperOrder,
+    Planned,
+    Round,
+    Vote,
+)
+from assistant.records import LabelledPaper
+from assistant.wording import counted
+
+ORDERS: dict[PaperOrder, str] = {
+    "given": "in the given order",
+    "year": "by year",
+    "similarity": "by similarity to the description",
+}
+WITHOUT: dict[Ablation, str] = {
+    "elements": "without key elements",
+    "increments": "all papers in one round",
+    "reflection": "without reflection",
+}
+DIFFERENCES_NOTE = (
+    "Read from the key elements and the topics found in each paper, nothing more: what is not named there "
+    "may stand elsewhere in its text."
+)
+_KINDS = {"task": "task", "method": "method", "dataset": "data set", "metric": "metric"}
+
+
+def labels_said(labels: Iterable[int]) -> str:
+    """Return labels as they stand in a summary: "[1][3]"."""
+    return "".join(f"[{label}]" for label in labels)
+
+
+def title(comparison: Comparison) -> str:
+    """Return what a comparison is called: its description, on one line."""
+    return " ".join(comparison.about.split())
+
+
+def cited_and_not(comparison: Comparison) -> tuple[tuple[LabelledPaper, ...], tuple[LabelledPaper, ...]]:
+    """Return the papers that the summary cites, and those that it does not, by their labels."""
+    cited = set(comparison.answer.cited_labels)
+    papers = comparison.evidence.papers
+    return (
+        tuple(paper for paper in papers if paper.label in cited),
+        tuple(paper for paper in papers if paper.label not in cited),
+    )
+
+
+def options_said(options: ComparisonOptions, criteria: int = 0) -> str:
+    """Return how papers are compared, in the words of the settings; where no model votes, `criteria` do."""
+    votes = f"judged by {criteria} criteria" if criteria else counted(options.votes, "vote")
+    samples = counted(options.samples, "sample")
+    facts = [
+        f"{samples} of each summary kept, {votes}{'' if criteria else ' a round'}",
+        f"{options.keep} kept",
+        f"papers {ORDERS[options.order]}",
+        *(WITHOUT[one] for one in options.without),
+    ]
+    return ", ".join(facts)
+
+
+def written_said(comparison: Comparison) -> str:
+    """Return how the papers of a comparison were compared."""
+    criteria = {vote.criterion for one in comparison.rounds for vote in one.votes} - {""}
+    return options_said(comparison.options, len(criteria))
+
+
+def budget_said(budget: Budget) -> str:
+    """Return what a comparison takes at most."""
+    if not budget.calls:
+        return "No model is asked: it costs nothing."
+    calls = f"At most {counted(budget.calls, 'model call')}"
+    if budget.most_calls > budget.calls:
+        calls += f" ({budget.most_calls:,} if every reply in a form has to be asked for twice)"
+    tokens = f"about {budget.prompt_tokens:,} tokens sent and {budget.completion_tokens:,} received"
+    price = "price not known" if budget.price is None else f"about {wording.price_said(budget.price)}"
+    return f"{calls}, {tokens}, {price}."
+
+
+def reused_said(planned: Planned) -> str:
+    """Return how many papers an earlier comparison has read, "" of none."""
+    read = sum(label > 0 for label in planned.reused)
+    of_all = counted(len(planned.papers), "paper")
+    return f"An earlier comparison has read {read} of {of_all}: they are not read again." if read else ""
+
+
+def candidate_said(candidate: Candidate) -> str:
+    """Return a candidate's votes and how far it holds, without its text."""
+    parent = f"continues candidate {candidate.parent} of the round before" if candidate.parent else ""
+    quality = [
+        f"citation recall {_score(candidate.citation_recall)}",
+        f"precision {_score(candidate.citation_precision)}",
+    ]
+    return ", ".join(filter(None, (counted(candidate.votes, "vote"), *quality, parent)))
+
+
+def faults_said(candidate: Candidate) -> Iterator[str]:
+    """Yield what is wrong with a candidate: it loses ties for some of it."""
+    if candidate.lost:
+        yield f"It lost {labels_said(candidate.lost)}."
+    yield from (wording.PROBLEMS[problem] for problem in candidate.problems)
+
+
+def round_said(one: Round) -> str:
+    """Return what a round decided."""
+    kept = f"kept {', '.join(map(str, one.kept)) or 'none'} of {counted(len(one.candidates), 'candidate')}"
+    votes = counted(len(one.votes), "vote") if one.votes else ""
+    discarded = f"{one.discarded_votes} discarded" if one.discarded_votes else ""
+    lost = sum(bool(candidate.lost) for candidate in one.candidates)
+    losing = f"{lost} lost a reference" if lost else ""
+    return ", ".join(filter(None, (kept, votes, discarded, losing)))
+
+
+def vote_said(vote: Vote) -> str:
+    """Return what a vote was for, without its analysis."""
+    name = f"Vote {vote.number}" + (f" ({vote.criterion})" if vote.criterion else "")
+    if vote.choice is None:
+        return f"{name}: discarded. {vote.problem}".rstrip()
+    return f"{name}: candidate {vote.choice}"
+
+
+def grid_said(grid: Grid) -> str:
+    """Return how much of a grid is filled."""
+    cells = len(grid.papers) * len(ELEMENT_TITLES)
+    share = grid.share_not_stated
+    return f"Of the papers' {cells} elements {share * cells:.0f} ({share:.0%}) are not stated in their texts."
+
+
+def common_said(found: Differences) -> Iterator[str]:
+    """Yield what most papers name, a line for each number of papers."""
+    for count in dict.fromkeys(len(thing.labels) for thing in found.common):
+        things = [thing for thing in found.common if len(thing.labels) == count]
+        who = f"All {count} name" if count == len(found.papers) else f"{count} of {len(found.papers)} name"
+        if count == len(found.papers) == 2:
+            who = "Both name"
+        yield f"{who} {listed(map(thing_said, things))}."
+
+
+def alone_said(found: Differences) -> Iterator[str]:
+    """Yield what each paper alone names."""
+    for label, things in found.alone:
+        if things:
+            yield f"Only [{label}] names {listed(map(thing_said, things))}."
+
+
+def stated_said(found: Differences) -> Iterator[str]:
+    """Yield for each element which papers state it."""
+    for one in found.elements:
+        name = ELEMENT_TITLES[one.name]
+        if not one.not_stated:
+            yield f"{name}: stated by {'both' if len(one.stated) == 2 else 'all'}."
+        elif not one.stated:
+            yield f"{name}: stated by none."
+        else:
+            missing = labels_said(one.not_stated)
+            yield f"{name}: stated by {labels_said(one.stated)}, not by {missing}."
+
+
+def thing_said(thing: NamedThing) -> str:
+    """Return a named thing with what it is, where that is known."""
+    facts = [_KINDS.get(thing.kind, ""), "also in the description" if thing.described else ""]
+    said = ", ".join(filter(None, facts))
+    return f"{thing.text} ({said})" if said else thing.text
+
+
+def listed(parts: Iterable[str]) -> str:
+    """Return "a", "a and b" or "a, b and c"."""
+    *before, last = [*parts] or [""]
+    return f"{', '.join(before)} and {last}" if before else last
+
+
+def comparison_facts(comparison: Comparison) -> Iterator[str]:
+    """Yield how a comparison was made and what it took."""
+    made = comparison.provenance
+    yield f"asked {comparison.asked}"
+    yield f"compared by {made.generator}"
+    yield written_said(comparison)
+    if comparison.parameters:
+        yield wording.parameters_said(comparison.parameters)
+    yield from calls_said(comparison)
+    usage = comparison.usage
+    yield from wording.spent(usage.prompt_tokens, usage.completion_tokens, usage.price)
+    yield ", ".join(f"{step.step} {step.seconds:.2f} s" for step in comparison.seconds)
+    yield from wording.made_with(made)
+
+
+def calls_said(comparison: Comparison) -> Iterator[str]:
+    """Yield how many model calls were made, and how many an earlier comparison had made."""
+    made = calls_made(comparison)
+    yield counted(made, "model call")
+    if reused := sum(one.reused and bool(one.call.messages) for one in comparison.calls):
+        yield f"{counted(reused, 'call')} of an earlier comparison used again"
+
+
+def calls_made(comparison: Comparison) -> int:
+    """Return how many model calls the comparison made itself."""
+    return sum(not one.reused and bool(one.call.messages) for one in comparison.calls)
+
+
+def _score(score: float | None) -> str:
+    return "not counted" if score is None else f"{score:.2f}"

@@ -1,0 +1,19 @@
+"""Where a result came from: everything that would have to be the same to get it again."""
+
+from assistant.records import Provenance, TableVersion
+from corpus.store import Corpus
+from corpus.version import VERSION
+
+
+def provenance_of(corpus: Corpus, generator: str, scorer: str) -> Provenance:
+    """Return the provenance of what a generator makes of a corpus now."""
+    manifest = corpus.manifest
+    return Provenance(
+        product=f"Paper Trail {VERSION}",
+        generator=generator,
+        encoder=manifest.encoder,
+        encoder_sha256=manifest.encoder_sha256,
+        encoder_runtime=manifest.runtime,
+        corpus=tuple(TableVersion(name, number) for name, number in sorted(manifest.versions.items())),
+        scorer=scorer,
+    )

@@ -1,0 +1,219 @@
+"""The element grid and the differences between papers, as pure values."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant.comparing import wording as said
+from assistant.comparing.differences import differences
+from assistant.comparing.grid import ELEMENT_TITLES, NOT_READ, NOT_STATED, element_grid
+from assistant.comparing.records import (
+    ELEMENT_NAMES,
+    Comparison,
+    ComparisonOptions,
+    ElementEvidence,
+    KeyElement,
+    KeyElements,
+)
+from assistant.records import Answer, Evidence, Provenance
+from corpus.records import Author, Topic
+from tests.assistant.test_citations import make_paper
+
+NAMES = dict(zip(ELEMENT_TITLES, ELEMENT_NAMES, strict=True))
+
+
+def make_elements(label, source="abstract", problem="", **stated):
+    """Return key elements with these texts, each carried by itself."""
+    elements = tuple(
+        KeyElement(name, stated[name], 0.7, (ElementEvidence(f"p{label}#0", 0, stated[name], 0.7),))
+        if stated.get(name)
+        else KeyElement(name)
+        for name in ELEMENT_NAMES
+    )
+    return KeyElements(label, source, () if problem else elements, problem)
+
+
+def make_comparison(*elements, about="How lists are fused", **changes):
+    """Return a comparison of as many papers as there are elements of papers."""
+    papers = tuple(make_paper(one.label, "A text.") for one in elements if one.label)
+    changes = {key: value for key, value in changes.items() if value is not None}
+    return Comparison(
+        id="c1",
+        about=about,
+        options=ComparisonOptions(),
+        paper_ids=tuple(one.paper.id for one in papers),
+        asked="2026-11-21T12:00:00+00:00",
+        evidence=Evidence(papers),
+        elements=elements,
+        rounds=(),
+        answer=Answer(""),
+        calls=(),
+        seconds=(),
+        provenance=Provenance("Paper Trail", "model", "encoder", "hash", ()),
+    )
+
+
+def with_paper(comparison, label, **facts):
+    """Return a comparison one of whose papers has other facts."""
+    papers = tuple(
+        replace(one, paper=replace(one.paper, **facts)) if one.label == label else one
+        for one in comparison.evidence.papers
+    )
+    return replace(comparison, evidence=Evidence(papers))
+
+
+THREE = make_comparison(
+    make_elements(0, "description", research_questions="How lists are fused."),
+    make_elements(
+        1,
+        "full text",
+        methodology="We add reciprocal ranks with RRF. Rank lists are fused by RRF.",
+        results="Hybrid search wins on MS MARCO.",
+        limitations="Score normalisation is not studied.",
+    ),
+    make_elements(
+        2,
+        methodology="A weighted sum needs score normalisation. Score normalisation is learned.",
+        results="Hybrid search wins.",
+    ),
+    make_elements(3, methodology="Cross-attention reranking. Cross-attention rerankers read both texts."),
+)
+
+
+def test_the_grid_has_the_description_first_and_seven_cells_a_row():
+    grid = element_grid(with_paper(THREE, 2, title="", year=None))
+    assert [(row.label, row.title, row.year, row.source) for row in grid.rows] == [
+        (0, "Your description", None, "description"),
+        (1, "Title 1", 2022, "full text"),
+        (2, "p2", None, "abstract"),
+        (3, "Title 3", 2022, "abstract"),
+    ]
+    assert all(tuple(cell.name for cell in row.cells) == ELEMENT_NAMES for row in grid.rows)
+    stated, missing = grid.rows[1].cell("results"), grid.rows[2].cell("limitations")
+    assert (stated.shown, stated.support, stated.word) == ("Hybrid search wins on MS MARCO.", 0.7, "strong")
+    assert stated.evidence[0].passage_id == "p1#0"
+    assert (missing.shown, missing.support, missing.word) == (NOT_STATED, None, None)
+
+
+def test_the_share_not_stated_is_of_the_papers_alone():
+    assert element_grid(THREE).share_not_stated == pytest.approx(15 / 21)
+    assert element_grid(make_comparison()).share_not_stated == 0.0
+
+
+def test_what_could_not_be_read_is_not_called_not_stated():
+    broken = make_elements(2, problem="The reply held no JSON.")
+    grid = element_grid(make_comparison(make_elements(1, results="It wins."), broken))
+    assert grid.rows[0].problem == "Its key elements were not extracted."
+    assert {cell.shown for cell in grid.rows[2].cells} == {NOT_READ}
+    found = differences(make_comparison(make_elements(1, results="It wins."), broken))
+    assert found.papers == (1,)
+    assert all(2 not in (*one.stated, *one.not_stated) for one in found.elements)
+
+
+@pytest.mark.parametrize(
+    ("order", "descending", "labels"),
+    [
+        ("label", False, [0, 1, 2, 3]),
+        ("label", True, [0, 3, 2, 1]),
+        ("title", False, [0, 3, 1, 2]),
+        ("year", False, [0, 3, 1, 2]),
+        ("year", True, [0, 1, 3, 2]),
+        ("stated", True, [0, 1, 2, 3]),
+        ("stated", False, [0, 3, 2, 1]),
+    ],
+)
+def test_the_grid_is_sorted_below_the_description(order, descending, labels):
+    comparison = with_paper(THREE, 2, title="zeta", year=None)
+    comparison = with_paper(comparison, 3, title="Alpha", year=2001)
+    comparison = with_paper(comparison, 1, title="beta")
+    grid = element_grid(comparison).sorted(order, descending=descending)
+    assert [row.label for row in grid.rows] == labels
+
+
+def test_what_most_name_and_what_one_names():
+    found = differences(THREE)
+    assert [(one.text, one.labels) for one in found.common] == [
+        ("Hybrid search", (1, 2)),
+        ("score normalisation", (1, 2)),
+    ]
+    alone = {label: [one.text for one in things] for label, things in found.alone}
+    assert "RRF" in alone[1]
+    assert "score normalisation" not in {text.lower() for text in (*alone[1], *alone[2])}
+    assert all(len(one.labels) == 1 for _, things in found.alone for one in things)
+
+
+def test_a_topic_counts_where_the_elements_do_not_name_it_and_the_other_way_round():
+    comparison = with_paper(THREE, 2, topics=(Topic("method", "RRF", 0.9), Topic("field", "Retrieval", 0.9)))
+    comparison = with_paper(comparison, 3, topics=(Topic("dataset", "MS MARCO", 0.9),))
+    found = differences(comparison)
+    common = {one.text: (one.kind, one.labels) for one in found.common}
+    assert common["RRF"] == ("method", (1, 2))
+    assert common["MS MARCO"] == ("dataset", (1, 3))
+    named = {one.text for _, things in found.alone for one in things}
+    assert not {"RRF", "MS MARCO", "Retrieval"} & named
+
+
+def test_what_the_description_names_too_is_said():
+    found = differences(replace(THREE, about="Is hybrid search worth it?"))
+    described = {one.text for one in found.common if one.described}
+    assert described == {"Hybrid search"}
+
+
+def test_authors_names_are_nothing_that_a_paper_names():
+    text = "McCallum et al. propose slot grammars. McCallum et al. test slot grammars."
+    comparison = make_comparison(make_elements(1, methodology=text), make_elements(2, results="It wins."))
+    comparison = with_paper(comparison, 1, authors=(Author("Andrew", "McCallum"),))
+    (_, things), _ = differences(comparison).alone
+    assert [one.text for one in things] == ["slot grammars"]
+
+
+def test_each_element_says_who_states_it():
+    stated = {one.name: (one.stated, one.not_stated) for one in differences(THREE).elements}
+    assert stated["methodology"] == ((1, 2, 3), ())
+    assert stated["results"] == ((1, 2), (3,))
+    assert stated["conclusions"] == ((), (1, 2, 3))
+
+
+def test_the_differences_are_plain_sentences():
+    found = differences(THREE)
+    assert list(said.common_said(found)) == ["2 of 3 name Hybrid search and score normalisation."]
+    assert list(said.stated_said(found))[1:3] == [
+        "Methodology: stated by all.",
+        "Results: stated by [1][2], not by [3].",
+    ]
+    assert all(line.startswith("Only [") and line.endswith(".") for line in said.alone_said(found))
+
+
+def test_nothing_extracted_is_nothing_to_show():
+    bare = replace(THREE, elements=())
+    assert element_grid(bare).is_empty
+    assert not differences(bare).has_any
+
+
+words = st.sampled_from(
+    "RRF dense retrieval lexical search MARCO ranks, fusion. the of pre-trained models BERT ( ) 7 é \n".split(
+        " "
+    )
+)
+texts = st.lists(words, max_size=25).map(" ".join) | st.text(max_size=40)
+
+
+@given(st.lists(st.lists(texts, min_size=7, max_size=7), min_size=2, max_size=5))
+def test_only_what_no_other_text_holds_is_said_to_be_named_by_one(grids):
+    elements = [
+        make_elements(label, **dict(zip(ELEMENT_NAMES, stated, strict=True)))
+        for label, stated in enumerate(grids, start=1)
+    ]
+    comparison = make_comparison(*elements)
+    found = differences(comparison)
+    assert differences(comparison) == found
+    whole = {label: "\n".join(stated) for label, stated in enumerate(grids, start=1)}
+    for label, things in found.alone:
+        for thing in things:
+            assert thing.text in whole[label]
+            assert not any(thing.text in text for other, text in whole.items() if other != label)
+    for thing in found.common:
+        assert 2 * len(thing.labels) > len(grids)
+        assert len(thing.labels) > 1

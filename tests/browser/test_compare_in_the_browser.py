@@ -1,0 +1,75 @@
+"""Papers compared in Chromium: chosen, followed to their passages, taken away; on a desk and on a phone."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from assistant.comparing.transcript import comparison_from_json
+from tests.browser.conftest import settled
+
+OpenPage = Callable[..., Any]
+CHOSEN = "/compare?papers=field-notes-retrieval/bm25,field-notes-retrieval/dense-retrieval"
+ABOUT = "We choose between dense and lexical retrieval for a search engine of our own."
+
+
+def compare(page: Any) -> None:
+    page.get_by_label("What your own work is about").fill(ABOUT)
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.get_by_text("References", exact=True).wait_for()
+    settled(page)
+
+
+def test_two_papers_are_compared_read_and_taken_away(open_page: OpenPage) -> None:
+    page = open_page(CHOSEN)
+    compare(page)
+    assert "/compare?comparison=" in page.url and "papers=" not in page.url
+    page.locator('a[href="#cite-1-1"]').click()
+    page.locator('.st-key-evidence_panel [class*="st-key-marked_sentence"]').wait_for()
+    page.locator('[class*="st-key-strip_side"] img').wait_for()
+    _choose_a_cell(page)
+    comparison = comparison_from_json(_downloaded(page, "JSON, complete").read_text(encoding="utf-8"))
+    assert comparison.about == ABOUT and len(comparison.evidence.papers) == 2
+    assert "\\cite{" in _downloaded(page, "LaTeX").read_text(encoding="utf-8")
+    address = page.url
+    page.goto(address)
+    page.locator('a[href="#cite-1-1"]').wait_for()
+
+
+def _choose_a_cell(page: Any) -> None:
+    """Click the first cells of the papers' rows until one is open: the table is a picture."""
+    table = page.locator(".st-key-grid canvas").first
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 35 + 118 + 60)
+    page.locator('[class*="st-key-cell_shown"]').first.wait_for()
+    assert page.locator('[class*="st-key-cell_shown"] [data-testid=stText]').first.inner_text()
+
+
+def _downloaded(page: Any, name: str) -> Path:
+    page.locator("[class*='st-key-comparison_trail'] button").first.click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=name).click()
+    download = waiting.value
+    path = Path(download.path()).with_name(download.suggested_filename)
+    download.save_as(path)
+    page.keyboard.press("Escape")
+    return path
+
+
+def test_a_phone_compares_too(open_page: OpenPage) -> None:
+    page = open_page(CHOSEN, size="phone", scheme="dark")
+    assert _fits(page)
+    compare(page)
+    page.locator('a[href="#cite-1-1"]').click()
+    drawer = page.get_by_role("dialog")
+    drawer.locator('[class*="st-key-marked_sentence"]').wait_for()
+    drawer.get_by_role("button", name="Close").click()
+    for part in ("Differences", "How it was written", "Key elements"):
+        page.get_by_role("radio", name=part).click()
+        settled(page)
+        assert _fits(page)
+    page.locator(".st-key-element_shown").wait_for()
+
+
+def _fits(page: Any) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
