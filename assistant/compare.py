@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Generator as Iteration
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -26,11 +26,11 @@ from assistant.comparing.records import (
     Planned,
     Round,
 )
-from assistant.comparing.sources import in_order, read_description, read_papers, remarks_on
+from assistant.comparing.remarks import Outcome, remarks_after, remarks_on
+from assistant.comparing.sources import in_order, read_description, read_papers
 from assistant.provenance import provenance_of
 from assistant.records import Answer, Evidence, Step, StepTime
 from assistant.support.entailment import open_scorer
-from assistant.wording import counted
 from corpus.elements import ElementStore
 from corpus.encoder import Encoder
 from corpus.store import Corpus
@@ -80,7 +80,7 @@ class Comparer:
             summarizer = Summarizer(self.generator, run.options, crew, checker, journal)
             rounds = yield from run.timed("compare", summarizer.grow(_steps(run, elements)))
             answer = yield from run.timed("check", _awaited(crew, journal, lambda: _answer(rounds, checker)))
-        yield Compared(self._comparison(run, identifier, _Outcome(led.result(), rounds, answer), journal))
+        yield Compared(self._comparison(run, identifier, Outcome(led.result(), rounds, answer), journal))
 
     def _prepare(self, request: ComparisonRequest, journal: Journal) -> "_Run":
         admitted = admit_comparison(request, self.corpus)
@@ -102,7 +102,7 @@ class Comparer:
         self,
         run: "_Run",
         identifier: str,
-        outcome: "_Outcome",
+        outcome: Outcome,
         journal: Journal,
     ) -> Comparison:
         elements, rounds, answer = outcome.elements, outcome.rounds, outcome.answer
@@ -120,7 +120,7 @@ class Comparer:
             seconds=tuple(StepTime(step, seconds) for step, seconds in run.times.items()),
             provenance=provenance_of(self.corpus, self.generator.name, self.scorer.name),
             parameters=self.generator.parameters,
-            remarks=(*run.planned.remarks, *_remarks(elements, rounds, answer)),
+            remarks=(*run.planned.remarks, *remarks_after(outcome, journal.calls)),
         )
 
 
@@ -144,15 +144,6 @@ class _Run:
         result = yield from work
         self.times[step] = time.perf_counter() - clock
         return result
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """What a comparison has come to."""
-
-    elements: tuple[KeyElements, ...]
-    rounds: tuple[Round, ...]
-    answer: Answer
 
 
 def _steps(run: _Run, elements: Mapping[int, KeyElements]) -> list[ComparisonStep]:
@@ -188,22 +179,6 @@ def _awaited(
         if ended is None:
             yield working(journal)
     return future.result()
-
-
-def _remarks(elements: Sequence[KeyElements], rounds: Sequence[Round], answer: Answer) -> Iterator[str]:
-    """Say what did not go as it should: elements that could not be read, votes, samples and papers lost."""
-    for one in elements:
-        if one.problem:
-            text = f"[{one.label}]" if one.label else "the description"
-            yield f"The key elements of {text} could not be read. {one.problem}"
-    if failed := sum(len(one.failed) for one in rounds):
-        yield f"{counted(failed, 'sample')} could not be written; the rounds went on without."
-    if discarded := sum(one.discarded_votes for one in rounds):
-        cast = sum(len(one.votes) for one in rounds)
-        yield f"{counted(discarded, 'vote')} of {cast} could not be used and did not count."
-    due = [label for one in rounds for label in one.labels]
-    if uncited := [f"[{label}]" for label in due if label not in answer.cited_labels]:
-        yield f"The summary does not cite {', '.join(uncited)}."
 
 
 def _cited_evidence(

@@ -22,6 +22,7 @@ from assistant.commands.opening import (
 from assistant.commands.printing import JsonOption, err, fail, out, print_json, say
 from assistant.generators.choice import open_generator
 from assistant.generators.parameters import default_parameters
+from assistant.generators.protocol import EXTRACTIVE
 from assistant.models.menu import available_models
 from assistant.records import (
     Answer,
@@ -57,7 +58,7 @@ def ask(
     conversation: Annotated[
         str | None, typer.Option(help="Go on with this stored conversation, or 'new' to begin one.")
     ] = None,
-    generator: Annotated[str, typer.Option(help="What writes: extractive, or a model's id.")] = "extractive",
+    generator: Annotated[str, typer.Option(help="What writes: extractive, or a model's id.")] = EXTRACTIVE,
     drafts: Annotated[int, typer.Option(help="Have so many drafts written and keep the best cited.")] = 1,
     temperature: Annotated[float | None, typer.Option(help="How freely a model writes.")] = None,
     top_p: Annotated[float | None, typer.Option(help="From how much of the likely words.")] = None,

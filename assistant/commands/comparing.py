@@ -33,6 +33,7 @@ from assistant.comparing.records import (
     Planned,
 )
 from assistant.comparing.store import ComparisonStore, StoredComparison
+from assistant.generators.protocol import EXTRACTIVE
 from assistant.provenance import provenance_of
 from assistant.records import AssistantError
 from corpus.elements import ElementStore
@@ -59,9 +60,7 @@ def compare(
     about: Annotated[
         str, typer.Option(help="What they are compared for: your topic, question or abstract.")
     ] = "",
-    generator: Annotated[
-        str, typer.Option(help="What compares: extractive, or a model's id.")
-    ] = "extractive",
+    generator: Annotated[str, typer.Option(help="What compares: extractive, or a model's id.")] = EXTRACTIVE,
     samples: Annotated[int, typer.Option(help="How many samples continue each summary (n_s).")] = 2,
     votes: Annotated[int, typer.Option(help="How many votes a round has (n_v).")] = 5,
     keep: Annotated[int, typer.Option(help="How many summaries a round keeps (n_c).")] = 3,

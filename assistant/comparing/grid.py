@@ -15,6 +15,7 @@ from assistant.comparing.records import (
     KeyElements,
     TextKind,
 )
+from assistant.generators.protocol import EXTRACTIVE
 from assistant.records import LabelledPaper
 
 ELEMENT_TITLES: dict[ElementName, str] = {
@@ -28,6 +29,8 @@ ELEMENT_TITLES: dict[ElementName, str] = {
 }
 DESCRIPTION_TITLE = "Your description"
 NOT_STATED = "not stated in the text"
+# Without a model nothing says what a text lacks, only that none of its sentences was chosen.
+NOT_FOUND = "no sentence found"
 NOT_READ = "could not be read"
 _NEVER_EXTRACTED = "Its key elements were not extracted."
 
@@ -38,15 +41,14 @@ GridOrder = Literal["label", "title", "year", "stated"]
 class GridCell:
     """What one text says to one question, with the sentences that carry it and how well, 0..1.
 
-    `is_read` is False where the text's elements could not be extracted: then nothing is known of the cell,
-    not even that the text does not state it.
+    `absence` says in words why there is no text, where there is none.
     """
 
     name: ElementName
     text: str = ""
     support: float | None = None
     evidence: tuple[ElementEvidence, ...] = ()
-    is_read: bool = True
+    absence: str = NOT_STATED
 
     @property
     def is_stated(self) -> bool:
@@ -55,7 +57,7 @@ class GridCell:
     @property
     def shown(self) -> str:
         """The text, or in words why there is none."""
-        return self.text or (NOT_STATED if self.is_read else NOT_READ)
+        return self.text or self.absence
 
     @property
     def word(self) -> ScoreWord | None:
@@ -90,9 +92,13 @@ class GridRow:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The rows, the description's first, and the papers behind it in their order."""
+    """The rows, the description's first, and the papers behind it in their order.
+
+    `absence` is what an empty cell of a text that was read says.
+    """
 
     rows: tuple[GridRow, ...]
+    absence: str = NOT_STATED
 
     @property
     def papers(self) -> tuple[GridRow, ...]:
@@ -130,25 +136,26 @@ _KEYS: dict[GridOrder, Callable[[GridRow], int | str]] = {
 def element_grid(comparison: Comparison) -> Grid:
     """Return the papers of a comparison with the seven key elements, below the description's own row."""
     known = {elements.label: elements for elements in comparison.elements}
-    described = _row(known.get(DESCRIPTION), DESCRIPTION, DESCRIPTION_TITLE)
-    papers = (_paper_row(known.get(one.label), one) for one in comparison.evidence.papers)
-    return Grid((described, *papers))
+    absence = NOT_FOUND if comparison.provenance.generator == EXTRACTIVE else NOT_STATED
+    described = _row(known.get(DESCRIPTION), DESCRIPTION, DESCRIPTION_TITLE, absence)
+    papers = (_paper_row(known.get(one.label), one, absence) for one in comparison.evidence.papers)
+    return Grid((described, *papers), absence)
 
 
-def _paper_row(elements: KeyElements | None, labelled: LabelledPaper) -> GridRow:
+def _paper_row(elements: KeyElements | None, labelled: LabelledPaper, absence: str) -> GridRow:
     paper = labelled.paper
-    row = _row(elements, labelled.label, paper.title or paper.id)
+    row = _row(elements, labelled.label, paper.title or paper.id, absence)
     return replace(row, paper_id=paper.id, year=paper.year)
 
 
-def _row(elements: KeyElements | None, label: int, title: str) -> GridRow:
+def _row(elements: KeyElements | None, label: int, title: str, absence: str) -> GridRow:
     source: TextKind = "description" if label == DESCRIPTION else "title"
     if elements is None:
         elements = KeyElements(label, source, problem=_NEVER_EXTRACTED)
-    is_read = not elements.problem
-    cells = tuple(_cell(elements.element(name), is_read=is_read) for name in ELEMENT_NAMES)
+    absence = NOT_READ if elements.problem else absence
+    cells = tuple(_cell(elements.element(name), absence) for name in ELEMENT_NAMES)
     return GridRow(label, "", title, None, elements.source, cells, elements.problem)
 
 
-def _cell(element: KeyElement, *, is_read: bool) -> GridCell:
-    return GridCell(element.name, element.text, element.support, element.evidence, is_read)
+def _cell(element: KeyElement, absence: str) -> GridCell:
+    return GridCell(element.name, element.text, element.support, element.evidence, absence)

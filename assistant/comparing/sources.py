@@ -1,6 +1,5 @@
 """The texts of a comparison: the description and the papers, ordered and labelled."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -63,20 +62,3 @@ def _kind(paper: Paper, passages: Sequence[Passage]) -> TextKind:
     if any(passage.kind == "body" for passage in passages):
         return "full text"
     return "abstract" if paper.abstract.strip() else "title"
-
-
-def remarks_on(sources: Sequence[SourceText]) -> tuple[str, ...]:
-    """Say of which papers less than the full text is known."""
-    kinds = Counter(source.kind for source in sources)
-    bare = [source for source in sources if source.kind == "title"]
-    remarks = [
-        f"[{source.label}] “{source.paper.paper.title}” has neither text nor abstract here: its title is all "
-        "that is known."
-        for source in bare
-    ]
-    if kinds["abstract"]:
-        which = "All papers" if kinds["abstract"] == len(sources) else f"{kinds['abstract']} of the papers"
-        which = "One of the papers" if which.startswith("1 ") else which
-        verb = "is" if which.startswith("One") else "are"
-        remarks.insert(0, f"{which} {verb} known here by the abstract alone.")
-    return tuple(remarks)

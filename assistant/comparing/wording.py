@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from assistant import wording
 from assistant.comparing.differences import Differences, NamedThing
-from assistant.comparing.grid import ELEMENT_TITLES, Grid
+from assistant.comparing.grid import ELEMENT_TITLES, NOT_FOUND, Grid
 from assistant.comparing.records import (
     Ablation,
     Budget,
@@ -133,7 +133,10 @@ def grid_said(grid: Grid) -> str:
     """Return how much of a grid is filled."""
     cells = len(grid.papers) * len(ELEMENT_TITLES)
     share = grid.share_not_stated
-    return f"Of the papers' {cells} elements {share * cells:.0f} ({share:.0%}) are not stated in their texts."
+    missing = f"{share * cells:.0f} ({share:.0%}) of the papers' {cells} elements"
+    if grid.absence == NOT_FOUND:
+        return f"For {missing} no sentence was found."
+    return f"{missing} are not stated in their texts."
 
 
 def common_said(found: Differences) -> Iterator[str]:

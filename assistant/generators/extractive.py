@@ -16,6 +16,7 @@ import numpy as np
 
 from assistant.attribution import overlap_word, score_attribution
 from assistant.citations import without_labels
+from assistant.generators.protocol import EXTRACTIVE
 from assistant.generators.quoting import (
     in_third_person,
     is_back_matter,
@@ -69,7 +70,7 @@ class _Candidate:
 class ExtractiveGenerator:
     """Selects, arranges and cites sentences of the evidence; it needs the encoder and nothing else."""
 
-    name = "extractive"
+    name = EXTRACTIVE
     label = "Extractive (no model)"
 
     def __init__(self, encoder: Encoder) -> None:

@@ -5,6 +5,9 @@ from typing import Protocol
 
 from assistant.records import CallLog, Draft, Evidence, Rewrite, Turn
 
+# The name of what needs no model, whether it answers or compares.
+EXTRACTIVE = "extractive"
+
 
 class Generator(Protocol):
     """What rewrites questions and writes drafts: a model with prompts, or the extractive one."""

@@ -1,6 +1,5 @@
 """A comparison put into the store while it runs. No Streamlit."""
 
-import logging
 import threading
 from collections.abc import Callable
 from typing import Protocol
@@ -8,8 +7,6 @@ from typing import Protocol
 from assistant.comparing.journal import Journal
 from assistant.comparing.records import Comparison, WorkCall
 from assistant.records import AssistantError
-
-logger = logging.getLogger(__name__)
 
 UNKEPT = "A reload would lose it: download the trail when it is finished."
 

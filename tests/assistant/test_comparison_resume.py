@@ -86,7 +86,9 @@ def sent(messages):
 
 def told(comparison: Comparison):
     """Return a comparison without what is of one run: its id, and when and how long."""
-    calls = Counter((one.work, sent(one.call.messages), one.call.reply, one.reused) for one in comparison.calls)
+    calls = Counter(
+        (one.work, sent(one.call.messages), one.call.reply, one.reused) for one in comparison.calls
+    )
     elements = tuple(replace(one, written="") for one in comparison.elements)
     return replace(comparison, id="", asked="", seconds=(), calls=(), elements=elements), calls
 
