@@ -6,18 +6,15 @@ from typing import Any
 
 from sqlalchemy import (
     Column,
-    Connection,
     ForeignKey,
     Index,
     Integer,
     String,
     Table,
     Text,
-    delete,
     func,
     insert,
     select,
-    update,
 )
 from sqlalchemy.exc import IntegrityError
 
@@ -151,19 +148,6 @@ class ConversationStore(Database):
             rows = connection.execute(query.limit(limit).offset(offset)).all()
         return tuple(ConversationSummary(*row) for row in rows)
 
-    def rename(self, conversation_id: str, title: str) -> None:
-        """Give a conversation another title; raises ConversationError when there is none of that id."""
-        with self._writing() as connection:
-            self._change(connection, conversation_id, title=tidy_title(title))
-
-    def delete(self, conversation_id: str) -> bool:
-        """Delete a conversation, and tell whether there was one; nothing of it stays in an SQLite file."""
-        with self._writing() as connection:
-            connection.execute(delete(_TURNS).where(_TURNS.c.conversation_id == conversation_id))
-            found = connection.execute(delete(_CONVERSATIONS).where(_CONVERSATIONS.c.id == conversation_id))
-        self._empty_log()
-        return found.rowcount > 0
-
     def _insert(self, owner: str, conversation: Conversation) -> Conversation:
         documents = [turn_to_json(turn) for turn in conversation.turns]
         values = {"id": conversation.id, "owner": owner, "title": conversation.title, "updated": now()}
@@ -176,15 +160,6 @@ class ConversationStore(Database):
                 rows = [_row(conversation.id, number, text) for number, text in enumerate(documents)]
                 connection.execute(insert(_TURNS), rows)
         return conversation
-
-    def _change(self, connection: Connection, conversation_id: str, **values: str) -> None:
-        changed = connection.execute(
-            update(_CONVERSATIONS).where(_CONVERSATIONS.c.id == conversation_id).values(**values)
-        )
-        if not changed.rowcount:
-            raise ConversationError(
-                f"There is no conversation {conversation_id!r}. It may have been deleted."
-            )
 
 
 def _stored(conversation_id: str, title: str, rows: Iterable[Sequence[Any]]) -> StoredConversation:

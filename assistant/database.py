@@ -17,11 +17,13 @@ from sqlalchemy import (
     MetaData,
     Table,
     create_engine,
+    delete,
     event,
     func,
     insert,
     make_url,
     select,
+    update,
 )
 from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.schema import CreateIndex, CreateTable
@@ -60,11 +62,12 @@ class Database:
     """A database with some tables of ours, made if need be; safe for several threads and processes at once.
 
     A store of something derives from it and says what it keeps, in which tables, and how its errors are
-    called: every method raises only these.
+    called: every method raises only these. The first table has a row for each thing, by its id and with a
+    title; the second has its parts, with a foreign key to the first.
     """
 
     keeps: ClassVar[str]
-    tables: ClassVar[tuple[Table, ...]]
+    tables: ClassVar[tuple[Table, Table]]
     error: ClassVar[type[AssistantError]]
 
     def __init__(self, url: str | Path) -> None:
@@ -76,6 +79,28 @@ class Database:
 
     def close(self) -> None:
         self._engine.dispose()
+
+    def rename(self, identifier: str, title: str) -> None:
+        """Give what has that id another title; raises this store's error when there is none."""
+        with self._writing() as connection:
+            self._change(connection, identifier, title=tidy_title(title))
+
+    def delete(self, identifier: str) -> bool:
+        """Delete what has that id, and tell whether there was any; nothing of it stays in an SQLite file."""
+        whole, parts = self.tables
+        (whole_id,) = (column for column in parts.columns if column.foreign_keys)
+        with self._writing() as connection:
+            connection.execute(delete(parts).where(whole_id == identifier))
+            found = connection.execute(delete(whole).where(whole.c.id == identifier))
+        self._empty_log()
+        return found.rowcount > 0
+
+    def _change(self, connection: Connection, identifier: str, **values: str) -> None:
+        """Change the row of a thing, and so lock it; raises this store's error when there is none."""
+        whole = self.tables[0]
+        if not connection.execute(update(whole).where(whole.c.id == identifier).values(**values)).rowcount:
+            name = self.keeps.removesuffix("s")
+            raise self.error(f"There is no {name} {identifier!r}. It may have been deleted.")
 
     @property
     def _is_sqlite(self) -> bool:

@@ -9,7 +9,6 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 from sqlalchemy import (
     Column,
-    Connection,
     ForeignKey,
     Index,
     Integer,
@@ -19,7 +18,6 @@ from sqlalchemy import (
     delete,
     insert,
     select,
-    update,
 )
 
 from assistant.comparing.records import Comparison, ComparisonError, ComparisonRequest, WorkCall
@@ -150,7 +148,7 @@ class ComparisonStore(Database):
         """Store a call that has ended; once this returns, nothing that happens to the process loses it."""
         values = {"comparison_id": comparison_id, "round": _round(call), "document": call_to_json(call)}
         with self._writing() as connection:
-            _change(connection, comparison_id, updated=now())
+            self._change(connection, comparison_id, updated=now())
             connection.execute(insert(_CALLS), values)
 
     def finish(self, comparison_id: str, comparison: Comparison) -> None:
@@ -158,18 +156,18 @@ class ComparisonStore(Database):
         document = comparison_to_json(replace(comparison, id=comparison_id))
         with self._writing() as connection:
             changes = {"state": "finished", "error": "", "document": document, "updated": now()}
-            _change(connection, comparison_id, **changes)
+            self._change(connection, comparison_id, **changes)
             connection.execute(delete(_CALLS).where(_CALLS.c.comparison_id == comparison_id))
 
     def fail(self, comparison_id: str, message: str) -> None:
         """Note why a comparison ended unfinished; what was done of it stays."""
         with self._writing() as connection:
-            _change(connection, comparison_id, error=message, updated=now())
+            self._change(connection, comparison_id, error=message, updated=now())
 
     def drop_round(self, comparison_id: str, number: int) -> None:
         """Drop the calls of a round and of all later ones, so that they are made anew; 0 drops every call."""
         with self._writing() as connection:
-            _change(connection, comparison_id, updated=now())
+            self._change(connection, comparison_id, updated=now())
             later = (_CALLS.c.comparison_id == comparison_id) & (_CALLS.c.round >= number)
             connection.execute(delete(_CALLS).where(later))
 
@@ -202,19 +200,6 @@ class ComparisonStore(Database):
             rows = connection.execute(query.limit(limit).offset(offset)).all()
         return tuple(ComparisonSummary(*row) for row in rows)
 
-    def rename(self, comparison_id: str, title: str) -> None:
-        """Give a comparison another title."""
-        with self._writing() as connection:
-            _change(connection, comparison_id, title=tidy_title(title))
-
-    def delete(self, comparison_id: str) -> bool:
-        """Delete a comparison, and tell whether there was one; nothing of it stays in an SQLite file."""
-        with self._writing() as connection:
-            connection.execute(delete(_CALLS).where(_CALLS.c.comparison_id == comparison_id))
-            found = connection.execute(delete(_COMPARISONS).where(_COMPARISONS.c.id == comparison_id))
-        self._empty_log()
-        return found.rowcount > 0
-
     def _insert(self, owner: str, plan: _Plan, comparison: Comparison | None = None) -> StoredComparison:
         identifier = new_id()
         finished = comparison and replace(comparison, id=identifier)
@@ -233,15 +218,6 @@ class ComparisonStore(Database):
         with self._writing() as connection:
             connection.execute(insert(_COMPARISONS), values)
         return _stored(values)
-
-
-def _change(connection: Connection, comparison_id: str, **values: str) -> None:
-    """Change a comparison's row, and so lock it; raises ComparisonError when there is none of that id."""
-    changed = connection.execute(
-        update(_COMPARISONS).where(_COMPARISONS.c.id == comparison_id).values(**values)
-    )
-    if not changed.rowcount:
-        raise ComparisonError(f"There is no comparison {comparison_id!r}. It may have been deleted.")
 
 
 def _stored(row: Mapping[str, Any]) -> StoredComparison:

@@ -43,12 +43,19 @@ def _choose_a_cell(page: Any) -> None:
     page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 35 + 118 + 60)
     page.locator('[class*="st-key-cell_shown"]').first.wait_for()
     assert page.locator('[class*="st-key-cell_shown"] [data-testid=stText]').first.inner_text()
+    settled(page)
 
 
 def _downloaded(page: Any, name: str) -> Path:
-    page.locator("[class*='st-key-comparison_trail'] button").first.click()
+    entry = page.get_by_role("button", name=name)
+    for _ in range(10):
+        # A menu that is opened while the page still scrolls closes again.
+        page.locator("[class*='st-key-comparison_trail'] button").first.click()
+        page.wait_for_timeout(700)
+        if entry.is_visible():
+            break
     with page.expect_download() as waiting:
-        page.get_by_role("button", name=name).click()
+        entry.click()
     download = waiting.value
     path = Path(download.path()).with_name(download.suggested_filename)
     download.save_as(path)
