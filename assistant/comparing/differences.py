@@ -13,7 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
-from assistant.comparing.grid import Grid, element_grid
+from assistant.comparing.grid import NOT_STATED, Grid, element_grid
 from assistant.comparing.records import ELEMENT_NAMES, Comparison, ElementName
 from assistant.phrases import Token, tokens
 from assistant.vocabulary import stem, vocabulary
@@ -58,13 +58,14 @@ class ElementStated:
 class Differences:
     """What more than half of the papers name, the most common first, and what one alone names, by its label.
 
-    `papers` are the labels of all whose elements could be read.
+    `papers` are the labels of all whose elements could be read; `absence` is what the grid's empty cells say.
     """
 
     papers: tuple[int, ...]
     common: tuple[NamedThing, ...]
     alone: tuple[tuple[int, tuple[NamedThing, ...]], ...]
     elements: tuple[ElementStated, ...]
+    absence: str = NOT_STATED
 
     @property
     def has_any(self) -> bool:
@@ -88,6 +89,7 @@ def differences(comparison: Comparison) -> Differences:
         common=tuple(things.common()),
         alone=tuple((label, tuple(things.alone(label))) for label in read),
         elements=tuple(_stated(grid, name) for name in ELEMENT_NAMES),
+        absence=grid.absence,
     )
 
 

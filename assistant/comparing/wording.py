@@ -158,15 +158,15 @@ def alone_said(found: Differences) -> Iterator[str]:
 
 def stated_said(found: Differences) -> Iterator[str]:
     """Yield for each element which papers state it."""
+    verb, place = ("found", "in") if found.absence == NOT_FOUND else ("stated", "by")
     for one in found.elements:
-        name = ELEMENT_TITLES[one.name]
+        name = f"{ELEMENT_TITLES[one.name]}: {verb} {place}"
         if not one.not_stated:
-            yield f"{name}: stated by {'both' if len(one.stated) == 2 else 'all'}."
+            yield f"{name} {'both' if len(one.stated) == 2 else 'all'}."
         elif not one.stated:
-            yield f"{name}: stated by none."
+            yield f"{name} none."
         else:
-            missing = labels_said(one.not_stated)
-            yield f"{name}: stated by {labels_said(one.stated)}, not by {missing}."
+            yield f"{name} {labels_said(one.stated)}, not {place} {labels_said(one.not_stated)}."
 
 
 def thing_said(thing: NamedThing) -> str:

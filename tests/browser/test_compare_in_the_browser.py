@@ -36,13 +36,18 @@ def test_two_papers_are_compared_read_and_taken_away(open_page: OpenPage) -> Non
 
 
 def _choose_a_cell(page: Any) -> None:
-    """Click the first cells of the papers' rows until one is open: the table is a picture."""
+    """Click a cell of the first paper's row; the table is a picture that moves while the page loads."""
     table = page.locator(".st-key-grid canvas").first
-    table.scroll_into_view_if_needed()
-    box = table.bounding_box()
-    page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 35 + 118 + 60)
-    page.locator('[class*="st-key-cell_shown"]').first.wait_for()
-    assert page.locator('[class*="st-key-cell_shown"] [data-testid=stText]').first.inner_text()
+    cell = page.locator('[class*="st-key-cell_shown"]').first
+    for _ in range(10):
+        table.scroll_into_view_if_needed()
+        page.wait_for_timeout(700)
+        box = table.bounding_box()
+        page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 35 + 118 + 60)
+        page.wait_for_timeout(1500)
+        if cell.is_visible():
+            break
+    assert cell.locator("[data-testid=stText]").first.inner_text()
     settled(page)
 
 

@@ -16,7 +16,7 @@ from corpus.records import AspectName
 
 CUES_FILE = Path(__file__).with_name("cues.toml")
 # Counted up where the code that chooses sentences changes what it chooses.
-CODE_VERSION = "1"
+CODE_VERSION = "2"
 Patterns = tuple[re.Pattern[str], ...]
 
 
@@ -45,6 +45,7 @@ class ChoiceWeights(_Table):
     alike: float
     second: float
     second_words: int
+    turning: float
     order: tuple[ElementName, ...]
 
 
@@ -58,6 +59,8 @@ class _Element(_Table):
     against: tuple[str, ...]
     needs_strong: bool = True
     may_have_second: bool = False
+    shared_with: tuple[ElementName, ...] = ()
+    shared: tuple[str, ...] = ()
 
 
 class _File(_Table):
@@ -79,6 +82,8 @@ class ElementCues:
     against: Patterns
     needs_strong: bool
     may_have_second: bool
+    shared_with: tuple[ElementName, ...]
+    shared: Patterns
 
     def worded(self, text: str, weights: ChoiceWeights) -> tuple[float, bool]:
         """Return what the wording of a sentence says for it, and whether there was a strong cue."""
@@ -90,6 +95,10 @@ class ElementCues:
         if any(pattern.search(text) for pattern in self.against):
             score -= weights.against
         return score, strong > 0
+
+    def shares(self, text: str) -> bool:
+        """Tell whether a sentence that answers another question surely answers this one too."""
+        return any(pattern.search(text) for pattern in self.shared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +127,8 @@ def cues() -> Cues:
                 compiled(one.against),
                 one.needs_strong,
                 one.may_have_second,
+                one.shared_with,
+                compiled(one.shared),
             )
             for name, one in file.elements.items()
         },

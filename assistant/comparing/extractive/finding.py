@@ -1,5 +1,6 @@
 """The seven key elements of a text, each found as the sentence or two that state it."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -27,6 +28,7 @@ MOST_SENTENCES = 3000
 # Where a paper says "the method" it means its own; where it reports results, they are its own.
 _SPEAKS_OF_OWN: frozenset[Role] = frozenset({"abstract", "conclusion", "future", "limitations"})
 _SUMMARY: frozenset[Role] = frozenset({"abstract"})
+_TURNING = re.compile(r"\s*(?:however|but|yet|unfortunately|nevertheless|nonetheless|still)\b", re.IGNORECASE)
 _FINDINGS: frozenset[Role] = frozenset({"experiments", "discussion"})
 
 
@@ -35,7 +37,8 @@ class Stated:
     """A sentence that can stand alone, as `text`, and where it was found.
 
     `is_own` says that it speaks of its authors' work, `is_foreign` that it cites others and does not;
-    `is_before` that it stands in an abstract before the authors turn to their own work.
+    `is_before` that it stands in an abstract before the authors turn to their own work; `is_turning` that
+    it began with "However" or its like.
     """
 
     passage: int
@@ -45,6 +48,7 @@ class Stated:
     is_own: bool
     is_foreign: bool
     is_before: bool
+    is_turning: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,8 @@ def read_sentences(source: SourceText) -> Iterator[Stated]:
                 seen.add(text)
                 own = is_own(whole)
                 foreign = not own and is_of_others(whole)
-                yield Stated(passage.number, index, role, text, own, foreign, index < turn)
+                turning = _TURNING.match(whole) is not None
+                yield Stated(passage.number, index, role, text, own, foreign, index < turn, turning)
         if len(seen) >= MOST_SENTENCES:
             return
 
@@ -138,8 +143,11 @@ def _short_list(
     for index, sentence in enumerate(sentences):
         said, strong = one.worded(sentence.text, weights)
         is_aspect = (sentence.passage, sentence.sentence) in aspects
+        if name == "research_questions" and sentence.is_before and sentence.is_turning:
+            said, strong = said + weights.turning, True
         # The indexer's choice does for a cue where something else speaks for the sentence too.
-        if not strong and (one.needs_strong or not is_aspect or said <= 0):
+        speaks = said > 0 or (sentence.is_before and said == 0)
+        if not strong and (one.needs_strong or not is_aspect or not speaks):
             continue
         length = max(0, len(words(sentence.text)) - weights.short_words)
         scores[index] = (
@@ -188,6 +196,7 @@ def _assign(
     for name in list(chosen.sentences):
         if known.elements[name].may_have_second:
             _join_second([offer for offer in offers if offer.name == name], chosen, sentences, known.weights)
+    _share(chosen, sentences, known)
     return {name: sorted(chosen.sentences[name]) for name in known.elements if name in chosen.sentences}
 
 
@@ -202,10 +211,24 @@ class _Chosen:
     def add(self, offer: _Offer) -> None:
         self.sentences.setdefault(offer.name, []).append(offer.index)
 
+    def times(self, index: int) -> int:
+        return sum(index in found for found in self.sentences.values())
+
     def says(self, index: int) -> bool:
         """Tell whether some element's sentence says the same."""
         taken = [other for found in self.sentences.values() for other in found]
         return any(float(self.meanings[index] @ self.meanings[other]) >= self.alike for other in taken)
+
+
+def _share(chosen: _Chosen, sentences: Sequence[Stated], known: Cues) -> None:
+    """Let a sentence fill a second element that nothing else fills, where it plainly answers it too."""
+    for name, one in known.elements.items():
+        if name in chosen.sentences:
+            continue
+        given = [index for other in one.shared_with for index in chosen.sentences.get(other, ())]
+        fitting = (index for index in given if one.shares(sentences[index].text) and chosen.times(index) == 1)
+        if (index := next(fitting, None)) is not None:
+            chosen.sentences[name] = [index]
 
 
 def _join_second(

@@ -23,7 +23,10 @@ Role = Literal[
 _HEADINGS: tuple[tuple[Role, str], ...] = (
     ("back", r"^\W*(?:acknowledge?ments?|references|bibliography|appendi|ethic|funding|author contrib)"),
     ("limitations", r"\blimitations?\b|\bcaveats?\b"),
-    ("conclusion", r"\bconclu|\bsummary\b|\bfinal remarks\b"),
+    (
+        "conclusion",
+        r"\bconclu|\bsummary\b|\bfinal remarks\b|\badvice\b|\brecommendations?\b|\btake-?aways?\b",
+    ),
     ("future", r"\bfuture\b|\boutlook\b|\bopen (?:problems|questions|issues)\b"),
     ("discussion", r"\bdiscussions?\b|\berror analys|\badvantages?\b|\blessons\b"),
     ("related", r"\brelated\b|\b(?:previous|prior) (?:work|research)|\bbackground\b|\bliterature\b"),

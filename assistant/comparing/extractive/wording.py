@@ -10,7 +10,7 @@ from assistant.generators.quoting import (
     points_back,
     without_lead,
 )
-from assistant.vocabulary import vocabulary
+from assistant.vocabulary import stem, vocabulary
 from corpus.records import Author
 from corpus.text import words
 
@@ -23,7 +23,7 @@ _BRACKETS = re.compile(
     r"(?:Sections?|Sect?s?\.|Figures?|Figs?\.|Tables?|Tab\.|Appendix|§|Eqs?\.|Equations?)[^()]{0,60}\)",
 )
 _LEAD = re.compile(
-    r"^(?:but|yet|and|so|overall|in (?:summary|short|conclusion|general)|to (?:conclude|summari[sz]e|sum up)|"
+    r"^(?:but|yet|and|so|overall|in our (?:present |current )?(?:paper|work|study)|in (?:summary|short|conclusion|general)|to (?:conclude|summari[sz]e|sum up)|"
     r"as such|in (?:the|our) (?:current|present) (?:paper|work|study)|"
     r"in this (?:research|report|note|thesis)|"
     r"as (?:mentioned|noted|shown|described|discussed) (?:above|before|earlier)|unfortunately|of course|"
@@ -52,20 +52,32 @@ _LEANING = re.compile(
     r"(?! (?:paper|work|study|article|research|report|note|thesis))"
     r"|(?:further|subsequent|additional|other|others|another|more|both|neither|first|second|third|rather|"
     r"as a|following|only|too|too,|again|later|here|there|hence|compared to|doing so|one of them)\b"
+    r"|(?:in|at|during) the (?:first|second|third|last|final|next) (?:[\w-]+ )?(?:stage|step|phase|part|pass)\b"
     r"|(?:discussion|conclusion|note|remark|summary|abstract|introduction|results|motivation)s?:",
     re.IGNORECASE,
 )
 # "To address these issues, we", "Based on this analysis, we": what it was for was said before.
 _PURPOSE = re.compile(
-    r"^(?:(?:in order )?to \w+(?: \w+)? (?:this|these|those|it|them|such)\b[^,]{0,60},\s+"
+    r"^(?:(?:in order )?to \w+(?: \w+)? (?:this|these|those|it|them|such|the (?:above|aforementioned))\b"
+    r"[^,]{0,60},\s+"
     r"|(?:in order )?to [^,]{0,80}\b(?:this|these|those|such)\b[^,]{0,60},\s+(?=we\b)"
     r"|(?:based on|motivated by|inspired by|building on|given|driven by) (?:the |this |these |such )?"
     r"(?:above |our )?(?:analys[ie]s|observations?|findings?|insights?|facts?|results?),\s+)",
     re.IGNORECASE,
 )
+# "Similar to that, it", "is based on it", "four of them".
 _POINTING = re.compile(
     r"^[^,]{0,100},\s+(?:it|they|this|these|he|she)\b"
-    r"|^(?:\S+\s+){0,7}(?:these|those|such an?|this (?!paper|work|study|article|report|thesis|is\b))",
+    r"|\b(?:based|built|builds?|rel(?:y|ies|ying)|depend(?:s|ing)?|on top) (?:up)?o[nf] (?:it|them|this|these|that)\b"
+    r"|\b(?:one|two|three|four|five|six|all|some|none|each|most|any|many|both) of (?:them|these|those)\b"
+    r"|\bboth(?=[.,;])",
+    re.IGNORECASE,
+)
+# "these different sets of labels", "this simple approach": fine only where the sentence has said which.
+_DEMONSTRATIVE = re.compile(
+    r"\b(?:these|those(?! (?:of|who|that|which|in|with|from|on|for|to|by|based|used|obtained)\b)|such(?! (?:as|that)\b)"
+    r"|this(?! (?:paper|work|study|article|report|thesis|note|research|is|was|can|may|could|will|would)\b))"
+    r"\s+((?:[\w-]+\s+){0,3}[\w-]+)",
     re.IGNORECASE,
 )
 _IN_THIS = re.compile(r"(?<=\w),? in this (?:paper|work|study|article)\b,?(?=[ .])", re.IGNORECASE)
@@ -144,8 +156,17 @@ def leans(text: str) -> bool:
 
 
 def points_away(text: str) -> bool:
-    """Tell whether a sentence soon says "these" or "this" of something that it does not name."""
-    return _POINTING.search(text) is not None
+    """Tell whether a sentence says "these" or "this" of something that it has not named."""
+    if _POINTING.search(text):
+        return True
+    return any(
+        not _content(found[1]) & _content(text[: found.start()]) for found in _DEMONSTRATIVE.finditer(text)
+    )
+
+
+def _content(text: str) -> set[str]:
+    known = vocabulary()
+    return {stem(word) for word in words(text) if word not in known.function and len(word) > 2}
 
 
 def is_own(text: str) -> bool:
