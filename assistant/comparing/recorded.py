@@ -19,7 +19,7 @@ from assistant.comparing.records import (
     WorkCall,
 )
 from assistant.models.protocol import BadReplyError, Completion, Exchange, Schema
-from assistant.prompts.render import as_data
+from assistant.prompts.render import as_data, form
 from assistant.records import Draft, Message, Parameters
 from corpus.encoder import Encoder
 
@@ -101,7 +101,18 @@ def _inner(comparison: Comparison, encoder: Encoder) -> ComparativeGenerator:
     name = comparison.provenance.generator
     if name == ExtractiveComparer.name:
         return ExtractiveComparer(encoder)
-    return PromptedComparer(_NoModel(name), context=_ANY_LENGTH, parameters=comparison.parameters)
+    return PromptedComparer(
+        _NoModel(name),
+        context=_ANY_LENGTH,
+        parameters=comparison.parameters,
+        in_sentences=_was_in_sentences(comparison),
+    )
+
+
+def _was_in_sentences(comparison: Comparison) -> bool:
+    """Tell whether summaries were asked for as lists of sentences, as of models on this machine."""
+    asked = (one.call for one in comparison.calls if one.call.step == "compare")
+    return any(form("sentences") in message.content for call in asked for message in call.messages)
 
 
 def _as_read(source: SourceText, recorded: WorkCall | None) -> SourceText:

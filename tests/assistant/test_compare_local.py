@@ -5,6 +5,7 @@ import pytest
 from assistant.compare import Comparer
 from assistant.comparing.prompted import PromptedComparer
 from assistant.comparing.records import ELEMENT_NAMES
+from assistant.comparing.replay import replay_comparison
 from assistant.comparing.replies import ElementsReply, summary_reply
 from assistant.comparing.transcript import comparison_from_json, comparison_to_json
 from assistant.generators.calls import no_price
@@ -32,7 +33,9 @@ def test_every_reply_is_of_its_form_by_construction_and_the_run_ends(tiny, tmp_p
     assert [vote.problem for one in made.rounds for vote in one.votes] == [""] * 2
     assert all([one.name for one in found.elements] == list(ELEMENT_NAMES) for found in made.elements)
     assert all(candidate.text and not candidate.problems for candidate in made.rounds[-1].candidates)
-    assert comparison_from_json(comparison_to_json(made)) == made
+    read = comparison_from_json(comparison_to_json(made))
+    assert read == made
+    assert replay_comparison(read, encoder, lambda _: corpus).is_equal
 
 
 @pytest.mark.parametrize("schema", [ElementsReply, summary_reply(10)])
