@@ -134,6 +134,8 @@ class StandinChat(StandinServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    # As real servers do: pieces of a stream otherwise wait 40 ms for each other.
+    disable_nagle_algorithm = True
     standin: StandinChat
 
     def log_message(self, *_: object) -> None:

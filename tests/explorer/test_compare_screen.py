@@ -16,9 +16,9 @@ from assistant.comparing.records import Comparison
 from assistant.comparing.store import ComparisonStore
 from assistant.comparing.transcript import comparison_to_json
 from assistant.records import Evidence
-from explorer.comparison_trail import COMPARISON_FORMATS, call_title
-from explorer.comparisons import import_comparison
-from explorer.desk import Desk
+from explorer.comparing.desk import Desk
+from explorer.comparing.kept import import_comparison
+from explorer.comparing.trail import COMPARISON_FORMATS, call_title
 from explorer.reader import Reader
 from explorer.resources import Library
 from tests.assistant.comparing_model import ComparingModel, elements_reply, vote_reply_text

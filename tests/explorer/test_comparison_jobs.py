@@ -27,11 +27,11 @@ from assistant.comparing.records import (
 from assistant.models.protocol import ModelError
 from assistant.records import AssistantError, Call
 from corpus.errors import CorpusError
-from explorer.parts import comparison_jobs as jobs_module
-from explorer.parts.comparison_address import papers_in_address, papers_of_address
-from explorer.parts.comparison_jobs import ComparisonJob, ComparisonJobs, ComparisonView
-from explorer.parts.comparison_keeping import Keeper
-from explorer.parts.comparison_tree import elements_row, growing_row, round_row
+from explorer.comparing import jobs as jobs_module
+from explorer.comparing.address import papers_in_address, papers_of_address
+from explorer.comparing.jobs import ComparisonJob, ComparisonJobs, ComparisonView
+from explorer.comparing.keeping import Keeper
+from explorer.comparing.tree_rows import elements_row, growing_row, round_row
 
 REQUEST = ComparisonRequest(("a", "b"), "about")
 CALL = WorkCall("elements 1", Call("elements", "m", (), None, "reply", "2026-01-01T00:00:00+00:00", 0.1))
