@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
+from assistant.records import AnswerSentence
 from assistant.thresholds import Bars, thresholds
 
 if TYPE_CHECKING:
@@ -29,6 +30,18 @@ def support_word(support: float) -> ScoreWord:
 
 # How the word beside a score is found, by the score's name.
 WORD_BESIDE: dict[str, Callable[[float], ScoreWord]] = {"overlap": overlap_word, "support": support_word}
+
+
+def is_weak(sentence: AnswerSentence) -> bool:
+    """Tell whether what a sentence cites hardly supports it, by overlap where support was not measured."""
+    if not sentence.citations:
+        return False
+    if sentence.support is not None:
+        return support_word(sentence.support) == "weak"
+    supports = [one.support for one in sentence.citations if one.support is not None]
+    if supports:
+        return support_word(max(supports)) == "weak"
+    return overlap_word(max(citation.overlap for citation in sentence.citations)) == "weak"
 
 
 def _word(score: float, bars: Bars) -> ScoreWord:

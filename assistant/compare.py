@@ -93,7 +93,7 @@ class Comparer:
         planned = Planned(
             papers=tuple(source.paper for source in sources[1:]),
             budget=self.generator.budget(sources, {one.label for one in read} - kept.keys(), options),
-            remarks=(*admitted.remarks, *remarks_on(sources[1:])),
+            remarks=(*filter(None, [self.generator.note]), *admitted.remarks, *remarks_on(sources[1:])),
             reused=tuple(kept),
         )
         return _Run(request, options, sources, read, kept, planned)

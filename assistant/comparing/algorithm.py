@@ -210,10 +210,10 @@ def _check_usable(candidates: Sequence[Candidate], number: int) -> None:
     if any("no_citations" not in one.problems and one.text for one in candidates):
         return
     said = next((" ".join(one.text.split())[:120] for one in candidates if one.text), "")
-    reply = f"It wrote: “{said}”." if said else "It wrote nothing."
+    reply = f"It wrote: “{said}”" if said else "It wrote nothing."
     raise UnusableRoundError(
-        f"In round {number} no sample cites a paper, so the comparison stopped there. {reply} What was done "
-        "before is kept; go on to try this round again, or choose another writer.",
+        f"In round {number} no sample cites a paper, so the comparison stopped there. {reply} Try this round "
+        "again, or begin one with another writer.",
         number,
     )
 

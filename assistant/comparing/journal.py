@@ -44,8 +44,7 @@ class Journal:
             return
         raise ComparisonError(
             f"The comparison has used its budget: {budget.most_calls:,} calls, {budget.tokens:,} tokens. "
-            "What is done is kept; go on with it to allow as much again, or begin one with fewer samples "
-            "and votes."
+            "To go on with it allows as much again; fewer samples and votes take less."
         )
 
     def recorded(self, work: str) -> tuple[WorkCall, ...]:

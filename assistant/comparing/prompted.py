@@ -28,11 +28,12 @@ from assistant.comparing.records import (
     Candidate,
     ComparisonOptions,
     ElementName,
+    TooLongError,
     Vote,
 )
 from assistant.comparing.replies import ElementsReply, summary_reply, vote_reply
 from assistant.generators.calls import Price, call_of, unknown_price
-from assistant.models.protocol import ChatModel, Completion, Exchange, ModelError
+from assistant.models.protocol import ChatModel, Completion, Exchange
 from assistant.models.typed import bad_reply, complaint, read_reply, reply_problem
 from assistant.prompts.material import estimate_tokens
 from assistant.prompts.render import form, load_prompt
@@ -55,6 +56,7 @@ class PromptedComparer:
     """
 
     votes_by_scores = False
+    note = ""
 
     def __init__(
         self,
@@ -177,10 +179,10 @@ class PromptedComparer:
     def _check_room(self, asked: "_Asked") -> None:
         longest = asked.parameters.max_tokens
         if _tokens(asked.messages) + longest > self._context:
-            raise ModelError(
+            raise TooLongError(
                 f"The summaries have become more than {self.label} can take in ({self._context:,} tokens,"
-                f" {longest:,} of them for its reply). Compare fewer papers, keep fewer"
-                " summaries, or choose a writer with a longer context. What was done is kept."
+                f" {longest:,} of them for its reply). Begin a comparison of fewer papers, keep fewer"
+                " summaries, or choose a writer with a longer context."
             )
 
     def _write(self, asked: "_Asked", work: Work) -> Completion:

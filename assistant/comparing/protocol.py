@@ -70,6 +70,11 @@ class ComparativeGenerator(Protocol):
         ...
 
     @property
+    def note(self) -> str:
+        """What readers of its summaries should know of how they are made, "" where nothing."""
+        ...
+
+    @property
     def elements_version(self) -> str:
         """What its key elements depend on besides the text: they are kept under this version."""
         ...

@@ -56,6 +56,10 @@ class RecordedComparer:
         return self._inner.label
 
     @property
+    def note(self) -> str:
+        return self._inner.note
+
+    @property
     def elements_version(self) -> str:
         return self._inner.elements_version
 

@@ -310,3 +310,7 @@ ComparisonEvent = Planned | Extracted | Sampled | Voted | RoundFinished | Workin
 
 class ComparisonError(AssistantError):
     """A comparison could not be begun or gone on with; what was done of it is kept."""
+
+
+class TooLongError(ComparisonError):
+    """A comparison has become more than its model can take in: to go on with it comes to the same end."""

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from assistant.attribution import is_weak
 from assistant.comparing.protocol import SourceText
 from assistant.comparing.records import KeyElements, Round, WorkCall
 from assistant.records import Answer
@@ -43,6 +44,7 @@ def remarks_after(outcome: Outcome, calls: Sequence[WorkCall]) -> tuple[str, ...
         *_read_in_part(calls),
         *_lost_work(outcome.rounds),
         *_not_cited(outcome),
+        *_not_carried(outcome.answer),
     )
 
 
@@ -72,3 +74,22 @@ def _not_cited(outcome: Outcome) -> Iterator[str]:
     due = [label for one in outcome.rounds for label in one.labels]
     if uncited := [f"[{label}]" for label in due if label not in outcome.answer.cited_labels]:
         yield f"The summary does not cite {', '.join(uncited)}."
+
+
+def _not_carried(answer: Answer) -> Iterator[str]:
+    weak = sum(map(is_weak, answer.sentences))
+    if answer.citation_recall == 0.0:
+        yield "Nothing that the summary says is carried by what it cites: do not rely on it."
+    elif weak:
+        ending = "is only weakly supported by what it cites" if weak == 1 else "are only weakly supported"
+        yield f"{counted(weak, 'sentence')} {ending}."
+    if uncited := sum(one.needs_citation for one in answer.sentences):
+        makes = "makes a claim and cites" if uncited == 1 else "make claims and cite"
+        yield f"{counted(uncited, 'sentence')} {makes} nothing."
+    if unknown := sum(len(one.unknown_labels) for one in answer.sentences):
+        names = (
+            "names a paper that was never given; it is"
+            if unknown == 1
+            else "name papers that were never given; they are"
+        )
+        yield f"{counted(unknown, 'label')} {names} marked with a question mark."

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 from sqlalchemy import (
     Column,
+    Connection,
     ForeignKey,
     Index,
     Integer,
@@ -46,6 +47,7 @@ _COMPARISONS = Table(
     Column("papers", Integer, nullable=False),
     Column("state", String(16), nullable=False),
     Column("error", Text, nullable=False),
+    Column("run", String(64), nullable=False),  # who makes it now; another one who takes it up changes that
     Column("format", Integer, nullable=False),
     Column("plan", Text, nullable=False),
     Column("document", Text, nullable=False),  # "" until the comparison is finished
@@ -118,8 +120,9 @@ def open_comparisons(settings: Settings) -> "ComparisonStore":
 class ComparisonStore(Database):
     """Stored comparisons; safe for several threads and processes at once.
 
-    Lists are per owner, but whoever knows an id can open, continue and delete its comparison: the id is the
-    key to it, and cannot be guessed. Every method raises ComparisonError.
+    Lists are per owner, but whoever knows an id can open its comparison and go on with it: the id is the key
+    to it, and cannot be guessed. Whether somebody may rename, stop or delete it too, `belongs_to` tells. Every
+    method raises ComparisonError.
     """
 
     keeps = "comparisons"
@@ -144,19 +147,37 @@ class ComparisonStore(Database):
         plan = _Plan(request, made.generator, comparison.parameters, made.corpus)
         return self._insert(owner, plan, comparison)
 
-    def add_call(self, comparison_id: str, call: WorkCall) -> None:
-        """Store a call that has ended; once this returns, nothing that happens to the process loses it."""
+    def take(self, comparison_id: str) -> str:
+        """Begin to make a comparison, or to go on with it, and return the run that has it from now on.
+
+        A run that had it before learns of it when its next call ends: it can store nothing more.
+        """
+        run = new_id()
+        with self._writing() as connection:
+            self._change(connection, comparison_id, run=run, error="")
+        return run
+
+    def add_call(self, comparison_id: str, call: WorkCall, run: str = "") -> None:
+        """Store a call that has ended; once this returns, nothing that happens to the process loses it.
+
+        Raises ComparisonError where another than this `run` has the comparison by now.
+        """
         values = {"comparison_id": comparison_id, "round": _round(call), "document": call_to_json(call)}
         with self._writing() as connection:
             self._change(connection, comparison_id, updated=now())
+            self._check_run(connection, comparison_id, run)
             connection.execute(insert(_CALLS), values)
 
-    def finish(self, comparison_id: str, comparison: Comparison) -> None:
-        """Store a comparison that is complete; its calls are from now on those in its document."""
+    def finish(self, comparison_id: str, comparison: Comparison, run: str = "") -> None:
+        """Store a comparison that is complete; its calls are from now on those in its document.
+
+        Raises ComparisonError where another than this `run` has it by now.
+        """
         document = comparison_to_json(replace(comparison, id=comparison_id))
         with self._writing() as connection:
             changes = {"state": "finished", "error": "", "document": document, "updated": now()}
             self._change(connection, comparison_id, **changes)
+            self._check_run(connection, comparison_id, run)
             connection.execute(delete(_CALLS).where(_CALLS.c.comparison_id == comparison_id))
 
     def fail(self, comparison_id: str, message: str) -> None:
@@ -200,6 +221,15 @@ class ComparisonStore(Database):
             rows = connection.execute(query.limit(limit).offset(offset)).all()
         return tuple(ComparisonSummary(*row) for row in rows)
 
+    def _check_run(self, connection: Connection, comparison_id: str, run: str) -> None:
+        """Raise ComparisonError, which takes the transaction back, where another run has the comparison."""
+        has_it = connection.scalar(select(_COMPARISONS.c.run).where(_COMPARISONS.c.id == comparison_id))
+        if run and has_it != run:
+            raise ComparisonError(
+                "This comparison has been taken up elsewhere and is being made there now. This run of it has "
+                "stopped."
+            )
+
     def _insert(self, owner: str, plan: _Plan, comparison: Comparison | None = None) -> StoredComparison:
         identifier = new_id()
         finished = comparison and replace(comparison, id=identifier)
@@ -211,12 +241,15 @@ class ComparisonStore(Database):
             "papers": len(plan.request.papers),
             "state": "finished" if finished else "unfinished",
             "error": "",
+            "run": "",
             "format": FORMAT_VERSION,
             "plan": record_to_json(_PLANS, plan),
             "document": comparison_to_json(finished) if finished else "",
         }
         with self._writing() as connection:
             connection.execute(insert(_COMPARISONS), values)
+            if finished:
+                self._note_import(connection, identifier)
         return _stored(values)
 
 

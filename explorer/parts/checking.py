@@ -1,6 +1,6 @@
 """What checking found in an answer, in words for readers. No Streamlit."""
 
-from assistant.attribution import overlap_word, support_word
+from assistant.attribution import is_weak
 from assistant.records import Answer, AnswerSentence
 from assistant.wording import PROBLEMS
 from explorer.parts.citations import Checked, sources
@@ -36,21 +36,11 @@ def uncited_ends(answer: Answer) -> tuple[int, ...]:
 def weak_numbers(checked: Checked) -> tuple[int, ...]:
     """Return, for each sentence that what it cites hardly supports, the number of its first citation."""
     found = sources(checked)
-    weak = [one for one in checked.answer.sentences if one.citations and is_weak(one)]
+    weak = [one for one in checked.answer.sentences if is_weak(one)]
     firsts = (
         next((source.number for source in found if source.citation in one.citations), None) for one in weak
     )
     return tuple(number for number in firsts if number is not None)
-
-
-def is_weak(sentence: AnswerSentence) -> bool:
-    """Tell whether what a sentence cites hardly supports it, by overlap where support was not measured."""
-    if sentence.support is not None:
-        return support_word(sentence.support) == "weak"
-    supports = [one.support for one in sentence.citations if one.support is not None]
-    if supports:
-        return support_word(max(supports)) == "weak"
-    return overlap_word(max(citation.overlap for citation in sentence.citations)) == "weak"
 
 
 def weak_said(count: int) -> str:

@@ -272,3 +272,17 @@ def test_every_call_that_was_said_to_be_stored_survives_a_kill(root, store, path
     calls = reopened().calls(started.id)
     assert len(calls) - told in (0, 1)
     assert {one.call for one in calls} == {call.call}
+
+
+def test_two_who_go_on_with_one_comparison_do_not_both_pay_for_it(store):
+    begun = start(store)
+    first = store.take(begun.id)
+    store.add_call(begun.id, make_call("elements 1"), first)
+    second = store.take(begun.id)
+    with pytest.raises(ComparisonError, match="has been taken up elsewhere"):
+        store.add_call(begun.id, make_call("elements 2"), first)
+    store.add_call(begun.id, make_call("elements 2"), second)
+    with pytest.raises(ComparisonError, match="has been taken up elsewhere"):
+        store.finish(begun.id, make_comparison("another-id", ()), first)
+    assert store.get(begun.id).state == "unfinished"
+    assert [one.work for one in store.calls(begun.id)] == ["elements 1", "elements 2"]
