@@ -1,6 +1,7 @@
 """Key elements found without a model: the right sentence for each question, and nothing for the others."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from assistant.citations import normalise_labels
 from assistant.comparing.extractive.generator import ExtractiveComparer
-from assistant.comparing.extractive.wording import can_stand_alone, lowered, plain, told
+from assistant.comparing.extractive.wording import can_stand_alone, leans, lowered, plain, points_away, told
 from assistant.comparing.records import ELEMENT_NAMES, ComparisonOptions
 from corpus.encoder import SentenceEncoder
 from corpus.records import Author
@@ -100,10 +101,103 @@ def test_others_work_and_back_matter_are_not_taken_for_the_papers_own(comparer: 
     assert "thank" not in said
 
 
-def test_no_sentence_answers_two_questions(comparer: ExtractiveComparer) -> None:
-    one = "We propose a novel parser that outperforms previous systems by 5% but cannot handle speech."
+def test_no_sentence_answers_more_than_two_questions(comparer: ExtractiveComparer) -> None:
+    one = (
+        "We propose a novel parser by combining trees to address speech, "
+        "show that it outperforms others, and find that it is useful."
+    )
     found = comparer.extract_key_elements(source(1, "Parsing", one), work())
-    assert len(found) == 1
+    assert 1 <= len(found) <= 2
+
+
+@pytest.mark.parametrize(
+    ("abstract", "expected"),
+    [
+        (
+            "We propose SkipParse to accelerate parsing by skipping the computation of shallow layers. "
+            "Results on films show that our parser can reduce latency by 65%.",
+            {
+                "contributions": "Smith and Doe propose SkipParse to accelerate parsing by skipping the "
+                "computation of shallow layers.",
+                "methodology": "Smith and Doe propose SkipParse to accelerate parsing by skipping the "
+                "computation of shallow layers.",
+                "results": "Results on films show that Smith and Doe's parser can reduce latency by 65%.",
+            },
+        ),
+        (
+            "However, guided parsing of film captions is slow at run time. "
+            "In this work, we propose a parser of film captions.",
+            {
+                "research_questions": "Guided parsing of film captions is slow at run time.",
+                "contributions": "Smith and Doe propose a parser of film captions.",
+            },
+        ),
+        (
+            "Retrieval gives a parser passages to read before it parses a caption. "
+            "This note compares five parsers by when they retrieve captions, and what is trained.",
+            {
+                "contributions": "Smith and Doe compare five parsers by when they retrieve captions, "
+                "and what is trained.",
+                "methodology": "Smith and Doe compare five parsers by when they retrieve captions, "
+                "and what is trained.",
+            },
+        ),
+    ],
+    ids=["a method in what is proposed", "a problem behind however", "a note that compares"],
+)
+def test_abstracts_were_said_not_to_state_what_one_sentence_answers_twice(
+    comparer: ExtractiveComparer, abstract: str, expected: dict[str, str]
+) -> None:
+    found = comparer.extract_key_elements(source(1, "Parsing film captions", abstract), work())
+    assert {name: text for name, text in found.items() if name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    "abstract",
+    [
+        "We point out that existing learning-to-parse methods suffer from an unstable loss. "
+        "We propose a stable parser with two stages.",
+        "We propose a stable parser with two stages. "
+        "Write captions that can be parsed alone, because a caption in pieces cannot be parsed.",
+    ],
+    ids=["the problem of others", "advice"],
+)
+def test_what_limits_others_was_taken_for_a_papers_own_limit(
+    comparer: ExtractiveComparer, abstract: str
+) -> None:
+    found = comparer.extract_key_elements(source(1, "Stable parsing", abstract), work())
+    assert "limitations" not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "away"),
+    [
+        ("Smith and Doe relate these different sets of labels to trees.", True),
+        ("The decoder of the parser is based on it.", True),
+        ("In Smith and Doe's experiments, this simple approach reduces the cost.", True),
+        ("The activation of such neurons is correlated with facts.", True),
+        ("Smith and Doe describe four of them.", True),
+        ("Smith and Doe propose ways of measuring both.", True),
+        ("Smith and Doe propose a new approach and show that this approach reduces the cost.", False),
+        ("Through Smith and Doe's analysis, they show that trees matter.", False),
+        ("Smith and Doe use tasks such as parsing.", False),
+        ("The scores are higher than those of the best parser.", False),
+    ],
+)
+def test_references_within_a_sentence_dangled(text: str, away: bool) -> None:
+    assert points_away(text) is away
+
+
+@pytest.mark.parametrize(
+    ("text", "leaning"),
+    [
+        ("In the first training stage, Smith and Doe learn a strategy.", True),
+        ("In a first experiment, Smith and Doe learn a strategy.", False),
+        ("The first parser of captions is presented.", False),
+    ],
+)
+def test_a_sentence_that_opens_with_a_stage_needs_the_one_before(text: str, leaning: bool) -> None:
+    assert leans(text) is leaning
 
 
 def test_a_description_speaks_in_its_own_words(comparer: ExtractiveComparer) -> None:
@@ -143,6 +237,10 @@ def test_an_abstract_in_the_passive_is_the_papers_own(comparer: ExtractiveCompar
         ("However, we use trees (Smith, 1999) for speech [3].", "We use trees for speech."),
         ("In this paper, we then use trees.", "We use trees."),
         ("To address these issues, we use trees.", "We use trees."),
+        ("To address the above limitations, we use trees.", "We use trees."),
+        ("Following this idea, we use trees.", "We use trees."),
+        ("In our work, we use the bench- mark of trees.", "We use the bench-mark of trees."),
+        ("However the trees are large.", "The trees are large."),
         ("We use trees (see Section 3) to tackle these problems.", "We use trees."),
         ("For each pair of mentions3 we use trees.", "For each pair of mentions we use trees."),
         ("In summary, more specifically, trees are used.", "Trees are used."),
@@ -231,4 +329,4 @@ def test_of_real_papers_most_say_what_they_do_and_what_came_of_it(
         found.append(comparer.extract_key_elements(text, work()))
     assert sum("contributions" in one or "methodology" in one for one in found) >= 5
     assert sum("results" in one for one in found) >= 5
-    assert all(len(set(one.values())) == len(one) for one in found)
+    assert all(max(Counter(one.values()).values()) <= 2 for one in found)

@@ -8,8 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assistant.citations import check_sentences
+from assistant.comparing.extractive.accounts import read_account
 from assistant.comparing.extractive.criteria import sentences_of
 from assistant.comparing.extractive.generator import ExtractiveComparer
+from assistant.comparing.extractive.relating import share_a_term
 from assistant.comparing.protocol import SourceText
 from assistant.comparing.records import Candidate, ComparisonOptions
 from assistant.records import Evidence
@@ -136,11 +138,11 @@ def test_ablations_are_told_too(comparer: ExtractiveComparer, without: tuple) ->
     assert_is_whole(text, texts)
 
 
-def test_a_paper_known_by_its_title_is_only_named(comparer: ExtractiveComparer) -> None:
+def test_of_a_paper_known_by_its_title_nothing_more_is_told(comparer: ExtractiveComparer) -> None:
     texts = papers() | {3: source(3, "Prosody and speech parsing", "")}
     text = summarised(comparer, texts)
     assert_is_whole(text, texts)
-    assert "“Prosody and speech parsing” is also part of the comparison [3]." in text
+    assert "Of “Prosody and speech parsing” only the title is told here [3]." in text
 
 
 def test_papers_without_years_are_never_called_later(comparer: ExtractiveComparer) -> None:
@@ -220,11 +222,81 @@ def test_every_vote_measures_one_thing(comparer: ExtractiveComparer) -> None:
         ("coverage", 2),
         ("comparisons", 3),
         ("support", 4),
-        ("redundancy", 4),
+        ("redundancy", 3),
     ]
-    assert votes[0].analysis == "Candidate 2 cites 3 of the 3 papers compared so far."
+    assert votes[0].analysis == (
+        "Candidate 2 cites 3 of the 3 papers compared so far "
+        "and tells 0 of the 5 answers to what they do and what they found."
+    )
     assert votes[1].analysis == "Candidate 3 relates two or more papers in 1 sentence."
     assert all(str(vote.choice) in vote.analysis for vote in votes)
+
+
+def test_a_telling_without_results_won_all_votes(comparer: ExtractiveComparer) -> None:
+    now = step(comparer, papers(), (2,))
+    does = "Birch et al. propose a graph parser for speech parsing that is trained on film captions [1]."
+    found = "Birch et al.'s experiments show that the graph parser reaches an accuracy of 91% on film"
+    found += " captions [1]."
+    other = "Cedar et al. present a lattice parser for speech parsing in noisy rooms [2]."
+    short, full = candidate(1, f"{does} {other}", 1.0), candidate(2, f"{does} {found} {other}", 0.99)
+    votes = [comparer.vote(now, [short, full], number, work()) for number in range(1, 5)]
+    assert [vote.choice for vote in votes] == [2, 2, 2, 2]
+    assert "tells 3 of the 4 answers" in votes[0].analysis
+
+
+def test_which_of_two_equal_samples_was_last_decided_how_it_went_on(encoder: SentenceEncoder) -> None:
+    texts = {0: papers()[0], 1: papers()[1], 2: papers()[2]}
+    found = set()
+    for order in ((1, 2), (2, 1)):
+        fresh = ExtractiveComparer(encoder)
+        first = step(fresh, texts, (1,))
+        written = {fresh.update_summary(first, "", sample, work()).text for sample in order}
+        assert len(written) == 1
+        found.add(fresh.update_summary(step(fresh, texts, (2,)), written.pop(), 1, work()).text)
+    assert len(found) == 1
+
+
+def test_papers_that_only_stood_side_by_side_were_opposed(comparer: ExtractiveComparer) -> None:
+    text = summarised(comparer, papers())
+    assert not re.search(r"soup[^.]*\], (?:and|while) [^.]*pars|pars[^.]*\], (?:and|while) [^.]*soup", text)
+
+
+@pytest.mark.parametrize(
+    ("main", "sequel", "related"),
+    [
+        ("Ash studies graph parsers.", "Birch studies graph grammars.", True),
+        ("Ash studies pre-training of trees.", "Birch studies pretraining of soups.", True),
+        ("Ash studies speech in films.", "Birch studies speech in rooms.", False),
+        ("Ash studies new models.", "Birch studies new models.", False),
+    ],
+    ids=["graph", "one word in two spellings", "what all study", "words of any paper"],
+)
+def test_sentences_are_joined_for_a_term_that_not_all_share(main: str, sequel: str, related: bool) -> None:
+    openings = [main, sequel, *[f"Speech parsing of kind {number}." for number in range(5)]]
+    known = [
+        read_account(
+            source(label, "Speech models of pretraining graph" if label < 3 else "Speech", text), None
+        )
+        for label, text in enumerate(openings, 1)
+    ]
+    assert share_a_term(main, sequel, known[:2], known) is related
+
+
+def test_what_all_papers_study_was_said_of_all_of_them(comparer: ExtractiveComparer) -> None:
+    texts = {label: text for label, text in papers().items() if label < 4}
+    text = summarised(comparer, texts)
+    assert_is_whole(text, texts)
+    assert not re.search(r"(?:studied in|subject of) \[1\]\[2\]\[3\]", text)
+
+
+def test_what_is_left_open_is_said_of_the_work_nearest_to_the_description(
+    comparer: ExtractiveComparer,
+) -> None:
+    texts = papers()
+    last = summarised(comparer, texts).split("\n\n")[-1]
+    assert last.startswith("Left open by the work nearest to the description: ")
+    silent = {label: text for label, text in texts.items() if label != 2}
+    assert "Left open" not in summarised(comparer, silent)
 
 
 def test_of_equals_the_oldest_is_chosen_and_that_is_said(comparer: ExtractiveComparer) -> None:

@@ -7,6 +7,7 @@ from itertools import islice, product
 
 from assistant.comparing.extractive.accounts import Account
 from assistant.comparing.extractive.grouping import Group, Grouping, likeness
+from assistant.comparing.extractive.relating import share_a_term
 from assistant.comparing.extractive.supporting import Supporting
 from assistant.comparing.extractive.vectors import EachAlone
 from assistant.comparing.extractive.wording import lowered, without_stop
@@ -17,8 +18,11 @@ ALIKE = 0.86
 LONGEST_PAIR = 62
 LONGEST_PART = 40
 CLOSE = 0.6
+# Less alike sentences neither agree nor differ: each stands by itself.
+NEIGHBOURS = 0.45
 RELATED = 0.5
 MOST_LIMITS = 3
+FEWEST_NEAR = 3
 TRIED = 3
 # Of so many papers one may share a sentence that another's citation alone would carry.
 SPARED = 8
@@ -26,7 +30,13 @@ PARTNERS = 3
 # How what papers share is said; both are carried by papers that are about it, "work on ..." less often.
 _SHARED = ("{term} {verb} studied in", "{term} {verb} the subject of")
 # "Smith et al.", "Smith and Doe", "Smith's", "SummN": such a name begins a clause as it begins a sentence.
-_NAMED = re.compile(r"[Tt]he authors\b|\S+ (?:et al\.|and [A-Z])|\S+(?:'s|’s|s'|s’) |[A-Za-z-]+[A-Z0-9]\S* ")
+_NAMED = re.compile(
+    r"[Tt]he authors\b|\S+ (?:et al\.|and (?:[A-Z]|v[ao]n |d[eu] ))"
+    r"|\S+(?:'s|’s|s'|s’) |[A-Za-z-]+[A-Z0-9]\S* "
+)
+_OF_AUTHORS = re.compile(r"\b[A-Z][\w-]+ (?:et al\.|and [A-Z][\w-]+)(?:'s|’s|'|’)|\b[A-Z]\w+(?:'s|’s|s'|s’) ")
+# How the last paragraph begins where it speaks of what the described work is nearest to.
+_OPEN = "Left open by the work nearest to the description: {text}"
 Plan = Mapping[int, int]
 
 
@@ -45,8 +55,8 @@ _CAME_OF_IT: tuple[ElementName, ...] = ("results", "conclusions", "research_ques
 # What each sample of a round does with its new papers; further samples begin again.
 TELLINGS = (
     Telling(("contributions", "methodology", *_DOES), ("results", "conclusions"), paired=True),
-    Telling(("methodology", "contributions", *_DOES), (), paired=True),
-    Telling(("innovations", "contributions", *_DOES), ("conclusions", "results"), paired=True),
+    Telling(("methodology", "contributions", *_DOES), ("conclusions", "results"), paired=False),
+    Telling(("innovations", "contributions", *_DOES), (), paired=True),
     Telling(("contributions", *_DOES), (), paired=True),
     Telling(("methodology", *_DOES), ("innovations", "results"), paired=False),
 )
@@ -79,6 +89,7 @@ class _Written:
 
     vectors: EachAlone
     supporting: Supporting
+    papers: tuple[Account, ...] = ()
     texts: list[str] = field(default_factory=list)
     terms: set[str] = field(default_factory=set)
     spared: int = 0
@@ -86,6 +97,11 @@ class _Written:
     def takes(self, text: str, paper: Account) -> bool:
         """Tell whether a sentence is new here and carried by its paper."""
         return not self.has(text) and self.supporting.holds(text, [paper])
+
+    def alike(self, one: str, other: str) -> float:
+        """Return the cosine of two sentences."""
+        meant, compared = self.vectors.encode_passages([one, other])
+        return float(meant @ compared)
 
     def has(self, text: str) -> bool:
         """Tell whether the same is said already, if in other words."""
@@ -103,14 +119,14 @@ def compose(
     What the papers nearest to the description leave open comes last.
     """
     accounts = {paper.label: paper for group in grouping.groups for paper in group.papers}
-    written = _Written(vectors, supporting, spared=len(accounts) // SPARED)
+    written = _Written(vectors, supporting, tuple(accounts.values()), spared=len(accounts) // SPARED)
     opening = _shared(grouping.common, [accounts[label] for label in grouping.holders], written, _SHARED[0])
     alone = [group for group in grouping.groups if len(group.papers) == 1]
     joined = [group for group in grouping.groups if len(group.papers) > 1]
     paragraphs = [
         " ".join(text for group in alone for text in _group(group, plan, written, 0)),
         *(" ".join(_group(group, plan, written, place)) for place, group in enumerate(joined)),
-        " ".join(_limits([accounts[label] for label in near], written)),
+        " ".join(_limits([accounts[label] for label in near[: max(FEWEST_NEAR, len(near) // 2)]], written)),
     ]
     told = [part for part in paragraphs if part]
     return "\n\n".join([f"{opening} {told[0]}".strip(), *told[1:]]) if told else opening
@@ -162,7 +178,10 @@ def _group(group: Group, plan: Plan, written: _Written, place: int) -> Iterator[
 def _turn(paper: Account, telling: Telling, written: _Written) -> _Turn:
     """Return a paper's turn with the first few of its sentences that are carried and not yet said."""
     # "The local model uses ..." is read with its paper at hand, "Smith et al. use ..." without it.
-    stated = sorted(_sentences(paper, telling.first), key=lambda text: _NAMED.search(text) is None)
+    stated = sorted(
+        _sentences(paper, telling.first),
+        key=lambda text: (_NAMED.match(text) is None, _NAMED.search(text) is None),
+    )
     offers = (dict.fromkeys(stated), _sentences(paper, _CAME_OF_IT), paper.spare)
     mains = (_taken(texts, paper, written) for texts in offers)
     return _Turn(paper, telling, next(filter(None, mains), ()))
@@ -176,10 +195,12 @@ def _single(turn: _Turn, before: Account | None, written: _Written) -> str:
     paper = turn.paper
     main = next((text for text in turn.mains if not written.has(text)), "")
     if not main:
-        return f"“{without_stop(paper.title)}” is also part of the comparison [{paper.label}]."
+        return f"Of “{without_stop(paper.title)}” only the title is told here [{paper.label}]."
     written.texts.append(main)
     later = f"Later, {lowered(main)}"
-    is_later = _begins_clause(main) and _is_later(paper, before) and written.supporting.holds(later, [paper])
+    # "Later, the authors ..." would be the same ones.
+    is_named = _NAMED.match(main) is not None and not main.startswith("The authors")
+    is_later = is_named and _is_later(paper, before) and written.supporting.holds(later, [paper])
     return _cited(later if is_later else main, paper.label)
 
 
@@ -193,25 +214,39 @@ def _seconds(turns: Sequence[_Turn], written: _Written, *, named: bool) -> Itera
     """Yield what is told further; behind a pair, only sentences that say whose they are."""
     for turn in turns:
         for text in _sentences(turn.paper, turn.telling.second if turn.mains else ()):
-            if (not named or _NAMED.match(text)) and written.takes(text, turn.paper):
+            if (not named or _says_whose(text, turn.paper)) and written.takes(text, turn.paper):
                 written.texts.append(text)
                 yield _cited(text, turn.label)
                 break
 
 
+def _says_whose(text: str, paper: Account) -> bool:
+    """Tell whether a sentence names its authors, or begins with a name: it can stand behind another's."""
+    name = text.split(maxsplit=1)[0]
+    begins = _NAMED.match(text) is not None or name in paper.title.replace(":", " ").split()
+    return begins or _OF_AUTHORS.search(text) is not None
+
+
 def _pair(turn: _Turn, others: Sequence[_Turn], written: _Written) -> _Pair | None:
-    """Return a paper and one of those behind it in one sentence; of several years only the next one's."""
-    for following in others[:PARTNERS]:
-        is_paired = turn.telling.paired and following.telling.paired
-        if not is_paired or not _are_related(turn.paper, following.paper, written.vectors):
-            continue
-        if following is not others[0] and following.paper.year != others[0].paper.year:
-            break
-        for main, sequel in product(turn.mains, following.mains):
-            if _may_join(main, sequel) and (text := _joined(turn, main, following, sequel, written)):
-                written.texts += [main, sequel]
-                return _Pair(text, following)
+    """Return a paper and the likest of the next few of one year in one sentence."""
+    offers = [
+        (-written.alike(main, sequel), at, main, sequel)
+        for at, following in enumerate(others[:PARTNERS])
+        if following.paper.year == others[0].paper.year and _may_pair(turn, following, written)
+        for main, sequel in product(turn.mains, following.mains)
+        if _may_join(main, sequel)
+        and share_a_term(main, sequel, [turn.paper, following.paper], written.papers)
+    ]
+    for _, at, main, sequel in sorted(offers):
+        if text := _joined(turn, main, others[at], sequel, written):
+            written.texts += [main, sequel]
+            return _Pair(text, others[at])
     return None
+
+
+def _may_pair(turn: _Turn, following: _Turn, written: _Written) -> bool:
+    is_paired = turn.telling.paired and following.telling.paired
+    return is_paired and _are_related(turn.paper, following.paper, written.vectors)
 
 
 def _are_related(one: Account, other: Account, vectors: EachAlone) -> bool:
@@ -222,9 +257,8 @@ def _are_related(one: Account, other: Account, vectors: EachAlone) -> bool:
 
 
 def _joined(turn: _Turn, main: str, following: _Turn, sequel: str, written: _Written) -> str:
-    meant, other = written.vectors.encode_passages([main, sequel])
-    alike = float(meant @ other)
-    if alike >= ALIKE:
+    alike = written.alike(main, sequel)
+    if not NEIGHBOURS <= alike < ALIKE:
         return ""
     link = "and" if alike >= CLOSE else "while"
     start, end = without_stop(main), without_stop(lowered(sequel))
@@ -253,12 +287,8 @@ def _may_join(main: str, sequel: str) -> bool:
     is_clear = not (main.startswith("The authors") and sequel.startswith("The authors"))
     is_plain = not re.search(r"[;:]|\b(?:while|whereas)\b", f"{main} {sequel}")
     # "Progress relies on large models, while Smith et al. ..." would oppose what is not opposed.
-    is_told = _NAMED.search(main) is not None and _begins_clause(sequel)
+    is_told = _NAMED.search(main) is not None and _NAMED.match(sequel) is not None
     return is_short and is_clear and is_plain and is_told
-
-
-def _begins_clause(text: str) -> bool:
-    return _NAMED.match(text) is not None or lowered(text) != text
 
 
 def _shared(term: str, papers: Sequence[Account], written: _Written, form: str) -> str:
@@ -282,7 +312,12 @@ def _limits(papers: Sequence[Account], written: _Written) -> Iterator[str]:
         if text and said < MOST_LIMITS:
             said += 1
             written.texts.append(text)
-            yield _cited(text, paper.label)
+            yield _cited(text if said > 1 else _opened(text, paper, written), paper.label)
+
+
+def _opened(text: str, paper: Account, written: _Written) -> str:
+    opened = _OPEN.format(text=lowered(text))
+    return opened if written.supporting.holds(opened, [paper]) else text
 
 
 def _cited(sentence: str, label: int) -> str:

@@ -7,13 +7,21 @@ from functools import lru_cache
 
 from assistant.attribution import likeness
 from assistant.citations import plain_claim
+from assistant.comparing.extractive.accounts import split_sentences
+from assistant.comparing.extractive.wording import without_stop
 from assistant.comparing.protocol import ComparisonStep
-from assistant.comparing.records import Candidate, Vote
+from assistant.comparing.records import Candidate, ElementName, KeyElements, Vote
 from corpus.sentences import sentence_spans
 from corpus.text import words
 
 # "Parsing is studied in [1][2]." and its like repeat nothing.
 SHORTEST_COMPARED = 8
+REPEATED = 0.6
+# What a summary should tell of each paper: what it does, and what came of it.
+_TOLD: tuple[tuple[ElementName, ...], ...] = (
+    ("contributions", "methodology", "innovations"),
+    ("results", "conclusions"),
+)
 _LABEL = re.compile(r"\[(\d{1,3})\]")
 
 
@@ -23,7 +31,7 @@ class Criterion:
 
     name: str
     measure: Callable[[ComparisonStep, Candidate], float]
-    says: Callable[[ComparisonStep, float], str]
+    says: Callable[[ComparisonStep, Candidate], str]
 
 
 @lru_cache(maxsize=32_768)
@@ -41,8 +49,33 @@ def labels_of(text: str) -> frozenset[int]:
 
 
 def coverage(step: ComparisonStep, candidate: Candidate) -> float:
-    """Return how many of the papers so far are cited."""
+    """Return how many of the papers so far are cited, and of how many it is told what they do and found.
+
+    A paper that is not cited outweighs all that is told of the others.
+    """
+    told = sum(_tells(candidate.text, paper, names) for paper, names in _to_tell(step))
+    return _cited(step, candidate) + told / (len(step.labels) * len(_TOLD) + 1)
+
+
+def _cited(step: ComparisonStep, candidate: Candidate) -> int:
     return len(labels_of(candidate.text) & set(step.labels))
+
+
+def _to_tell(step: ComparisonStep) -> list[tuple[KeyElements, tuple[ElementName, ...]]]:
+    """Return what each paper states to what a summary should tell of it."""
+    papers = [step.elements[label] for label in step.labels if label in step.elements]
+    return [
+        (paper, names)
+        for paper in papers
+        for names in _TOLD
+        if any(paper.element(name).text for name in names)
+    ]
+
+
+def _tells(text: str, paper: KeyElements, names: tuple[ElementName, ...]) -> bool:
+    """Tell whether a sentence of one of the elements stands in a text, "Later" or not."""
+    stated = (one for name in names for one in split_sentences(paper.element(name).text))
+    return any(without_stop(one)[1:] in text for one in stated if len(one) > 1)
 
 
 def comparisons(step: ComparisonStep, candidate: Candidate) -> float:  # noqa: ARG001
@@ -51,35 +84,51 @@ def comparisons(step: ComparisonStep, candidate: Candidate) -> float:  # noqa: A
 
 
 def support(step: ComparisonStep, candidate: Candidate) -> float:  # noqa: ARG001
+    """Return the mean of citation precision and recall in tenths: less is no difference to readers."""
+    return round(_mean_support(candidate), 1)
+
+
+def _mean_support(candidate: Candidate) -> float:
     """Return the mean of citation precision and recall, 0 where neither could be counted."""
     found = [one for one in (candidate.citation_precision, candidate.citation_recall) if one is not None]
-    return round(sum(found) / len(found), 4) if found else 0.0
+    return sum(found) / len(found) if found else 0.0
 
 
 def variety(step: ComparisonStep, candidate: Candidate) -> float:  # noqa: ARG001
-    """Return one minus how like, in words, a sentence is to the one most like it, on average."""
+    """Return minus how many sentences share most of their words with another."""
+    return -float(_repeating(candidate))
+
+
+def _repeating(candidate: Candidate) -> int:
     claims = [plain_claim(sentence) for sentence in sentences_of(candidate.text)]
     claims = [claim for claim in claims if len(words(claim)) >= SHORTEST_COMPARED]
-    if len(claims) < 2:
-        return 1.0
-    nearest = [max(_alike(one, other) for other in claims if other is not one) for one in claims]
-    return round(1 - sum(nearest) / len(nearest), 4)
+    return sum(
+        any(_alike(one, other) >= REPEATED for other in claims[:at] + claims[at + 1 :])
+        for at, one in enumerate(claims)
+    )
 
 
-def _covers(step: ComparisonStep, best: float) -> str:
-    return f"cites {best:.0f} of the {len(step.labels)} papers compared so far"
+def _covers(step: ComparisonStep, candidate: Candidate) -> str:
+    told = [_tells(candidate.text, paper, names) for paper, names in _to_tell(step)]
+    cited = f"cites {_cited(step, candidate)} of the {len(step.labels)} papers compared so far"
+    if not told:
+        return cited
+    return f"{cited} and tells {sum(told)} of the {len(told)} answers to what they do and what they found"
 
 
-def _relates(_: ComparisonStep, best: float) -> str:
-    return f"relates two or more papers in {best:.0f} {'sentence' if best == 1 else 'sentences'}"
+def _relates(step: ComparisonStep, candidate: Candidate) -> str:
+    found = int(comparisons(step, candidate))
+    return f"relates two or more papers in {found} {'sentence' if found == 1 else 'sentences'}"
 
 
-def _is_supported(_: ComparisonStep, best: float) -> str:
-    return f"has citation precision and recall of {best:.2f} on average"
+def _is_supported(_: ComparisonStep, candidate: Candidate) -> str:
+    return f"has citation precision and recall of {_mean_support(candidate):.2f} on average"
 
 
-def _varies(_: ComparisonStep, best: float) -> str:
-    return f"repeats itself least: a sentence shares {1 - best:.0%} of its words with the one most like it"
+def _varies(_: ComparisonStep, candidate: Candidate) -> str:
+    found = _repeating(candidate)
+    said = f"{found} of its sentences share" if found else "no sentence of it shares"
+    return f"repeats itself least: {said} most of its words with another"
 
 
 CRITERIA = (
@@ -90,8 +139,13 @@ CRITERIA = (
 )
 
 
-def _all_told(step: ComparisonStep, candidate: Candidate) -> tuple[float, float, float]:
-    return support(step, candidate), comparisons(step, candidate), variety(step, candidate)
+def _all_told(step: ComparisonStep, candidate: Candidate) -> tuple[float, ...]:
+    return (
+        coverage(step, candidate),
+        support(step, candidate),
+        comparisons(step, candidate),
+        variety(step, candidate),
+    )
 
 
 def cast_vote(step: ComparisonStep, candidates: Sequence[Candidate], number: int) -> Vote:
@@ -108,6 +162,6 @@ def cast_vote(step: ComparisonStep, candidates: Sequence[Candidate], number: int
     return Vote(
         number=number,
         choice=best.number,
-        analysis=f"Candidate {best.number} {criterion.says(step, figure)}{others}.",
+        analysis=f"Candidate {best.number} {criterion.says(step, best)}{others}.",
         criterion=criterion.name,
     )

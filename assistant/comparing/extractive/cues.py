@@ -16,7 +16,7 @@ from corpus.records import AspectName
 
 CUES_FILE = Path(__file__).with_name("cues.toml")
 # Counted up where the code that chooses sentences changes what it chooses.
-CODE_VERSION = "2"
+CODE_VERSION = "3"
 Patterns = tuple[re.Pattern[str], ...]
 
 
@@ -45,8 +45,9 @@ class ChoiceWeights(_Table):
     alike: float
     second: float
     second_words: int
-    turning: float
+    lead: float
     order: tuple[ElementName, ...]
+    share_order: tuple[ElementName, ...]
 
 
 class _Element(_Table):

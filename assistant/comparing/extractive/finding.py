@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -26,10 +27,16 @@ from corpus.text import words
 # Of an endless text the rest is not read.
 MOST_SENTENCES = 3000
 # Where a paper says "the method" it means its own; where it reports results, they are its own.
-_SPEAKS_OF_OWN: frozenset[Role] = frozenset({"abstract", "conclusion", "future", "limitations"})
+_SPEAKS_OF_OWN: frozenset[Role] = frozenset({"abstract", "conclusion", "advice", "future", "limitations"})
 _SUMMARY: frozenset[Role] = frozenset({"abstract"})
-_TURNING = re.compile(r"\s*(?:however|but|yet|unfortunately|nevertheless|nonetheless|still)\b", re.IGNORECASE)
 _FINDINGS: frozenset[Role] = frozenset({"experiments", "discussion"})
+# "However, ..." names a problem where the authors have not turned to their own work yet; "In this paper, ..."
+# says what they do.
+Lead = Literal["turning", "announcing", ""]
+_LEADS: tuple[tuple[Lead, str], ...] = (
+    ("turning", r"\s*(?:however|but|yet|unfortunately|nevertheless|nonetheless|still)\b"),
+    ("announcing", r"\s*(?:in )?(?:this|the present|our) (?:paper|work|study|article|note|report)\b"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +44,8 @@ class Stated:
     """A sentence that can stand alone, as `text`, and where it was found.
 
     `is_own` says that it speaks of its authors' work, `is_foreign` that it cites others and does not;
-    `is_before` that it stands in an abstract before the authors turn to their own work; `is_turning` that
-    it began with "However" or its like.
+    `is_before` that it stands in an abstract before the authors turn to their own work, `is_after` that
+    it stands behind and does not speak of it. `lead` is what the sentence began with and has lost.
     """
 
     passage: int
@@ -48,7 +55,8 @@ class Stated:
     is_own: bool
     is_foreign: bool
     is_before: bool
-    is_turning: bool
+    is_after: bool
+    lead: Lead
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +97,23 @@ def read_sentences(source: SourceText) -> Iterator[Stated]:
                 seen.add(text)
                 own = is_own(whole)
                 foreign = not own and is_of_others(whole)
-                turning = _TURNING.match(whole) is not None
-                yield Stated(passage.number, index, role, text, own, foreign, index < turn, turning)
+                yield Stated(
+                    passage.number,
+                    index,
+                    role,
+                    text,
+                    own,
+                    foreign,
+                    is_before=index < turn,
+                    is_after=0 < turn < index and not own,
+                    lead=_lead(whole),
+                )
         if len(seen) >= MOST_SENTENCES:
             return
+
+
+def _lead(sentence: str) -> Lead:
+    return next((lead for lead, pattern in _LEADS if re.match(pattern, sentence, re.IGNORECASE)), "")
 
 
 def _turn(sentences: Sequence[str]) -> int:
@@ -143,8 +164,8 @@ def _short_list(
     for index, sentence in enumerate(sentences):
         said, strong = one.worded(sentence.text, weights)
         is_aspect = (sentence.passage, sentence.sentence) in aspects
-        if name == "research_questions" and sentence.is_before and sentence.is_turning:
-            said, strong = said + weights.turning, True
+        if _is_led_to(sentence, name):
+            said, strong = said + weights.lead, True
         # The indexer's choice does for a cue where something else speaks for the sentence too.
         speaks = said > 0 or (sentence.is_before and said == 0)
         if not strong and (one.needs_strong or not is_aspect or not speaks):
@@ -163,12 +184,22 @@ def _short_list(
     return {index: scores[index] for index in best}
 
 
+def _is_led_to(sentence: Stated, name: ElementName) -> bool:
+    """Tell whether what a sentence began with says that it answers a question."""
+    if points_away(sentence.text):
+        return False
+    if name == "research_questions":
+        return sentence.is_before and sentence.lead == "turning"
+    return name == "contributions" and sentence.role == "abstract" and sentence.lead == "announcing"
+
+
 def _distance(sentence: Stated, name: ElementName, known: Cues) -> float:
     """Return what is taken off a sentence that speaks of the world or of others' work."""
     weights = known.weights
     off = weights.foreign if sentence.is_foreign else 0.0
     if name == "research_questions" and sentence.role in ("abstract", "introduction"):
-        return 0.0
+        # Behind the turn an abstract speaks of what was done about the problem.
+        return weights.general if sentence.is_after else 0.0
     if sentence.is_before:
         return off + weights.before
     # What an abstract says in general is a problem that is solved, not a limit that is left.
@@ -222,9 +253,10 @@ class _Chosen:
 
 def _share(chosen: _Chosen, sentences: Sequence[Stated], known: Cues) -> None:
     """Let a sentence fill a second element that nothing else fills, where it plainly answers it too."""
-    for name, one in known.elements.items():
+    for name in known.weights.share_order:
         if name in chosen.sentences:
             continue
+        one = known.elements[name]
         given = [index for other in one.shared_with for index in chosen.sentences.get(other, ())]
         fitting = (index for index in given if one.shares(sentences[index].text) and chosen.times(index) == 1)
         if (index := next(fitting, None)) is not None:

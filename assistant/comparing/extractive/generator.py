@@ -32,6 +32,10 @@ class ExtractiveComparer:
     label = "Extractive (no model)"
     # One of its criteria is the candidates' own support.
     votes_by_scores = True
+    note = (
+        "The sentences are the papers' own, shortened and put into the third person: quote or rewrite them "
+        "before you use them."
+    )
     parameters: Parameters | None = None
     # Threads share two or three cores; more would only wait for each other.
     at_once = 2
@@ -86,7 +90,9 @@ class ExtractiveComparer:
 
     def _keep(self, text: str, plan: Plan) -> None:
         with self._lock:
-            self._plans[text] = plan
+            # Two samples may come to the same text: which thread was last must not matter.
+            known = self._plans.get(text, plan)
+            self._plans[text] = min(known, plan, key=lambda one: sorted(one.items()))
             self._plans.move_to_end(text)
             while len(self._plans) > MOST_PLANS:
                 self._plans.popitem(last=False)

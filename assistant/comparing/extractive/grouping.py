@@ -21,7 +21,10 @@ FAINTLY_ALIKE = 0.35
 SHARED_TASK = 0.08
 # A paragraph of more papers is not read.
 LARGEST, LARGEST_SHARE = 5, 0.2
+LARGEST_COMMON = 0.6
 LONGEST_TERM = 3
+# So often a phrase stands in the opening of a text that is about it; in an abstract, once less.
+OFTEN, FEW_SENTENCES = 4, 15
 TASK_BONUS = 0.6
 _NO_NOUN = ("ly", "ed", "ive", "al", "ic")
 _TITLE_PART = re.compile(r"[:?!;,–—()]|\s-\s")
@@ -63,15 +66,19 @@ def group_papers(accounts: Mapping[int, Account], about: str, vectors: EachAlone
     members = [in_years([papers[index] for index in part]) for part in parts]
     stems = {paper.label: paper.stems for paper in papers}
     common, holders = _shared_term(papers, stems, set())
-    if any(set(holders) <= {paper.label for paper in group} for group in members):
+    # What nearly all study distinguishes none of them; what one group studies is said of that group.
+    is_everywhere = len(holders) > LARGEST_COMMON * len(papers)
+    if any(set(holders) <= {paper.label for paper in group} for group in members) and not is_everywhere:
         common, holders = "", ()
     used = {stemmed(common)}
     groups = []
     for group in members:
         term, those = _shared_term(group, stems, used)
+        if len(those) == len(papers):
+            term, those = "", ()
         used.add(stemmed(term))
         groups.append(Group(tuple(group), term, those))
-    return Grouping(tuple(groups), common, holders)
+    return Grouping(tuple(groups)) if is_everywhere else Grouping(tuple(groups), common, holders)
 
 
 def nearest(accounts: Mapping[int, Account], about: str, vectors: EachAlone) -> list[int]:
@@ -133,6 +140,9 @@ def _shared_term(
     for term, bonus in _terms(members).items():
         phrase = stemmed(term)
         holders = tuple(one.label for one in members if _is_about(one, phrase))
+        # Of those that speak of it often, the check of the sentence says whether they study it.
+        often = [one.label for one in members if one.label not in holders and _speaks_often(one, phrase)]
+        holders = (*holders, *often) if holders else ()
         if len(holders) < 2 or 2 * len(holders) < len(members) or phrase in used:
             continue
         having = sum(phrase in text for text in stems.values())
@@ -148,6 +158,10 @@ def _shared_term(
 
 def _is_about(paper: Account, phrase: str) -> bool:
     return any(phrase in stemmed(text) for text in paper.about) and phrase in paper.stems
+
+
+def _speaks_often(paper: Account, phrase: str) -> bool:
+    return paper.stems.count(phrase) >= (OFTEN if len(paper.places) > FEW_SENTENCES else OFTEN - 1)
 
 
 def _terms(members: Sequence[Account]) -> dict[str, float]:

@@ -15,6 +15,7 @@ Role = Literal[
     "experiments",
     "discussion",
     "conclusion",
+    "advice",
     "future",
     "limitations",
     "back",
@@ -25,8 +26,9 @@ _HEADINGS: tuple[tuple[Role, str], ...] = (
     ("limitations", r"\blimitations?\b|\bcaveats?\b"),
     (
         "conclusion",
-        r"\bconclu|\bsummary\b|\bfinal remarks\b|\badvice\b|\brecommendations?\b|\btake-?aways?\b",
+        r"\bconclu|\bsummary\b|\bfinal remarks\b",
     ),
+    ("advice", r"\badvice\b|\brecommendations?\b|\btake-?aways?\b"),
     ("future", r"\bfuture\b|\boutlook\b|\bopen (?:problems|questions|issues)\b"),
     ("discussion", r"\bdiscussions?\b|\berror analys|\badvantages?\b|\blessons\b"),
     ("related", r"\brelated\b|\b(?:previous|prior) (?:work|research)|\bbackground\b|\bliterature\b"),

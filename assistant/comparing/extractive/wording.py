@@ -23,7 +23,8 @@ _BRACKETS = re.compile(
     r"(?:Sections?|Sect?s?\.|Figures?|Figs?\.|Tables?|Tab\.|Appendix|§|Eqs?\.|Equations?)[^()]{0,60}\)",
 )
 _LEAD = re.compile(
-    r"^(?:but|yet|and|so|overall|in our (?:present |current )?(?:paper|work|study)|in (?:summary|short|conclusion|general)|to (?:conclude|summari[sz]e|sum up)|"
+    r"^(?:but|yet|and|so|overall|however|in our (?:present |current )?(?:paper|work|study)|"
+    r"in (?:summary|short|conclusion|general)|to (?:conclude|summari[sz]e|sum up)|"
     r"as such|in (?:the|our) (?:current|present) (?:paper|work|study)|"
     r"in this (?:research|report|note|thesis)|"
     r"as (?:mentioned|noted|shown|described|discussed) (?:above|before|earlier)|unfortunately|of course|"
@@ -52,7 +53,8 @@ _LEANING = re.compile(
     r"(?! (?:paper|work|study|article|research|report|note|thesis))"
     r"|(?:further|subsequent|additional|other|others|another|more|both|neither|first|second|third|rather|"
     r"as a|following|only|too|too,|again|later|here|there|hence|compared to|doing so|one of them)\b"
-    r"|(?:in|at|during) the (?:first|second|third|last|final|next) (?:[\w-]+ )?(?:stage|step|phase|part|pass)\b"
+    r"|(?:in|at|during) the (?:first|second|third|last|final|next) (?:[\w-]+ )?"
+    r"(?:stage|step|phase|part|pass)\b"
     r"|(?:discussion|conclusion|note|remark|summary|abstract|introduction|results|motivation)s?:",
     re.IGNORECASE,
 )
@@ -60,6 +62,7 @@ _LEANING = re.compile(
 _PURPOSE = re.compile(
     r"^(?:(?:in order )?to \w+(?: \w+)? (?:this|these|those|it|them|such|the (?:above|aforementioned))\b"
     r"[^,]{0,60},\s+"
+    r"|following (?:this|these|that) [^,]{0,40},\s+(?=we\b)"
     r"|(?:in order )?to [^,]{0,80}\b(?:this|these|those|such)\b[^,]{0,60},\s+(?=we\b)"
     r"|(?:based on|motivated by|inspired by|building on|given|driven by) (?:the |this |these |such )?"
     r"(?:above |our )?(?:analys[ie]s|observations?|findings?|insights?|facts?|results?),\s+)",
@@ -67,15 +70,17 @@ _PURPOSE = re.compile(
 )
 # "Similar to that, it", "is based on it", "four of them".
 _POINTING = re.compile(
-    r"^[^,]{0,100},\s+(?:it|they|this|these|he|she)\b"
-    r"|\b(?:based|built|builds?|rel(?:y|ies|ying)|depend(?:s|ing)?|on top) (?:up)?o[nf] (?:it|them|this|these|that)\b"
+    r"^(?![^,]*(?:['’]s|s['’]) )[^,]{0,100},\s+(?:it|they|this|these|he|she)\b"
+    r"|\b(?:based|built|builds?|rel(?:y|ies|ying)|depend(?:s|ing)?|on top) (?:up)?o[nf] "
+    r"(?:it|them|this|these|that)\b"
     r"|\b(?:one|two|three|four|five|six|all|some|none|each|most|any|many|both) of (?:them|these|those)\b"
     r"|\bboth(?=[.,;])",
     re.IGNORECASE,
 )
 # "these different sets of labels", "this simple approach": fine only where the sentence has said which.
 _DEMONSTRATIVE = re.compile(
-    r"\b(?:these|those(?! (?:of|who|that|which|in|with|from|on|for|to|by|based|used|obtained)\b)|such(?! (?:as|that)\b)"
+    r"\b(?:these|those(?! (?:of|who|that|which|in|with|from|on|for|to|by|based|used|obtained)\b)"
+    r"|such(?! (?:as|that)\b)"
     r"|this(?! (?:paper|work|study|article|report|thesis|note|research|is|was|can|may|could|will|would)\b))"
     r"\s+((?:[\w-]+\s+){0,3}[\w-]+)",
     re.IGNORECASE,
@@ -102,7 +107,7 @@ _THIS_PAPER = re.compile(
 _VERBS = (
     r"present|propose|describe|introduce|investigate|explore|examine|addresse|discusse|report|show|demonstrate|"
     r"analyze|analyse|consider|argue|develop|compare|provide|evaluate|outline|tackle|extend|offer|detail|focuse|"
-    r"aim|suggest|contribute|make|give|seek|employ|use|test|conclude|achieve|stud(?=ies)|appl(?=ies)"
+    r"aim|suggest|contribute|follow|trace|review|survey|summari[sz]e|collect|explain|bring|make|give|seek|employ|use|test|conclude|achieve|stud(?=ies)|appl(?=ies)"
 )
 _PAPER_DOES = re.compile(
     r"^(?:this|the|our) (?:(?:present|current) )?(?:paper|article|work|study|report|note) "
@@ -124,12 +129,15 @@ _PLURAL = {"i": "we", "my": "our", "me": "us", "myself": "ourselves"}
 _WE_THEN = re.compile(
     r"^(We|I) (?:then|also|next|further|thus|therefore|hence|finally|additionally) (?=[a-z])"
 )
+# A line ended within the word.
+_BROKEN = re.compile(r"(?<=[a-z])- (?!(?:and|or|to|but|nor)\b)(?=[a-z])")
 _FOOTNOTE = re.compile(r"\b([a-z]{5,})\d\b")
 
 
 def plain(sentence: str) -> str:
     """Return a sentence without citations in brackets and without what tied it to the one before."""
     text = _LAST_PURPOSE.sub("", _BRACKETS.sub("", " ".join(sentence.split())))
+    text = _BROKEN.sub("-", text)
     text = _FOOTNOTE.sub(r"\1", re.sub(r"\s+([.,;:])", r"\1", text))
     while (shorter := without_lead(_without_own_lead(text))) != text and shorter:
         text = shorter
@@ -185,12 +193,17 @@ def told(text: str, authors: Sequence[Author]) -> str:
     text = _PROPOSED.sub(lambda found: _cased(found[0], f"our {found[1]} "), text, count=1)
     text = _CONTRACTED.sub(lambda found: f"{found[1]} {_FULL[found[2].lower()]}", text)
     text = _KNOWLEDGE.sub(r"\1their knowledge", _I.sub(_as_plural, text))
-    if does := _PAPER_DOES.match(text):
+    # "The paper presents": of an author alone, or of a group without names, "the authors" would say less.
+    if _are_named(authors) and (does := _PAPER_DOES.match(text)):
         rest = _AND_DOES.sub(lambda found: found[1] + _plural_verb(found[2]), text[does.end() :])
         text = f"We {does['adverb'] or ''}{_plural_verb(does['verb'])}{rest}"
     text = _IN_THIS.sub("", text)
     text = _THIS_PAPER.sub(lambda found: _cased(found[0], f"the {found[1].lower()}"), text)
     return without_labels(in_third_person(text, authors))
+
+
+def _are_named(authors: Sequence[Author]) -> bool:
+    return sum(bool(author.given) for author in authors) > 1
 
 
 _LAST_PURPOSE = re.compile(
