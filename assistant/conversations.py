@@ -81,8 +81,9 @@ def open_conversations(settings: Settings) -> "ConversationStore":
 class ConversationStore(Database):
     """Stored conversations; safe for several threads and processes at once.
 
-    Lists are per owner, but whoever knows an id can open, continue and delete its conversation: the id is
-    the key to it, and cannot be guessed. Every method raises ConversationError.
+    Lists are per owner, but whoever knows an id can open and continue its conversation: the id is the key to
+    it, and cannot be guessed. Whether somebody may rename or delete it too, `owner_of` tells. Every method
+    raises ConversationError.
     """
 
     keeps = "conversations"
@@ -93,8 +94,10 @@ class ConversationStore(Database):
         """Return a new conversation without turns."""
         return self._insert(owner, Conversation(new_id(), tidy_title(title)))
 
-    def put(self, owner: str, conversation: Conversation, *, keep_id: bool = False) -> Conversation:
-        """Store a conversation from a file and return it as stored, under a new id.
+    def put(
+        self, owner: str, conversation: Conversation, *, keep_id: bool = False, from_file: bool = True
+    ) -> Conversation:
+        """Store a whole conversation and return it as stored, under a new id.
 
         With `keep_id` it keeps its own where that is free. Others may know it, so that is for whoever puts
         back what was their own.
@@ -102,10 +105,10 @@ class ConversationStore(Database):
         conversation = replace(conversation, title=tidy_title(conversation.title))
         if keep_id and is_id(conversation.id):
             try:
-                return self._insert(owner, conversation)
+                return self._insert(owner, conversation, from_file=from_file)
             except TakenError:
                 pass
-        return self._insert(owner, replace(conversation, id=new_id()))
+        return self._insert(owner, replace(conversation, id=new_id()), from_file=from_file)
 
     def add_turn(self, conversation_id: str, turn: Turn) -> None:
         """Add a turn to the end of a conversation; raises ConversationError when there is none of that id."""
@@ -148,7 +151,7 @@ class ConversationStore(Database):
             rows = connection.execute(query.limit(limit).offset(offset)).all()
         return tuple(ConversationSummary(*row) for row in rows)
 
-    def _insert(self, owner: str, conversation: Conversation) -> Conversation:
+    def _insert(self, owner: str, conversation: Conversation, *, from_file: bool = False) -> Conversation:
         documents = [turn_to_json(turn) for turn in conversation.turns]
         values = {"id": conversation.id, "owner": owner, "title": conversation.title, "updated": now()}
         with self._writing() as connection:
@@ -156,6 +159,8 @@ class ConversationStore(Database):
                 connection.execute(insert(_CONVERSATIONS), values)
             except IntegrityError as error:
                 raise TakenError from error
+            if from_file:
+                self._note_import(connection, conversation.id)
             if documents:
                 rows = [_row(conversation.id, number, text) for number, text in enumerate(documents)]
                 connection.execute(insert(_TURNS), rows)

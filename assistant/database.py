@@ -15,6 +15,7 @@ from sqlalchemy import (
     Engine,
     Integer,
     MetaData,
+    String,
     Table,
     create_engine,
     delete,
@@ -39,6 +40,8 @@ BUSY_SECONDS = 10.0
 
 METADATA = MetaData()
 _SCHEMA = Table("paper_trail_schema", METADATA, Column("version", Integer, primary_key=True))
+# The ids of what came from files: anyone may have written what is in them.
+_IMPORTED = Table("imported", METADATA, Column("id", String(64), primary_key=True))
 
 # What went wrong and what to do, by the beginning of SQLite's own name for it.
 _FAULTS = {
@@ -85,12 +88,26 @@ class Database:
         with self._writing() as connection:
             self._change(connection, identifier, title=tidy_title(title))
 
+    def owner_of(self, identifier: str) -> str | None:
+        """Return whose it is what has that id, None where there is none."""
+        held = self.tables[0].c
+        with self._reading() as connection:
+            found: str | None = connection.scalar(select(held.owner).where(held.id == identifier))
+            return found
+
+    def is_imported(self, identifier: str) -> bool:
+        """Tell whether what has that id came from a file."""
+        with self._reading() as connection:
+            query = select(_IMPORTED.c.id).where(_IMPORTED.c.id == identifier)
+            return connection.scalar(query) is not None
+
     def delete(self, identifier: str) -> bool:
         """Delete what has that id, and tell whether there was any; nothing of it stays in an SQLite file."""
         whole, parts = self.tables
         (whole_id,) = (column for column in parts.columns if column.foreign_keys)
         with self._writing() as connection:
             connection.execute(delete(parts).where(whole_id == identifier))
+            connection.execute(delete(_IMPORTED).where(_IMPORTED.c.id == identifier))
             found = connection.execute(delete(whole).where(whole.c.id == identifier))
         self._empty_log()
         return found.rowcount > 0
@@ -101,6 +118,9 @@ class Database:
         if not connection.execute(update(whole).where(whole.c.id == identifier).values(**values)).rowcount:
             name = self.keeps.removesuffix("s")
             raise self.error(f"There is no {name} {identifier!r}. It may have been deleted.")
+
+    def _note_import(self, connection: Connection, identifier: str) -> None:
+        connection.execute(insert(_IMPORTED), {"id": identifier})
 
     @property
     def _is_sqlite(self) -> bool:
@@ -197,7 +217,7 @@ class Database:
             )
         with self._engine.begin() as connection:
             has = self._engine.dialect.has_table
-            for table in (_SCHEMA, *self.tables):
+            for table in (_SCHEMA, _IMPORTED, *self.tables):
                 if not has(connection, table.name):
                     _make_table(connection, table)
         if version is None:

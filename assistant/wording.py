@@ -83,7 +83,7 @@ def checked(answer: Answer) -> str:
     if answer.citation_recall is not None:
         parts.append(f"{answer.citation_recall:.0%} of the claims are supported by what they cite")
     if answer.citation_precision is not None:
-        parts.append(f"{answer.citation_precision:.0%} of the citations are needed for that")
+        parts.append(f"{answer.citation_precision:.0%} of the citations help to support their claim")
     return "; ".join(parts)
 
 

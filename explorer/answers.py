@@ -6,7 +6,7 @@ import streamlit as st
 
 from assistant.records import Turn
 from explorer.checked import Looking, draw_checked, draw_references
-from explorer.conversations import delete
+from explorer.conversations import clear
 from explorer.evidence import look_at
 from explorer.parts.citations import shown_draft
 from explorer.parts.jobs import JobView
@@ -149,11 +149,11 @@ def _draw_actions(library: Library, reader: Reader, number: int, turn: Turn, *, 
             on_click=reader.ask,
             args=(turn.question,),
         )
-        if is_last:
+        if is_last and not reader.is_anothers:
             with st.popover("Delete", type="tertiary", icon=":material/delete:", key="clear_menu"):
                 count = len(reader.turns)
                 st.caption(f"The conversation has {counted(count, 'answer')}. They cannot be had back.")
-                st.button("Delete this conversation", key="clear", on_click=delete, args=(library, reader))
+                st.button("Delete this conversation", key="clear", on_click=clear, args=(library, reader))
 
 
 def _edit(reader: Reader, question: str) -> None:

@@ -18,6 +18,7 @@ from explorer.conversations import (
 from explorer.evidence import render_evidence
 from explorer.parts.coverage import asked_about, collections_in, covered, listed, names_papers
 from explorer.parts.examples import Example, example_questions
+from explorer.parts.imported import draw_imported
 from explorer.parts.jobs import Job, JobView, may_succeed_again
 from explorer.parts.listener import listen
 from explorer.parts.safe_text import escaped, shortened
@@ -30,7 +31,10 @@ from explorer.trail import draw_calls
 POLL_SECONDS = 0.2
 # More than the assistant takes: its refusal says what is wrong, where the box would just not send.
 LONGEST_TYPED = 20_000
-ANOTHERS = "This conversation was begun in another browser. What you ask here is added to it."
+ANOTHERS = (
+    "This conversation was begun in another browser. What you ask here is added to it; only there can it be "
+    "renamed or deleted."
+)
 STOPPED = "Stopped. Nothing of this question was kept in the conversation."
 
 
@@ -79,7 +83,7 @@ def start(library: Library, reader: Reader, choices: Choices) -> None:
     try:
         assistant = library.assistant(choices.writer, choices.parameters, current_owner(reader))
         keep = keep_of(library, reader, question)
-        job = Job(question, options, reader.conversation_id, keep)
+        job = Job(question, options, reader.conversation_id, keep, current_owner(reader))
         take_turns_from_elsewhere(library, reader)
         reader.job_id = jobs().start(assistant, reader.turns, job)
     except AssistantError as error:
@@ -132,6 +136,12 @@ def failure_of(view: JobView) -> Failure:
     )
 
 
+def may_stop(reader: Reader) -> bool:
+    """Tell whether the question on its way is of the reader's own conversation, or was asked by them."""
+    job = jobs().get(reader.job_id)
+    return not reader.is_anothers or (job is not None and job.asker == current_owner(reader))
+
+
 def stop(reader: Reader) -> None:
     """Stop the question on its way, unless it has just been answered; its worker ends by itself."""
     if settle(reader):
@@ -155,6 +165,8 @@ def _draw_conversation(library: Library, reader: Reader, scope: Scope) -> None:
     first = max(0, len(reader.turns) - reader.turns_shown)
     if reader.is_anothers:
         st.caption(ANOTHERS)
+    if reader.is_imported:
+        draw_imported("conversation", "conversation.json")
     if first:
         st.button(
             f"Show earlier questions: {first} more",
@@ -192,7 +204,8 @@ def _draw_live(reader: Reader) -> None:
         st.rerun()
     if job := jobs().get(reader.job_id):
         draw_running(job.view(), len(reader.turns) + 1)
-    st.button("Stop", key="stop", icon=":material/stop_circle:", on_click=stop, args=(reader,))
+    if may_stop(reader):
+        st.button("Stop", key="stop", icon=":material/stop_circle:", on_click=stop, args=(reader,))
 
 
 def _draw_first_visit(library: Library, reader: Reader, scope: Scope) -> None:

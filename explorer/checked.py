@@ -77,7 +77,7 @@ def draw_references(number: int, checked: Checked, looking: Looking) -> None:
     with st.container(key=f"quiet_references_{number}", gap="xxsmall"):
         if cited:
             st.markdown("**References**")
-        for label in cited:
+        for label in sorted(cited):
             labelled, first = checked.evidence.paper(label), first_number(found, label)
             if labelled and first:
                 st.button(

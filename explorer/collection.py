@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from assistant.comparing.admission import FEWEST_PAPERS
 from corpus.records import CollectionSummary, Scope
 from explorer.ask import ask_about, ask_within, draw_examples, papers_picked
-from explorer.desk import current_desk
+from explorer.comparing.desk import current_desk
 from explorer.facets import chosen_topics, clear_topics, draw_chosen, draw_facets, draw_facets_folded
 from explorer.navigation import ASK, COMPARE
 from explorer.paper_list import draw_papers

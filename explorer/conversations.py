@@ -1,6 +1,6 @@
 """Stored conversations: found by their address, listed in the left drawer, renamed, deleted, imported."""
 
-import re
+from functools import partial
 
 import streamlit as st
 
@@ -9,19 +9,16 @@ from assistant.records import AssistantError
 from assistant.transcript import from_json
 from explorer.parts.jobs import Keep
 from explorer.parts.keeping import Keeper, Kept
-from explorer.parts.safe_text import escaped, shortened
+from explorer.parts.safe_text import escaped
+from explorer.parts.shelf import MOST_LISTED, Entry, Shelf, draw_shelf, is_id, text_of
 from explorer.parts.soundness import sound
 from explorer.parts.wording import counted, day
-from explorer.reader import Reader, current_owner
+from explorer.reader import Reader, check_own, current_owner, is_anothers
 from explorer.resources import Library, jobs
 
 ADDRESS = "conversation"
-LISTED = 20
-MOST_LISTED = 200
-LARGEST_IMPORT_MB = 20
-LONGEST_TITLE = 120
-
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+NOTHING = "Nothing yet. What you ask is kept here, for this browser."
+ANOTHERS = "Nothing of your own yet: the open conversation was begun in another browser."
 
 
 def follow_address(library: Library, reader: Reader) -> None:
@@ -40,7 +37,10 @@ def open_conversation(library: Library, reader: Reader, identifier: str) -> None
     # Before the store is read: an answer that is completed in between is found in both, and shown once.
     under_way = jobs().under_way(identifier)
     try:
-        stored = library.conversations().read(identifier) if _ID.fullmatch(identifier) else None
+        store = library.conversations()
+        stored = store.read(identifier) if is_id(identifier) else None
+        is_others = stored is not None and is_anothers(store, reader, identifier)
+        is_imported = stored is not None and store.is_imported(identifier)
     except AssistantError as error:
         reader.turn_to(None, notes=(str(error),))
         return
@@ -50,16 +50,7 @@ def open_conversation(library: Library, reader: Reader, identifier: str) -> None
         return
     _turn_to(reader, stored)
     reader.job_id = under_way
-    reader.is_anothers = _is_anothers(library.conversations(), reader)
-
-
-def _is_anothers(store: ConversationStore, reader: Reader) -> bool:
-    """Tell whether the conversation is not among the reader's own, where all of these are listed."""
-    try:
-        own = {one.id for one in store.list(current_owner(reader), MOST_LISTED)}
-    except AssistantError:
-        return False
-    return len(own) < MOST_LISTED and reader.conversation_id not in own
+    reader.is_anothers, reader.is_imported = is_others, is_imported
 
 
 def take_turns_from_elsewhere(library: Library, reader: Reader) -> None:
@@ -134,7 +125,7 @@ def store_again(library: Library, reader: Reader) -> None:
         if reader.is_kept and store.read(reader.conversation_id):
             kept = _kept_again(store, reader)
         else:
-            stored = store.put(current_owner(reader), reader.conversation())
+            stored = store.put(current_owner(reader), reader.conversation(), from_file=False)
             reader.conversation_id, reader.is_kept, kept = stored.id, True, Kept()
             reader.visited.add(stored.id)
     except AssistantError as error:
@@ -151,24 +142,35 @@ def _kept_again(store: ConversationStore, reader: Reader) -> Kept:
 
 def draw_sidebar(library: Library, reader: Reader) -> None:
     """Draw the left drawer: this browser's conversations, the one last changed first."""
-    with st.sidebar, st.container(key="conversations", gap="xsmall"):
-        st.subheader("Conversations", anchor=False)
-        st.button(
-            "New conversation",
-            icon=":material/add:",
-            key="new_conversation",
-            type="tertiary",
-            disabled=not (reader.turns or reader.job_id or reader.missing_id),
-            on_click=begin_new,
-            args=(reader,),
-        )
-        try:
-            listed = listed_conversations(library.conversations(), current_owner(reader))
-        except AssistantError as error:
-            st.caption(escaped(str(error)))
-            return
-        _draw_list(library, reader, listed)
-        _draw_import(library, reader)
+    draw_shelf(_shelf(library, reader))
+
+
+def _shelf(library: Library, reader: Reader) -> Shelf:
+    return Shelf(
+        ADDRESS,
+        mark="",
+        now=reader,
+        identifier=reader.conversation_id,
+        is_new=not (reader.turns or reader.job_id or reader.missing_id),
+        begin_new=partial(begin_new, reader),
+        list=partial(_entries, library, reader),
+        open=partial(open_conversation, library, reader),
+        rename=partial(_rename, library, reader),
+        delete=partial(delete, library, reader),
+        take_in=partial(import_transcript, library, reader),
+        nothing=ANOTHERS if reader.is_anothers else NOTHING,
+        shared="Whoever has this link can read the conversation and continue it; rename, stop or delete it "
+        "can only this browser:",
+        surely=f"Delete {counted(len(reader.turns), 'answer')} for good?",
+        imported="A transcript that was downloaded as JSON becomes a conversation of yours.",
+    )
+
+
+def _entries(library: Library, reader: Reader) -> list[Entry]:
+    listed = listed_conversations(library.conversations(), current_owner(reader))
+    return [
+        Entry(one.id, one.title, f"{counted(one.turns, 'answer')} · {day(one.updated)}") for one in listed
+    ]
 
 
 def listed_conversations(store: ConversationStore, owner: str) -> tuple[ConversationSummary, ...]:
@@ -176,122 +178,28 @@ def listed_conversations(store: ConversationStore, owner: str) -> tuple[Conversa
     return tuple(one for one in store.list(owner, MOST_LISTED) if one.turns)
 
 
-def _draw_list(library: Library, reader: Reader, listed: tuple[ConversationSummary, ...]) -> None:
-    if not listed:
-        st.caption(
-            "Nothing of your own yet: the open conversation was begun in another browser."
-            if reader.is_anothers
-            else "Nothing yet. What you ask is kept here, for this browser."
-        )
-    shown = listed if st.session_state.get("list_all") else listed[:LISTED]
-    for one in shown:
-        if one.id == reader.conversation_id:
-            _draw_current(library, reader, one)
-        else:
-            st.button(
-                _label(one),
-                key=f"open_{one.id}",
-                type="tertiary",
-                width="stretch",
-                on_click=open_conversation,
-                args=(library, reader, one.id),
-            )
-    if len(listed) > LISTED:
-        st.toggle(f"Show all {len(listed)}", key="list_all", persist_state="session")
+def _rename(library: Library, reader: Reader, identifier: str, title: str) -> None:
+    check_own(library.conversations(), reader, identifier)
+    library.conversations().rename(identifier, title)
 
 
-def _label(one: ConversationSummary) -> str:
-    return escaped(shortened(one.title, 70)) or "Without a title"
-
-
-def _draw_current(library: Library, reader: Reader, one: ConversationSummary) -> None:
-    """Draw the conversation that is open, with what can be done with it."""
-    with st.container(key="current_conversation", gap="xxsmall"):
-        st.markdown(f"**{_label(one)}**")
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-            st.caption(f"{counted(one.turns, 'answer')} · {day(one.updated)}", width="content")
-            with st.popover("More", type="tertiary", key="conversation_more"):
-                _draw_rename(library, reader)
-                st.caption("Whoever has this link can read, continue and delete the conversation:")
-                st.code(
-                    f"{_page_address()}?{ADDRESS}={reader.conversation_id}", language=None, wrap_lines=True
-                )
-                draw_deletion(library, reader, "drawer")
-
-
-def _page_address() -> str:
-    return str(st.context.url or "").partition("?")[0]
-
-
-def _draw_rename(library: Library, reader: Reader) -> None:
-    with st.form("rename_form", border=False):
-        st.text_input("Title", value=reader.title, max_chars=LONGEST_TITLE, key=f"new_title_{reader.opened}")
-        st.form_submit_button("Rename", key="rename", on_click=_rename, args=(library, reader))
-
-
-def _rename(library: Library, reader: Reader) -> None:
-    title = " ".join(str(st.session_state.get(f"new_title_{reader.opened}") or "").split())
-    if not title:
-        return
+def clear(library: Library, reader: Reader) -> None:
+    """Delete the conversation that is open; or say why it cannot be deleted."""
     try:
-        library.conversations().rename(reader.conversation_id, title)
+        delete(library, reader)
     except AssistantError as error:
         reader.notes = (str(error),)
-        return
-    reader.title = title
-
-
-def draw_deletion(library: Library, reader: Reader, place: str) -> None:
-    """Offer to delete the conversation, and ask once: it cannot be had back."""
-    if not reader.wants_deletion:
-        st.button("Delete this conversation", key=f"delete_{place}", type="tertiary",
-                  icon=":material/delete:", on_click=_want_deletion, args=(reader, True))  # fmt: skip
-        return
-    st.markdown(f"Delete {counted(len(reader.turns), 'answer')} for good?")
-    with st.container(horizontal=True):
-        st.button(
-            "Delete", key=f"delete_surely_{place}", type="primary", on_click=delete, args=(library, reader)
-        )
-        st.button("Keep", key=f"delete_not_{place}", on_click=_want_deletion, args=(reader, False))
-
-
-def _want_deletion(reader: Reader, wanted: bool) -> None:
-    reader.wants_deletion = wanted
 
 
 def delete(library: Library, reader: Reader) -> None:
     """Delete the conversation that is open, and the question of it that is being answered."""
+    if reader.is_kept:
+        check_own(library.conversations(), reader, reader.conversation_id)
     if job := jobs().get(reader.job_id):
         job.stop()
-    try:
-        if reader.is_kept:
-            library.conversations().delete(reader.conversation_id)
-    except AssistantError as error:
-        reader.notes, reader.wants_deletion = (str(error),), False
-        return
+    if reader.is_kept:
+        library.conversations().delete(reader.conversation_id)
     reader.turn_to(None)
-
-
-def _draw_import(library: Library, reader: Reader) -> None:
-    with st.popover("Import", icon=":material/upload:", type="tertiary", key="import_menu"):
-        st.caption("A transcript that was downloaded as JSON becomes a conversation of yours.")
-        key = f"import_{reader.imports}"
-        st.file_uploader(
-            "Transcript",
-            type="json",
-            key=key,
-            max_upload_size=LARGEST_IMPORT_MB,
-            label_visibility="collapsed",
-            on_change=_take_import,
-            args=(library, reader, key),
-        )
-        if reader.import_problem:
-            st.caption(escaped(reader.import_problem))
-
-
-def _take_import(library: Library, reader: Reader, key: str) -> None:
-    if file := st.session_state.get(key):
-        import_transcript(library, reader, file.getvalue())
 
 
 def import_transcript(library: Library, reader: Reader, data: bytes) -> None:
@@ -302,15 +210,4 @@ def import_transcript(library: Library, reader: Reader, data: bytes) -> None:
         reader.import_problem = str(error)
         return
     _turn_to(reader, StoredConversation(stored))
-    # Another key is an empty field.
-    reader.imports += 1
-
-
-def text_of(data: bytes) -> str:
-    """Return the text of a file that was chosen to be imported; raises AssistantError."""
-    if len(data) > LARGEST_IMPORT_MB * 1024 * 1024:
-        raise AssistantError(f"The file is larger than {LARGEST_IMPORT_MB} MB, the most that is read.")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise AssistantError("The file is not text. Choose one that was downloaded as JSON.") from error
+    reader.is_imported = True

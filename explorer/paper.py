@@ -10,7 +10,7 @@ from corpus.search import similar_papers
 from explorer.ask import ask_about
 from explorer.at_a_glance import draw_at_a_glance
 from explorer.bibliography import draw_bibliography
-from explorer.desk import Desk, current_desk
+from explorer.comparing.desk import Desk, current_desk
 from explorer.navigation import ASK, COLLECTION, COMPARE, PAPER
 from explorer.parts.citations import cut_passage, passage_boxes, passage_page
 from explorer.parts.listener import listen

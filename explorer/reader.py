@@ -6,7 +6,8 @@ from typing import cast
 
 import streamlit as st
 
-from assistant.records import Conversation, Turn
+from assistant.database import Database
+from assistant.records import AssistantError, Conversation, Turn
 from corpus.records import Scope
 from explorer.parts.owner import OWNER_COOKIE, owner_of
 
@@ -41,7 +42,7 @@ class Reader:
     """A visitor: complete turns only, the question on its way, and where they are looking.
 
     `is_kept` says that the conversation is in the store, `unkept` holds the turns that are not,
-    `is_anothers` that it was begun in another browser. A waiting
+    `is_anothers` that it was begun in another browser, `is_imported` that it came from a file. A waiting
     question is searched with `waiting_query`, and in `waiting_scope`, where there are some. `visited` are
     the conversations that were shown in this visit, `missing_id` is one that is not there,
     `menus_closed` is in the keys of menus, so that raising it closes them: a menu under another key is new,
@@ -54,6 +55,7 @@ class Reader:
     turns: tuple[Turn, ...] = ()
     is_kept: bool = False
     is_anothers: bool = False
+    is_imported: bool = False
     unkept: tuple[Turn, ...] = ()
     notes: tuple[str, ...] = ()
     missing_id: str = ""
@@ -70,7 +72,6 @@ class Reader:
     opened: int = 0
     menus_closed: int = 0
     wants_deletion: bool = False
-    imports: int = 0
     import_problem: str = ""
     narrow: bool = False
     picked: tuple[str, ...] = ()
@@ -106,7 +107,7 @@ class Reader:
         self.title = conversation.title if conversation else ""
         self.turns = conversation.turns if conversation else ()
         self.is_kept, self.unkept, self.notes, self.missing_id = conversation is not None, (), notes, ""
-        self.job_id, self.failure, self.is_anothers = "", None, False
+        self.job_id, self.failure, self.is_anothers, self.is_imported = "", None, False, False
         self.waiting_question, self.waiting_query, self.waiting_scope = "", "", None
         self.focus, self.drawer_open, self.shown_calls = None, False, 0
         self.turns_shown, self.wants_deletion, self.import_problem = TURNS_SHOWN, False, ""
@@ -122,3 +123,17 @@ def current_reader() -> Reader:
 def current_owner(reader: Reader) -> str:
     """Return whose conversations are listed: this browser's, or this visit's where it takes no cookie."""
     return owner_of(st.context.cookies.get(OWNER_COOKIE, "")) or reader.stranger
+
+
+def is_anothers(store: Database, reader: Reader, identifier: str) -> bool:
+    """Tell whether something stored was begun by somebody else; what is not there is nobody's."""
+    return store.owner_of(identifier) not in (None, current_owner(reader), reader.stranger)
+
+
+def check_own(store: Database, reader: Reader, identifier: str) -> None:
+    """Raise AssistantError where something stored is another's: it can be read and gone on with, no more."""
+    if is_anothers(store, reader, identifier):
+        one = store.keeps.removesuffix("s")
+        raise AssistantError(
+            f"This {one} was begun in another browser: only there can it be changed or deleted."
+        )

@@ -22,7 +22,7 @@ from corpus.errors import CorpusError
 from corpus.manifest import read_manifest
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
-from explorer.parts.comparison_jobs import ComparisonJobs
+from explorer.comparing.jobs import ComparisonJobs
 from explorer.parts.jobs import JobStore
 
 

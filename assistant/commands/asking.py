@@ -11,8 +11,8 @@ from rich.markup import escape
 from assistant import wording
 from assistant.chat import Assistant
 from assistant.commands.exporting import FORMATS, format_of
-from assistant.commands.keeping import OWNER
 from assistant.commands.opening import (
+    OWNER,
     check_writable,
     open_library,
     opened_store,

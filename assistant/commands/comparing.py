@@ -1,10 +1,11 @@
 """The command that compares papers."""
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, NoReturn, get_args
 
@@ -13,12 +14,20 @@ import typer
 from assistant.commands.asking import chosen_parameters
 from assistant.commands.compared import comparison_json, print_comparison
 from assistant.commands.exporting import comparison_text, format_of
-from assistant.commands.keeping import OWNER
-from assistant.commands.opening import Library, check_writable, open_library, opened_comparisons, write_file
+from assistant.commands.opening import (
+    OWNER,
+    Library,
+    check_writable,
+    corpus_at,
+    open_library,
+    opened_comparisons,
+    write_file,
+)
 from assistant.commands.printing import JsonOption, err, fail, print_json, say
 from assistant.commands.watching import Progress, Watch
 from assistant.compare import Comparer
 from assistant.comparing import wording as said
+from assistant.comparing.admission import admit_comparison
 from assistant.comparing.algorithm import UnusableRoundError
 from assistant.comparing.choice import open_comparative_generator
 from assistant.comparing.journal import Journal
@@ -27,6 +36,7 @@ from assistant.comparing.records import (
     Ablation,
     Compared,
     Comparison,
+    ComparisonError,
     ComparisonOptions,
     ComparisonRequest,
     PaperOrder,
@@ -38,8 +48,11 @@ from assistant.provenance import provenance_of
 from assistant.records import AssistantError
 from corpus.elements import ElementStore
 from corpus.errors import CorpusError
+from corpus.store import Corpus
 from corpus.text import storable
 
+_KEPT = r"(?i:what (?:is|was) done is kept|your question is kept(?:; retry[^.]*)?)"
+_ANY_DESCRIPTION = "description"
 # What a shell reports of a program that was interrupted.
 INTERRUPTED = 130
 
@@ -67,7 +80,9 @@ def compare(
     order: Annotated[PaperOrder, typer.Option(help="In which order the papers come.")] = "given",
     without: Annotated[
         list[str] | None,
-        typer.Option(help="Leave a part of the method out: elements, increments or reflection."),
+        typer.Option(
+            help="Leave a part of the method out: elements, increments or reflection. Can be repeated."
+        ),
     ] = None,
     temperature: Annotated[float | None, typer.Option(help="How freely a model writes.")] = None,
     top_p: Annotated[float | None, typer.Option(help="From how much of the likely words.")] = None,
@@ -75,8 +90,10 @@ def compare(
     max_tokens: Annotated[int | None, typer.Option(help="The longest reply.")] = None,
     repetition_penalty: Annotated[float | None, typer.Option(help="1 for none.")] = None,
     trail: Annotated[
-        Path | None,
-        typer.Option(help="Write it to this file: .json, .md, .html, .tex, .bib or .csv."),
+        list[Path] | None,
+        typer.Option(
+            help="Write it to this file: .json, .md, .html, .tex, .bib, .csv, .ris or .csl. Can be repeated."
+        ),
     ] = None,
     resume: Annotated[
         str, typer.Option(help="Go on with this stored comparison, which was not finished.")
@@ -93,26 +110,47 @@ def compare(
         "repetition_penalty": repetition_penalty,
     }
     try:
-        options = ComparisonOptions(samples, votes, keep, order, _left_out(without or ()))
+        options = ComparisonOptions(samples, votes, keep, order, _left_out(without or (), paper or ()))
         wanted = ComparisonRequest(tuple(paper or ()), about, options)
-        if trail:
-            format_of(trail)
-            check_writable(trail)
+        for path in trail or ():
+            format_of(path, choosable=False)
+            check_writable(path)
         with opened_comparisons() as store:
             wish = _Wish(wanted, generator, chosen, _begun(store, resume, wanted) if resume else None)
             comparison, loading = _compared(store, wish, ask=not yes, as_json=as_json)
-        if trail:
-            write_file(trail, comparison_text(comparison, format_of(trail), trail.stem))
     except (AssistantError, CorpusError) as error:
         fail(error, as_json)
     if as_json:
         print_json(comparison_json(comparison, loading))
     else:
         print_comparison(comparison)
+    _write_trails(comparison, trail or ())
 
 
-def _left_out(names: Sequence[str]) -> tuple[Ablation, ...]:
+def _write_trails(comparison: Comparison, paths: Sequence[Path]) -> None:
+    """Write a comparison to files; where one cannot be, the others are, and the comparison is kept."""
+    failed = False
+    for path in paths:
+        try:
+            write_file(path, comparison_text(comparison, format_of(path), path.stem))
+        except AssistantError as error:
+            failed = True
+            export = f"python -m assistant export {comparison.id} -o FILE"
+            message = f"{error} The comparison is kept as {comparison.id}; write it elsewhere with: {export}"
+            err.print(storable(message), style="red", markup=False, soft_wrap=True)
+        else:
+            say(storable(f"Written to {path}."))
+    if failed:
+        raise typer.Exit(2)
+
+
+def _left_out(names: Sequence[str], papers: Sequence[str]) -> tuple[Ablation, ...]:
     parts: dict[str, Ablation] = {part: part for part in get_args(Ablation)}
+    if names and (among := [part for part in parts if part in papers]):
+        every = " ".join(f"--without {part}" for part in (*names, *among))
+        raise AssistantError(
+            f"{said.listed(map(repr, among))} was read as a paper: --without takes one part. Say: {every}"
+        )
     for name in names:
         if name not in parts:
             raise AssistantError(f"There is no part {name!r} to leave out: name {said.listed(parts)}.")
@@ -141,18 +179,46 @@ def _compared(store: ComparisonStore, wish: _Wish, *, ask: bool, as_json: bool) 
     library = open_library()
     generator = _generator(library, wish)
     kept = ElementStore.open(library.settings.corpus_path)
-    comparer = Comparer(library.corpus, library.encoder, generator, kept)
+    comparer = Comparer(_corpus(library, wish.begun), library.encoder, generator, kept)
     wanted = wish.begun.request if wish.begun else wish.request
-    planned = comparer.plan(wanted)
+    planned = _planned(comparer, wanted)
     if not as_json:
-        _print_plan(planned, generator)
+        _print_plan(planned, generator, wanted)
         if ask and planned.budget.calls:
             _ask_to_go_on()
-    versions = provenance_of(library.corpus, generator.name, "").corpus
+    versions = provenance_of(comparer.corpus, generator.name, "").corpus
     begun = wish.begun or store.start(OWNER, wanted, generator.name, generator.parameters, versions)
-    if begun.corpus != versions:
-        say("The corpus has changed since this was begun: what was read from other texts is read again.")
     return _run(store, comparer, begun, planned, as_json=as_json), library.loading
+
+
+def _corpus(library: Library, begun: StoredComparison | None) -> Corpus:
+    """Return the corpus as it was when a comparison was begun, as it is now where that is gone."""
+    if begun is None:
+        return library.corpus
+    try:
+        return corpus_at(library)({entry.table: entry.version for entry in begun.corpus})
+    except CorpusError:
+        say(
+            "The corpus has changed since this was begun and is no longer kept as it was. The comparison "
+            "goes on with it as it is now; what was read from other texts is read again."
+        )
+        return library.corpus
+
+
+def _planned(comparer: Comparer, wanted: ComparisonRequest) -> Planned:
+    """Return what a comparison will take; raises AssistantError with all that is wrong with the request."""
+    try:
+        return comparer.plan(wanted)
+    except ComparisonError as error:
+        # A check stops at the first fault; what else is wrong shows once that is put right.
+        described = replace(wanted, about=_ANY_DESCRIPTION)
+        faults = [str(error)]
+        for request in (described, replace(described, options=ComparisonOptions())):
+            try:
+                admit_comparison(request, comparer.corpus)
+            except ComparisonError as another:
+                faults.append(str(another))
+        raise AssistantError(" ".join(dict.fromkeys(faults))) from error
 
 
 def _generator(library: Library, wish: _Wish) -> ComparativeGenerator:
@@ -163,7 +229,7 @@ def _generator(library: Library, wish: _Wish) -> ComparativeGenerator:
     return open_comparative_generator(wish.generator, settings, library.encoder, parameters)
 
 
-def _print_plan(planned: Planned, generator: ComparativeGenerator) -> None:
+def _print_plan(planned: Planned, generator: ComparativeGenerator, wanted: ComparisonRequest) -> None:
     """Say what will be compared and what it takes, before anything is asked."""
     for one in planned.papers:
         say(storable(f"[{one.label}] {one.paper.title} {one.paper.id}"))
@@ -172,6 +238,10 @@ def _print_plan(planned: Planned, generator: ComparativeGenerator) -> None:
     if reused := said.reused_said(planned):
         say(reused)
     say(f"Compared by {generator.label}. {said.budget_said(planned.budget)}")
+    votes = wanted.options.votes
+    if generator.name == EXTRACTIVE and votes != ComparisonOptions().votes:
+        criteria = generator.votes_cast(wanted.options)
+        say(f"Without a model its {criteria} criteria vote, one vote each: --votes {votes} changes nothing.")
 
 
 def _ask_to_go_on() -> None:
@@ -191,7 +261,8 @@ def _run(
 ) -> Comparison:
     """Return the comparison once it is complete; every call is stored as soon as it has ended."""
     identifier = begun.id
-    journal = Journal(store.calls(identifier), keep=lambda call: store.add_call(identifier, call))
+    run = store.take(identifier)
+    journal = Journal(store.calls(identifier), keep=lambda call: store.add_call(identifier, call, run))
     rounds = 1 if "increments" in begun.request.options.without else len(planned.papers)
     # Closing what yields the events cancels the work behind them.
     events = comparer.compare(begun.request, journal, identifier)
@@ -201,7 +272,7 @@ def _run(
         with closing(events), Watch(err, Progress(planned, rounds), quiet=as_json) as watch:
             for event in events:
                 if isinstance(event, Compared):
-                    store.finish(identifier, event.comparison)
+                    store.finish(identifier, event.comparison, run)
                     return event.comparison
                 watch.show(event)
     except KeyboardInterrupt:
@@ -210,10 +281,19 @@ def _run(
     except (AssistantError, CorpusError) as error:
         if isinstance(error, UnusableRoundError):
             store.drop_round(identifier, error.round)
-        store.fail(identifier, str(error))
-        _say_stopped(identifier, str(error), as_json)
+        why = without_kept(str(error))
+        store.fail(identifier, why)
+        _say_stopped(identifier, why, as_json)
         raise typer.Exit(2) from error
     raise AssistantError("The comparison was not completed. Go on with it.")
+
+
+def without_kept(message: str) -> str:
+    """Return an error without what it says of what is kept: that is said of the whole comparison, once."""
+    message = re.sub(rf"(^|[.!?]\s+){_KEPT}\.?(?=\s|$)", r"\1", message)
+    message = re.sub(rf"[;,]\s+{_KEPT}(?=\.)", "", message)
+    message = re.sub(rf"{_KEPT}; (\w)", lambda rest: rest[1].upper(), message)
+    return " ".join(message.split())
 
 
 def _say_stopped(identifier: str, why: str, as_json: bool) -> None:

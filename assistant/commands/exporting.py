@@ -120,8 +120,11 @@ def schema(
     typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
 
 
-def format_of(path: Path) -> Format:
-    """Return the format that a file's name asks for; raises AssistantError where it is none."""
+def format_of(path: Path, *, choosable: bool = True) -> Format:
+    """Return the format that a file's name asks for; raises AssistantError where it is none.
+
+    `choosable`: the command can be told the format instead.
+    """
     ending = path.suffix.lower().removeprefix(".")
     for form in get_args(Format):
         if ending == form:
@@ -129,7 +132,7 @@ def format_of(path: Path) -> Format:
             return found
     raise AssistantError(
         f"The name {path.name!r} does not say what to write: let it end in "
-        f"{', '.join(f'.{form}' for form in get_args(Format))}, or choose with --format."
+        f"{' or '.join(f'.{form}' for form in get_args(Format))}{', or choose with --format' * choosable}."
     )
 
 

@@ -9,15 +9,23 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Column, Table
 
+from assistant.commands.compared import comparison_json
 from assistant.commands.exporting import export
-from assistant.commands.opening import opened_comparisons, opened_store, read_conversation
+from assistant.commands.opening import (
+    OWNER,
+    opened_comparisons,
+    opened_store,
+    read_conversation,
+    read_trail,
+    stored_comparison,
+)
 from assistant.commands.printing import JsonOption, err, fail, out, print_json, say
+from assistant.database import tidy_title
+from assistant.exports.comparison_markdown import comparison_to_markdown
 from assistant.exports.markdown import to_markdown
-from assistant.records import AssistantError
+from assistant.records import AssistantError, Conversation
 from assistant.wording import counted
 from corpus.errors import CorpusError
-
-OWNER = "terminal"
 
 Identifier = Annotated[
     str, typer.Argument(help="The conversation's id, as the list and its address show it.")
@@ -25,7 +33,9 @@ Identifier = Annotated[
 
 app = typer.Typer(help="List, show, delete, import and export stored conversations.", no_args_is_help=True)
 app.command()(export)
-comparisons = typer.Typer(help="List, rename and delete stored comparisons.", no_args_is_help=True)
+comparisons = typer.Typer(
+    help="List, show, rename, delete, import and export stored comparisons.", no_args_is_help=True
+)
 comparisons.command()(export)
 
 Comparison = Annotated[str, typer.Argument(help="The comparison's id, as the list shows it.")]
@@ -135,9 +145,9 @@ def list_comparisons(
     columns = (
         Column("Id", no_wrap=True),
         "Description",
-        Column("Papers", justify="right"),
+        Column("Papers", justify="right", no_wrap=True),
         "State",
-        "Changed",
+        Column("Changed", no_wrap=True),
     )
     table = Table(*columns, box=SIMPLE_HEAD)
     for one in found:
@@ -152,6 +162,47 @@ def list_comparisons(
         )
 
 
+@comparisons.command("show")
+def show_comparison(comparison: Comparison, *, as_json: JsonOption = False) -> None:
+    """Print a stored comparison as Markdown."""
+    try:
+        found = stored_comparison(comparison)
+        if found is None:
+            raise AssistantError(f"There is no comparison {comparison!r}. It may have been deleted.")
+    except (AssistantError, CorpusError) as error:
+        fail(error, as_json)
+    if as_json:
+        print_json(comparison_json(found))
+    else:
+        typer.echo(comparison_to_markdown(found), nl=False)
+
+
+@comparisons.command("import")
+def import_comparison(
+    file: Annotated[Path, typer.Argument(help="A comparison, as exported to JSON.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Keep a comparison from a file, under an id of its own."""
+    try:
+        found = read_trail(file)
+        if isinstance(found, Conversation):
+            raise AssistantError(
+                f"The file {file} holds a conversation. Keep it with: python -m assistant conversations "
+                f"import {file}"
+            )
+        with opened_comparisons() as store:
+            kept = store.put(OWNER, found)
+    except (AssistantError, CorpusError) as error:
+        fail(error, as_json)
+    if as_json:
+        print_json({"id": kept.id, "title": kept.title, "papers": len(kept.request.papers)})
+    else:
+        out.print(kept.id, markup=False)
+        papers = counted(len(kept.request.papers), "paper")
+        say(f"Kept with {papers}. See it with: python -m assistant comparisons show {kept.id}")
+
+
 @comparisons.command("rename")
 def rename_comparison(
     comparison: Comparison,
@@ -161,6 +212,8 @@ def rename_comparison(
 ) -> None:
     """Give a stored comparison another title."""
     try:
+        if not tidy_title(title):
+            raise AssistantError("The new title is empty: give some words, or leave the title as it is.")
         with opened_comparisons() as store:
             store.rename(comparison, title)
     except (AssistantError, CorpusError) as error:

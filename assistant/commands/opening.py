@@ -21,6 +21,8 @@ from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
 
 LARGEST_FILE = 256 * 2**20
+# Whose the conversations and comparisons of the command line are.
+OWNER = "terminal"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ def opened_comparisons() -> Iterator[ComparisonStore]:
 def find_trail(source: str) -> Conversation | Comparison:
     """Return the conversation or comparison of a file, or the stored one of an id; raises AssistantError."""
     if os.path.isfile(source):  # noqa: PTH113 - of a name no file can have, Path.is_file raises
-        return trail_from_json(_read_file(Path(source)))
+        return read_trail(Path(source))
     if found := stored_conversation(source) or stored_comparison(source):
         return found
     raise AssistantError(
@@ -121,6 +123,11 @@ def stored_conversation(identifier: str) -> Conversation | None:
     return stored.conversation
 
 
+def read_trail(path: Path) -> Conversation | Comparison:
+    """Return what a file holds, a conversation or a comparison; raises AssistantError."""
+    return trail_from_json(_read_file(path))
+
+
 def read_conversation(path: Path) -> Conversation:
     """Return the conversation of a transcript; raises AssistantError."""
     return from_json(_read_file(path))
@@ -141,6 +148,12 @@ def check_writable(path: Path) -> None:
     """Raise AssistantError where a file could not be written, before work is done for it."""
     if path.is_dir() or not path.parent.is_dir():
         raise AssistantError(f"Nothing can be written to {path}: give a file in a folder that exists.")
+    is_there = os.access(path, os.F_OK)
+    if not os.access(path if is_there else path.parent, os.W_OK):
+        what = "the file" if is_there else "its folder"
+        raise AssistantError(
+            f"Nothing can be written to {path}: you may not change {what}. Give a file elsewhere."
+        )
 
 
 def write_file(path: Path, text: str) -> None:

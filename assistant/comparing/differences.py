@@ -9,18 +9,17 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Literal
 
 from assistant.comparing.grid import NOT_STATED, Grid, element_grid
 from assistant.comparing.records import ELEMENT_NAMES, Comparison, ElementName
+from assistant.comparing.short_forms import KINDS, Key, ShortForms, stemmed
 from assistant.phrases import Token, tokens
-from assistant.vocabulary import stem, vocabulary
-from corpus.records import Paper, TopicKind
+from assistant.vocabulary import vocabulary
+from corpus.records import Paper
 
-# A field of study is nothing that a paper names.
-_KINDS: tuple[TopicKind, ...] = ("task", "method", "dataset", "metric")
 _ADVERB = re.compile(r"\w{2,}ly$")
 _PARTICIPLE = re.compile(r"\w{2,}(?:ed|ing)$")
 LONGEST_TERM = 3
@@ -29,7 +28,6 @@ MOST_COMMON = 12
 MOST_ALONE = 5
 
 TermKind = Literal["task", "method", "dataset", "metric", "term"]
-Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +45,15 @@ class NamedThing:
 
 @dataclass(frozen=True, slots=True)
 class ElementStated:
-    """Which papers state an element and which do not; papers that could not be read are in neither."""
+    """Which papers state an element and which do not; papers that could not be read are in neither.
+
+    `weak` are those of `not_stated` for which something was written that the text does not carry.
+    """
 
     name: ElementName
     stated: tuple[int, ...]
     not_stated: tuple[int, ...]
+    weak: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +80,14 @@ def differences(comparison: Comparison) -> Differences:
     """Return what is common to the papers of a comparison, and what only one of them names or states."""
     grid = element_grid(comparison)
     papers = {one.label: one.paper for one in comparison.evidence.papers}
-    read = {
-        row.label: _Named([cell.text for cell in row.cells], papers[row.label])
+    texts = {
+        row.label: [cell.text for cell in row.cells if cell.is_stated]
         for row in grid.papers
         if not row.problem
     }
-    things = _Things(read, _Named([comparison.about]))
+    short = ShortForms([*papers.values()], [comparison.about, *chain.from_iterable(texts.values())])
+    read = {label: _Named(stated, short, papers[label]) for label, stated in texts.items()}
+    things = _Things(read, _Named([comparison.about], short))
     return Differences(
         papers=tuple(read),
         common=tuple(things.common()),
@@ -94,27 +98,29 @@ def differences(comparison: Comparison) -> Differences:
 
 
 def _stated(grid: Grid, name: ElementName) -> ElementStated:
-    read = [(row.label, row.cell(name).is_stated) for row in grid.papers if not row.problem]
+    read = {row.label: row.cell(name) for row in grid.papers if not row.problem}
     return ElementStated(
         name,
-        tuple(label for label, is_stated in read if is_stated),
-        tuple(label for label, is_stated in read if not is_stated),
+        tuple(label for label, cell in read.items() if cell.is_stated),
+        tuple(label for label, cell in read.items() if not cell.is_stated),
+        tuple(label for label, cell in read.items() if cell.is_weak),
     )
 
 
 class _Named:
     """What one text names: the runs of words in its elements, and its topics."""
 
-    def __init__(self, texts: Sequence[str], paper: Paper | None = None) -> None:
+    def __init__(self, texts: Sequence[str], short: ShortForms, paper: Paper | None = None) -> None:
         topics, people = (paper.topics, paper.authors) if paper else ((), ())
-        self.topics = {_key(topic.name): topic for topic in topics if topic.kind in _KINDS}
+        self._short = short
+        self.topics = {short.key(topic.name): topic for topic in topics if topic.kind in KINDS}
         # How a term is written in the elements, with how often, by its stems.
         self.terms: dict[Key, Counter[str]] = defaultdict(Counter)
         # A title's words are its paper's own; they weigh, but alone they are nothing that its elements name.
-        self._title = set(_windows(_key(paper.title))) if paper else set()
+        self._title = set(_windows(short.key(paper.title))) if paper else set()
         self._runs: set[Key] = set(self.topics)
         # "Smith et al. propose": the authors' names are in every text that others tell of them.
-        self._authors = {_stem(word) for one in people for word in one.family.lower().split()}
+        self._authors = {stemmed(word) for one in people for word in one.family.lower().split()}
         for text in texts:
             for words in _unbroken(text):
                 self._read(text, words)
@@ -132,12 +138,13 @@ class _Named:
         return key in self.topics or key in self._title or self.terms[key].total() > 1 or len(key) == 1
 
     def _read(self, text: str, words: Sequence[Token]) -> None:
-        stems = tuple(_stem(token.word) for token in words)
+        stems = [self._short.written_out(token) for token in words]
         subject = [_is_subject(token, before) for before, token in pairwise((None, *words)) if token]
         for first in range(len(words)):
             for last in range(first, min(first + LONGEST_NAME, len(words))):
-                key, run = stems[first : last + 1], words[first : last + 1]
-                self._runs.add(key)
+                key, run = tuple(chain.from_iterable(stems[first : last + 1])), words[first : last + 1]
+                # Whoever says "NMT" has named machine translation.
+                self._runs.update(_windows(key) if len(key) > len(run) else (key,))
                 if all(subject[first : last + 1]) and _is_term(run) and not self._authors & {*key}:
                     self.terms[key][text[run[0].start : run[-1].end]] += 1
 
@@ -223,14 +230,6 @@ def _unbroken(text: str) -> Iterator[list[Token]]:
         run.append(token)
     if run:
         yield run
-
-
-def _key(name: str) -> Key:
-    return tuple(_stem(token.word) for token in tokens(name))
-
-
-def _stem(word: str) -> str:
-    return stem(word.replace("-", ""))
 
 
 def _is_term(words: Sequence[Token]) -> bool:

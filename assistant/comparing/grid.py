@@ -32,6 +32,8 @@ NOT_STATED = "not stated in the text"
 # Without a model nothing says what a text lacks, only that none of its sentences was chosen.
 NOT_FOUND = "no sentence found"
 NOT_READ = "could not be read"
+# Of what a model wrote and none of the text's sentences supports.
+NOT_CARRIED = "The text does not carry this"
 _NEVER_EXTRACTED = "Its key elements were not extracted."
 
 GridOrder = Literal["label", "title", "year", "stated"]
@@ -52,12 +54,23 @@ class GridCell:
 
     @property
     def is_stated(self) -> bool:
-        return bool(self.text)
+        """Tell whether there is a text that its paper carries; what is weak is no statement of the paper."""
+        return bool(self.text) and not self.is_weak
+
+    @property
+    def is_weak(self) -> bool:
+        """Tell whether there is a text that its paper does not carry: a model may have invented it."""
+        return bool(self.text) and self.word == "weak"
 
     @property
     def shown(self) -> str:
-        """The text, or in words why there is none."""
-        return self.text or self.absence
+        """The text, marked where its paper does not carry it, or in words why there is none."""
+        return f"{self.mark}: {self.text}" if self.is_weak else self.text or self.absence
+
+    @property
+    def mark(self) -> str:
+        """What stands before a text that its paper does not carry, "" before any other."""
+        return f"{NOT_CARRIED} (support {self.support:.2f})" if self.is_weak else ""
 
     @property
     def word(self) -> ScoreWord | None:
@@ -94,11 +107,12 @@ class GridRow:
 class Grid:
     """The rows, the description's first, and the papers behind it in their order.
 
-    `absence` is what an empty cell of a text that was read says.
+    `absence` is what an empty cell of a text that was read says; `generator` is what filled the others.
     """
 
     rows: tuple[GridRow, ...]
     absence: str = NOT_STATED
+    generator: str = EXTRACTIVE
 
     @property
     def papers(self) -> tuple[GridRow, ...]:
@@ -107,13 +121,22 @@ class Grid:
     @property
     def is_empty(self) -> bool:
         """Tell whether no text has an element: then there is nothing to show."""
-        return not any(row.stated for row in self.rows)
+        return not any(cell.text for row in self.rows for cell in row.cells)
 
     @property
     def share_not_stated(self) -> float:
-        """The share of the papers' cells without a text, 0..1; 0.0 without papers."""
-        cells = [cell for row in self.papers for cell in row.cells]
+        """The share of the papers' cells that state nothing, 0..1; 0.0 without papers."""
+        cells = self._cells
         return sum(not cell.is_stated for cell in cells) / len(cells) if cells else 0.0
+
+    @property
+    def not_carried(self) -> int:
+        """How many of the papers' cells hold a text that the paper does not carry; they state nothing."""
+        return sum(cell.is_weak for cell in self._cells)
+
+    @property
+    def _cells(self) -> tuple[GridCell, ...]:
+        return tuple(cell for row in self.papers for cell in row.cells)
 
     def sorted(self, order: GridOrder, *, descending: bool = False) -> "Grid":
         """Return the grid with its papers in another order; without a year they come last in either."""
@@ -139,7 +162,7 @@ def element_grid(comparison: Comparison) -> Grid:
     absence = NOT_FOUND if comparison.provenance.generator == EXTRACTIVE else NOT_STATED
     described = _row(known.get(DESCRIPTION), DESCRIPTION, DESCRIPTION_TITLE, absence)
     papers = (_paper_row(known.get(one.label), one, absence) for one in comparison.evidence.papers)
-    return Grid((described, *papers), absence)
+    return Grid((described, *papers), absence, comparison.provenance.generator)
 
 
 def _paper_row(elements: KeyElements | None, labelled: LabelledPaper, absence: str) -> GridRow:

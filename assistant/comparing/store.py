@@ -121,7 +121,7 @@ class ComparisonStore(Database):
     """Stored comparisons; safe for several threads and processes at once.
 
     Lists are per owner, but whoever knows an id can open its comparison and go on with it: the id is the key
-    to it, and cannot be guessed. Whether somebody may rename, stop or delete it too, `belongs_to` tells. Every
+    to it, and cannot be guessed. Whether somebody may rename, stop or delete it too, `owner_of` tells. Every
     method raises ComparisonError.
     """
 

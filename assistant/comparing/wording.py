@@ -16,6 +16,7 @@ from assistant.comparing.records import (
     Round,
     Vote,
 )
+from assistant.generators.protocol import EXTRACTIVE
 from assistant.records import LabelledPaper
 from assistant.wording import counted
 
@@ -30,9 +31,11 @@ WITHOUT: dict[Ablation, str] = {
     "reflection": "without reflection",
 }
 DIFFERENCES_NOTE = (
-    "Read from the key elements and the topics found in each paper, nothing more: what is not named there "
-    "may stand elsewhere in its text."
+    "Read from the key elements and the topics of each paper, nothing more: what is not named there may "
+    "stand elsewhere in its text."
 )
+# Said of elements and topics alone: nothing compares the whole texts.
+_NAMED_IN = "In the key elements and topics of"
 _KINDS = {"task": "task", "method": "method", "dataset": "data set", "metric": "metric"}
 
 
@@ -75,6 +78,20 @@ def written_said(comparison: Comparison) -> str:
     return options_said(comparison.options, len(criteria))
 
 
+def writer_said(generator: str) -> str:
+    """Return how a summary came about, by the name of what wrote it."""
+    if generator == EXTRACTIVE:
+        return "made of sentences chosen from the papers, without a model"
+    return f"written by the model {generator}"
+
+
+def elements_said(generator: str) -> str:
+    """Return what key elements are, by the name of what filled them in."""
+    if generator == EXTRACTIVE:
+        return "The key elements: sentences chosen from the texts, without a model"
+    return f"The key elements, in the words of the model {generator}"
+
+
 def budget_said(budget: Budget) -> str:
     """Return what a comparison takes at most."""
     if not budget.calls:
@@ -91,7 +108,8 @@ def reused_said(planned: Planned) -> str:
     """Return how many papers an earlier comparison has read, "" of none."""
     read = sum(label > 0 for label in planned.reused)
     of_all = counted(len(planned.papers), "paper")
-    return f"An earlier comparison has read {read} of {of_all}: they are not read again." if read else ""
+    again = "it is not read again" if read == 1 else "they are not read again"
+    return f"An earlier comparison has read {read} of {of_all}: {again}." if read else ""
 
 
 def candidate_said(candidate: Candidate) -> str:
@@ -130,30 +148,32 @@ def vote_said(vote: Vote) -> str:
 
 
 def grid_said(grid: Grid) -> str:
-    """Return how much of a grid is filled."""
+    """Return how much of a grid is filled, and how much that was written its texts do not carry."""
     cells = len(grid.papers) * len(ELEMENT_TITLES)
     share = grid.share_not_stated
     missing = f"{share * cells:.0f} ({share:.0%}) of the papers' {cells} elements"
     if grid.absence == NOT_FOUND:
         return f"For {missing} no sentence was found."
-    return f"{missing} are not stated in their texts."
+    weak = grid.not_carried
+    written = f"; for {weak} of these something was written that the text does not carry" if weak else ""
+    return f"{missing} are not stated in their texts{written}."
 
 
 def common_said(found: Differences) -> Iterator[str]:
-    """Yield what most papers name, a line for each number of papers."""
-    for count in dict.fromkeys(len(thing.labels) for thing in found.common):
-        things = [thing for thing in found.common if len(thing.labels) == count]
-        who = f"All {count} name" if count == len(found.papers) else f"{count} of {len(found.papers)} name"
-        if count == len(found.papers) == 2:
-            who = "Both name"
-        yield f"{who} {listed(map(thing_said, things))}."
+    """Yield what the elements and topics of most papers name, a line for the same papers."""
+    for labels in dict.fromkeys(thing.labels for thing in found.common):
+        things = [thing for thing in found.common if thing.labels == labels]
+        who = labels_said(labels)
+        if len(labels) == len(found.papers):
+            who = "both" if len(labels) == 2 else f"all {len(labels)}"
+        yield f"{_NAMED_IN} {who}: {listed(map(thing_said, things))}."
 
 
 def alone_said(found: Differences) -> Iterator[str]:
-    """Yield what each paper alone names."""
+    """Yield what the elements and topics of one paper alone name."""
     for label, things in found.alone:
         if things:
-            yield f"Only [{label}] names {listed(map(thing_said, things))}."
+            yield f"{_NAMED_IN} [{label}] alone: {listed(map(thing_said, things))}."
 
 
 def stated_said(found: Differences) -> Iterator[str]:
@@ -161,12 +181,13 @@ def stated_said(found: Differences) -> Iterator[str]:
     verb, place = ("found", "in") if found.absence == NOT_FOUND else ("stated", "by")
     for one in found.elements:
         name = f"{ELEMENT_TITLES[one.name]}: {verb} {place}"
+        weak = f" What was written of {labels_said(one.weak)} the text does not carry." if one.weak else ""
         if not one.not_stated:
             yield f"{name} {'both' if len(one.stated) == 2 else 'all'}."
         elif not one.stated:
-            yield f"{name} none."
+            yield f"{name} none.{weak}"
         else:
-            yield f"{name} {labels_said(one.stated)}, not {place} {labels_said(one.not_stated)}."
+            yield f"{name} {labels_said(one.stated)}, not {place} {labels_said(one.not_stated)}.{weak}"
 
 
 def thing_said(thing: NamedThing) -> str:

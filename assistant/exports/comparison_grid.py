@@ -4,13 +4,17 @@ import csv
 import io
 from collections.abc import Mapping
 
+from assistant.comparing import wording as said
 from assistant.comparing.grid import ELEMENT_TITLES, Grid, GridCell, GridRow, element_grid
 from assistant.comparing.records import Comparison
 from assistant.exports.escaping import escaped, in_latex, in_spreadsheet
+from assistant.exports.references import citation_keys
 from assistant.wording import score_said
 
 # A row of a printed table cannot be broken over pages: longer text would run off the page.
 LONGEST_CELL = 320
+_NEEDED = r"""% Into a document with \usepackage{array,booktabs,longtable,pdflscape}.
+% The papers are cited by the keys of the BibTeX file of the same comparison."""
 
 
 def grid_to_csv(comparison: Comparison) -> str:
@@ -53,9 +57,27 @@ def _row_title(row: GridRow) -> str:
 
 
 def _markdown_cell(cell: GridCell) -> str:
-    if not cell.is_stated:
+    if not cell.text:
         return f"*{cell.shown}*"
+    if cell.is_weak:
+        return f"*{cell.mark}:* {escaped(cell.text)}"
     return f"{escaped(cell.text)} ({score_said('support', cell.support)})"
+
+
+def comparison_to_latex_grid(comparison: Comparison) -> str:
+    """Return the grid alone, to be put into a document; what it needs there stands above it."""
+    grid = element_grid(comparison)
+    table = (
+        "% No key elements were found." if grid.is_empty else grid_to_latex(grid, keys_by_label(comparison))
+    )
+    return f"{_NEEDED}\n{table}\n"
+
+
+def keys_by_label(comparison: Comparison) -> dict[int, str]:
+    """Return the citation keys of a comparison's papers, as its BibTeX has them, by their labels."""
+    papers = comparison.evidence.papers
+    keys = citation_keys([one.paper for one in papers])
+    return dict(zip((one.label for one in papers), keys, strict=True))
 
 
 def grid_to_latex(grid: Grid, keys: Mapping[int, str]) -> str:
@@ -71,7 +93,7 @@ def grid_to_latex(grid: Grid, keys: Mapping[int, str]) -> str:
             r"\begin{landscape}",
             r"\scriptsize\setlength{\tabcolsep}{3pt}",
             rf"\begin{{longtable}}{{*{{{len(ELEMENT_TITLES) + 1}}}{{{columns}}}}}",
-            r"\caption{The key elements, as extracted from the texts; longer ones are cut.}\\",
+            rf"\caption{{{_caption(grid)}}}\\",
             rf"\toprule {heads} \\ \midrule \endfirsthead",
             rf"\toprule {heads} \\ \midrule \endhead",
             r"\bottomrule \endfoot",
@@ -82,6 +104,12 @@ def grid_to_latex(grid: Grid, keys: Mapping[int, str]) -> str:
     )
 
 
+def _caption(grid: Grid) -> str:
+    weak = any(cell.is_weak for row in grid.rows for cell in row.cells)
+    marked = "Marked ones were written, but their texts do not carry them. " if weak else ""
+    return f"{in_latex(said.elements_said(grid.generator))}. {marked}Longer ones are cut."
+
+
 def _latex_row(row: GridRow, keys: Mapping[int, str]) -> str:
     cited = rf"~\cite{{{keys[row.label]}}}" if row.label in keys else ""
     cells = (f"{in_latex(_shortened(row.title))}{cited}", *map(_latex_cell, row.cells))
@@ -89,8 +117,10 @@ def _latex_row(row: GridRow, keys: Mapping[int, str]) -> str:
 
 
 def _latex_cell(cell: GridCell) -> str:
-    if not cell.is_stated:
+    if not cell.text:
         return rf"\textit{{{cell.shown}}}"
+    if cell.is_weak:
+        return rf"\textit{{{cell.mark}:}} {in_latex(_shortened(cell.text))}"
     return in_latex(_shortened(cell.text))
 
 

@@ -77,11 +77,12 @@ def _row(row: GridRow, checked: CheckedAnswer) -> Element:
 
 
 def _cell(cell: GridCell, checked: CheckedAnswer) -> Element:
-    if not cell.is_stated:
+    if not cell.text:
         return element("td", quiet(cell.shown))
+    mark = [element("p", f"{cell.mark}:", class_="notice")] if cell.is_weak else []
     shown = f"{cell.support:.2f} {cell.word}" if cell.support is not None else "no score"
     evidence = (part for one in cell.evidence for part in _evidence(one, checked))
-    return element("td", element("p", cell.text), folded(f"Support {shown}", evidence))
+    return element("td", *mark, element("p", cell.text), folded(f"Support {shown}", evidence))
 
 
 def _evidence(one: ElementEvidence, checked: CheckedAnswer) -> Iterator[Element]:

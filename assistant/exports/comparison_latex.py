@@ -5,28 +5,36 @@ Text keeps its Unicode: lualatex and xelatex take all of it, pdflatex what its f
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 
+from assistant import wording
+from assistant.attribution import is_weak
 from assistant.comparing import wording as said
 from assistant.comparing.differences import differences
 from assistant.comparing.grid import element_grid
 from assistant.comparing.records import Comparison
-from assistant.exports.comparison_grid import grid_to_latex
-from assistant.exports.escaping import in_latex
+from assistant.exports.comparison_grid import grid_to_latex, keys_by_label
+from assistant.exports.escaping import in_latex, in_latex_comment
 from assistant.exports.references import (
-    citation_keys,
     papers_as_bibtex,
     papers_as_csl_json,
     papers_as_ris,
 )
 from assistant.exports.written import LINE, STRONG
+from assistant.records import Answer, AnswerSentence
 from corpus.records import Paper
 from corpus.version import VERSION
 
 BIBLIOGRAPHY = "references"
 _RUN = re.compile(r"\s*((?:\[\d{1,3}\])+)")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-_PREAMBLE = r"""% Exported from Paper Trail VERSION. Compile with lualatex, xelatex or pdflatex, and bibtex.
-\documentclass[a4paper]{article}
+# "[77?]": a label that names no paper.
+_UNKNOWN = re.compile(r"\s*\[(\d{1,3})\?\]")
+_HEAD = """% Exported from Paper Trail VERSION.
+% The references are in BIBLIOGRAPHY.bib, which is exported too (as bib) and has to lie beside this file.
+% Compile with lualatex, xelatex or pdflatex: that, then bibtex, then that twice more.
+"""
+_PREAMBLE = r"""\documentclass[a4paper]{article}
 \usepackage{iftex}
 \ifpdftex
   \usepackage[T1]{fontenc}
@@ -45,10 +53,12 @@ def comparison_to_latex(comparison: Comparison, bibliography: str = BIBLIOGRAPHY
 
     `bibliography` is the name, without its ending, of the file that `comparison_to_bibtex` fills.
     """
-    keys = _keys(comparison)
+    keys = keys_by_label(comparison)
     name = bibliography if _FILE_NAME.fullmatch(bibliography) else BIBLIOGRAPHY
     parts = (
-        _PREAMBLE.replace("VERSION", VERSION),
+        _HEAD.replace("VERSION", VERSION).replace("BIBLIOGRAPHY", name)
+        + "".join(f"{in_latex_comment(line)}\n" for line in _cautions(comparison))
+        + _PREAMBLE,
         rf"\title{{{in_latex(said.title(comparison))}}}",
         "\\date{}\n\n\\begin{document}\n\\maketitle\n",
         summary_to_latex(comparison, keys),
@@ -57,6 +67,17 @@ def comparison_to_latex(comparison: Comparison, bibliography: str = BIBLIOGRAPHY
         f"\n\\bibliographystyle{{plain}}\n\\bibliography{{{name}}}\n\\end{{document}}",
     )
     return "\n".join(parts) + "\n"
+
+
+def _cautions(comparison: Comparison) -> Iterator[str]:
+    """Yield what readers should know before they use the text."""
+    answer = comparison.answer
+    yield ""
+    yield f"The summary was {said.writer_said(comparison.provenance.generator)}."
+    yield f"Checked: {wording.checked(answer) or 'its citations were not counted'}."
+    yield from (wording.PROBLEMS[problem] for problem in answer.problems)
+    yield from comparison.remarks
+    yield ""
 
 
 def compared_papers(comparison: Comparison) -> tuple[Paper, ...]:
@@ -83,16 +104,45 @@ def summary_to_latex(comparison: Comparison, keys: Mapping[int, str]) -> str:
     r"""Return the summary's paragraphs, lists and headings, each label as a \cite of its paper's key."""
     lines: list[str] = []
     in_list = False
-    for line in comparison.answer.text.splitlines():
+    start = 0
+    for line in comparison.answer.text.splitlines(keepends=True):
         mark = LINE.match(line)
+        first = start + (mark.end() if mark else 0)
         is_item = bool(mark and not mark["mark"].startswith("#"))
         if is_item != in_list:
             lines.append(r"\begin{itemize}" if is_item else r"\end{itemize}")
             in_list = is_item
-        text = _cited(line[mark.end() :] if mark else line, keys)
+        text = _sentences(comparison.answer, first, start + len(line.rstrip()), keys)
+        start += len(line)
         heading = mark and not is_item
         lines.append(rf"\item {text}" if is_item else rf"\paragraph{{{text}}}" if heading else text)
     return "\n".join([*lines, *([r"\end{itemize}"] if in_list else [])])
+
+
+def _sentences(answer: Answer, start: int, end: int, keys: Mapping[int, str]) -> str:
+    """Return the answer's text from `start` to `end`, a comment before each sentence that is in doubt."""
+    within = {one.start: one for one in answer.sentences if start <= one.start < end}
+    places = sorted({start, *within, end})
+    parts: list[str] = []
+    for first, last in pairwise(places):
+        piece = answer.text[first:last]
+        doubts = [in_latex_comment(doubt) for doubt in _doubts(piece, within.get(first))]
+        if doubts and parts:
+            parts.append("\n")
+        parts += [f"{doubt}\n" for doubt in doubts]
+        parts.append(_cited(_UNKNOWN.sub("", piece), keys))
+    return "".join(parts)
+
+
+def _doubts(piece: str, sentence: AnswerSentence | None) -> Iterator[str]:
+    """Yield what readers should know of the sentence that follows."""
+    if sentence and is_weak(sentence):
+        score = "" if sentence.support is None else f" (support {sentence.support:.2f})"
+        yield f"Only weakly supported{score}:"
+    if sentence and sentence.needs_citation:
+        yield "Makes a claim and cites nothing:"
+    unknown = dict.fromkeys(_UNKNOWN.findall(piece))
+    yield from (f"[{label}?] names no paper that was given, and is left out:" for label in unknown)
 
 
 def _cited(text: str, keys: Mapping[int, str]) -> str:
@@ -143,8 +193,3 @@ def _grid(comparison: Comparison, keys: Mapping[int, str]) -> Iterator[str]:
     if not grid.is_empty:
         yield ""
         yield grid_to_latex(grid, keys)
-
-
-def _keys(comparison: Comparison) -> dict[int, str]:
-    papers = comparison.evidence.papers
-    return dict(zip((one.label for one in papers), citation_keys(compared_papers(comparison)), strict=True))

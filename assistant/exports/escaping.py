@@ -63,6 +63,12 @@ def in_latex(text: str) -> str:
     return _DASHES.sub("-{}", line)
 
 
+def in_latex_comment(text: str) -> str:
+    """Return foreign text as a comment of LaTeX: one line, however it was broken."""
+    shown = _INVISIBLE.sub(lambda mark: f"\\u{ord(mark[0]):04x}", storable(text))
+    return f"% {' '.join(shown.split())}".rstrip()
+
+
 def in_spreadsheet(text: str) -> str:
     """Return foreign text on one line for a spreadsheet's cell, where it must never be a formula."""
     line = " ".join(storable(text).split())

@@ -18,9 +18,9 @@ from corpus.errors import CorpusError
 from corpus.records import Paper, Scope
 from corpus.text import words
 from explorer.choices import draw_parameters, draw_writer
-from explorer.desk import Desk, Order
+from explorer.comparing.desk import Desk, Order
+from explorer.comparing.examples import Example, example_comparison
 from explorer.navigation import COLLECTION, PAPER
-from explorer.parts.comparison_examples import Example, example_comparison
 from explorer.parts.finding import search_papers
 from explorer.parts.safe_text import escaped, shortened
 from explorer.parts.wording import counted, short_authors
@@ -33,8 +33,8 @@ USUAL = ComparisonOptions()
 # The description that a plan is made with while there is none: it hardly changes what a comparison takes.
 NOT_DESCRIBED = "the work at hand"
 ORDER_NAMES: dict[PaperOrder, str] = {
-    "year": "By year",
     "given": "As added",
+    "year": "By year",
     "similarity": "By similarity to the description",
 }
 WHAT_IT_IS = (
@@ -93,11 +93,9 @@ def _draw_order(library: Library, desk: Desk) -> Order:
         placeholder="Your topic, your question or your abstract: what the papers are compared for.",
     )
     desk.about = str(about or "")
-    who, how = st.columns(2, gap="medium", vertical_alignment="bottom")
-    with how:
-        order = _draw_paper_order()
-    with who:
-        writer = draw_writer(library.writers())
+    # One below the other: beside each other their names are cut where the drawer on the left is open.
+    order = _draw_paper_order()
+    writer = draw_writer(library.writers())
     options, parameters = _draw_manner(library, writer, order)
     return Order(ComparisonRequest(desk.papers, desk.about, options), writer, parameters)
 
@@ -145,7 +143,9 @@ def _draw_beginning(desk: Desk, plan: Planned | str | None) -> bool:
         for note in (desk.failure, *desk.notes):
             if note:
                 st.markdown(f":material/info: {escaped(note)}")
-        begins = st.button("Compare", type="primary", key="compare")
+        # Without a description it can be clicked: what is being typed is only sent by that.
+        too_few = len(desk.papers) < FEWEST_PAPERS
+        begins = st.button("Compare", type="primary", key="compare", disabled=too_few)
         missing = missing_said(desk)
         if missing:
             st.caption(missing)
@@ -181,7 +181,7 @@ def _draw_papers(library: Library, desk: Desk, plan: Planned | None) -> None:
         rows = [(f"\\[{one.label}\\] ", one.paper) for one in plan.papers]
     else:
         rows = [("", paper) for paper in library.corpus.papers_by_id(desk.papers)]
-    with st.container(key="chosen_papers", gap="xxsmall"):
+    with st.container(key="chosen_papers", gap="xsmall"):
         for number, (label, paper) in enumerate(rows, start=1):
             _draw_row(desk, number, label, paper)
 

@@ -8,9 +8,9 @@ from typing import Literal, cast
 import streamlit as st
 
 from assistant.comparing.admission import MOST_PAPERS
-from assistant.comparing.records import Comparison, ComparisonRequest, Planned
+from assistant.comparing.records import Comparison, ComparisonRequest, ElementName, Planned
 from assistant.records import Parameters
-from explorer.parts.comparison_jobs import ComparisonView
+from explorer.comparing.jobs import ComparisonView
 from explorer.parts.wording import counted
 
 DeskState = Literal["choosing", "missing", "running", "unfinished", "finished"]
@@ -30,16 +30,20 @@ class Desk:
     """A visitor's comparison: chosen, on its way, or read.
 
     `order` is what was ordered, None while it is being chosen; `identifier` its id, in the store where it
-    `is_kept`. `view` is how it stood when it was last looked at, `failure` why it does not run. `focus` is
-    the number of the citation being looked at, 0 for none. `visited` are addresses that were followed in
-    this visit, `missing_id` one that leads nowhere. `opened` counts comparisons and `menus_closed` is raised
-    to close menus: both stand in keys of widgets. `plan` is the last one, for the order that it was made for.
+    `is_kept`. `is_anothers` tells that it was begun in another browser, `is_imported` that it came from a
+    file. `view` is how it stood when it was last looked at, `failure` why it does not run. `focus` is the
+    number of the citation being looked at, 0 for none, `cell` the label and the element of the grid.
+    `visited` are addresses that were followed in this visit, `missing_id` one that leads nowhere. `opened`
+    counts comparisons and `menus_closed` is raised to close menus: both stand in keys of widgets. `plan` is
+    the last one, for the order that it was made for.
     """
 
     papers: tuple[str, ...] = ()
     about: str = ""
     identifier: str = ""
     title: str = ""
+    is_anothers: bool = False
+    is_imported: bool = False
     order: Order | None = None
     is_kept: bool = False
     is_running: bool = False
@@ -52,6 +56,7 @@ class Desk:
     missing_id: str = ""
     visited: set[str] = field(default_factory=set)
     focus: int = 0
+    cell: tuple[int, ElementName] | None = None
     drawer_open: bool = False
     shows_calls: bool = False
     wants_deletion: bool = False
@@ -113,6 +118,7 @@ class Desk:
         """Show another comparison, or none where it is being chosen."""
         self.visited.add(identifier)
         self.identifier, self.order, self.title = identifier, order, ""
+        self.is_anothers, self.is_imported, self.cell = False, False, None
         self.is_kept, self.is_running, self.recorded = False, False, 0
         self.view, self.comparison, self.failure, self.can_go_on = None, None, "", True
         self.notes, self.missing_id, self.focus, self.drawer_open = (), "", 0, False

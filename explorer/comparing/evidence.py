@@ -3,7 +3,7 @@
 import streamlit as st
 
 from assistant.comparing.records import Comparison
-from explorer.desk import Desk
+from explorer.comparing.desk import Desk
 from explorer.evidence import draw_source, open_drawer
 from explorer.parts.citations import Source, parse_cite, sources
 from explorer.parts.listener import listen

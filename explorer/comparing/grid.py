@@ -1,12 +1,10 @@
 """The grid of key elements: a table to sort and look into, or on a phone a list; and the differences."""
 
-from typing import Any
-
 import streamlit as st
 
 from assistant.comparing.differences import differences
-from assistant.comparing.grid import ELEMENT_TITLES, Grid, GridCell, GridRow, element_grid
-from assistant.comparing.records import ELEMENT_NAMES, Comparison, ElementEvidence
+from assistant.comparing.grid import ELEMENT_TITLES, Grid, GridCell, GridOrder, GridRow, element_grid
+from assistant.comparing.records import ELEMENT_NAMES, Comparison, ElementEvidence, ElementName
 from assistant.comparing.wording import (
     DIFFERENCES_NOTE,
     alone_said,
@@ -15,76 +13,62 @@ from assistant.comparing.wording import (
     stated_said,
 )
 from corpus.records import parse_passage_id
+from explorer.comparing.desk import Desk
+from explorer.comparing.grid_table import chosen_rule, grid_table, parse_cell, row_title
 from explorer.navigation import PAPER
 from explorer.parts.listener import listen
 from explorer.parts.safe_text import escaped, one_line, shortened
 from explorer.parts.score_bar import support_bar
 from explorer.reader import Reader
 
-ROW_PIXELS = 118
-MOST_HIGH = 500
-# What fits into a row: of the rest a cell that is chosen shows all.
-LONGEST_CELL = 140
+SORTED_BY: dict[GridOrder, str] = {
+    "label": "As compared",
+    "year": "Newest first",
+    "stated": "Most stated first",
+    "title": "Title",
+}
 
 
 @st.fragment
-def render_grid(reader: Reader, comparison: Comparison) -> None:
+def render_grid(reader: Reader, desk: Desk, comparison: Comparison) -> None:
     """Draw the papers with their seven key elements, and of the one that is chosen all that is known."""
     grid = element_grid(comparison)
     if grid.is_empty:
         st.caption("No key elements were found, or none were read.")
         return
-    st.caption(escaped(grid_said(grid)))
     if reader.narrow:
+        st.caption(escaped(grid_said(grid)))
         _draw_list(grid)
         return
-    st.caption("Choose a cell to read it with the sentences that carry it.")
-    if chosen := _draw_table(grid):
+    heard = listen("grid_listener", narrow=False, hears="cells")
+    desk.cell = parse_cell(heard.cite) or desk.cell
+    _draw_table(grid)
+    if chosen := chosen_cell(grid, desk.cell):
         row, cell = chosen
         place = f"cell_shown_{row.label}_{cell.name}"
+        st.html(chosen_rule(row.label, cell.name))
         _draw_cell(row, cell, place)
-        listen("cell_listener", narrow=reader.narrow, show=place, to_top=False)
+        listen("cell_listener", narrow=False, show=place, to_top=False)
 
 
-def _draw_table(grid: Grid) -> tuple[GridRow, GridCell] | None:
-    """Draw the grid as a table; return the row and the cell that are chosen in it."""
-    chosen: Any = st.dataframe(
-        [_line(row) for row in grid.rows],
-        key="grid",
-        hide_index=True,
-        placeholder="",
-        row_height=ROW_PIXELS,
-        height=min(MOST_HIGH, 40 + ROW_PIXELS * len(grid.rows)),
-        selection_mode="single-cell",
-        on_select="rerun",
-        column_config={
-            "Paper": st.column_config.TextColumn(width="medium", pinned=True),
-            "Year": st.column_config.NumberColumn(width="small", format="%d"),
-            "Stated": st.column_config.NumberColumn(width="small", help="How many of the seven are stated"),
-            **{title: st.column_config.TextColumn(width="medium") for title in ELEMENT_TITLES.values()},
-        },
-        alt="The key elements of the description and of each paper",
-    )
-    return chosen_cell(grid, chosen)
+def _draw_table(grid: Grid) -> None:
+    """Draw the grid as a table, in the order that is chosen above it."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="grid_head"):
+        said = f"{grid_said(grid)} Choose a cell to read it with the sentences that carry it."
+        st.caption(escaped(said), width="content")
+        orders = list(SORTED_BY)
+        order = st.selectbox(
+            "Sort by", orders, format_func=lambda one: SORTED_BY[one], key="grid_order", width=200
+        )
+    order = order if order in SORTED_BY else orders[0]
+    ordered = grid.sorted(order, descending=order in ("year", "stated"))
+    st.html(grid_table(ordered))
 
 
-def _line(row: GridRow) -> dict[str, str | int | None]:
-    cells = {ELEMENT_TITLES[cell.name]: shortened(cell.shown, LONGEST_CELL) for cell in row.cells}
-    return {"Paper": row_title(row), "Year": row.year, **cells, "Stated": row.stated}
-
-
-def row_title(row: GridRow) -> str:
-    """Return what a row is called; not yet safe for Markdown."""
-    return row.title if row.is_description else f"[{row.label}] {shortened(row.title, 110)}"
-
-
-def chosen_cell(grid: Grid, chosen: Any) -> tuple[GridRow, GridCell] | None:
-    """Return the row and the cell that a table's selection names, None where it names none."""
-    names = {title: name for name, title in ELEMENT_TITLES.items()}
-    for row, column in chosen.get("selection", {}).get("cells", []):
-        if column in names and 0 <= row < len(grid.rows):
-            return grid.rows[row], grid.rows[row].cell(names[column])
-    return None
+def chosen_cell(grid: Grid, chosen: tuple[int, ElementName] | None) -> tuple[GridRow, GridCell] | None:
+    """Return the row and the cell of a label and an element, None where the grid has none such."""
+    row = next((one for one in grid.rows if chosen and one.label == chosen[0]), None)
+    return (row, row.cell(chosen[1])) if row and chosen else None
 
 
 def _draw_cell(row: GridRow, cell: GridCell, place: str) -> None:
@@ -146,7 +130,7 @@ def draw_differences(comparison: Comparison) -> None:
         "Only in one": tuple(alone_said(found)),
         "Who states what": tuple(stated_said(found)),
     }
-    with st.container(key="reading_differences"):
+    with st.container(key="reading_differences", gap="xsmall"):
         for title, lines in parts.items():
             st.markdown(f"**{title}**")
             st.markdown("\n".join(f"- {escaped(line)}" for line in lines) or "Nothing was found.")

@@ -29,7 +29,7 @@ from assistant.comparing.records import (
 )
 from assistant.records import AssistantError
 from corpus.errors import CorpusError
-from explorer.parts.comparison_keeping import Keeper
+from explorer.comparing.keeping import Keeper
 
 logger = logging.getLogger(__name__)
 
@@ -106,6 +106,7 @@ class ComparisonJob:
     identifier: str
     request: ComparisonRequest
     keeper: Keeper
+    starter: str = ""
     _view: ComparisonView = field(init=False)
     started: float = field(default_factory=time.monotonic)
     _lock: threading.Lock = field(default_factory=threading.Lock)

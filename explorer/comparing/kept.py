@@ -1,31 +1,29 @@
 """Stored comparisons: found by their address, listed in the left drawer, renamed, deleted."""
 
-import re
+from functools import partial
 
 import streamlit as st
 
 from assistant.comparing.admission import MOST_PAPERS
-from assistant.comparing.store import ComparisonSummary, StoredComparison
+from assistant.comparing.store import StoredComparison
 from assistant.comparing.transcript import comparison_from_json
 from assistant.records import AssistantError
-from explorer.conversations import LARGEST_IMPORT_MB, text_of
-from explorer.desk import Desk, Order
-from explorer.parts.comparison_address import papers_in_address, papers_of_address
-from explorer.parts.safe_text import escaped, shortened
+from explorer.comparing.address import papers_in_address, papers_of_address
+from explorer.comparing.desk import Desk, Order
+from explorer.parts.shelf import MOST_LISTED, Entry, Shelf, draw_shelf, is_id, text_of
 from explorer.parts.soundness import fault_of
 from explorer.parts.wording import counted, day
-from explorer.reader import Reader, current_owner
+from explorer.reader import Reader, check_own, current_owner, is_anothers
 from explorer.resources import Library, comparison_jobs
 
 ADDRESS, PAPERS = "comparison", "papers"
-LISTED = 20
-MOST_LISTED = 200
-LONGEST_TITLE = 120
+ANOTHERS = (
+    "This comparison was begun in another browser. You can read it and go on with it; only there can it be "
+    "renamed, stopped or deleted."
+)
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
-
-def follow_address(library: Library, desk: Desk) -> None:
+def follow_address(library: Library, reader: Reader, desk: Desk) -> None:
     """Take the comparison and the papers that the address names, unless this visit has followed it before.
 
     The address follows the screen with a delay: after a click that leaves a comparison it still names it.
@@ -38,7 +36,7 @@ def follow_address(library: Library, desk: Desk) -> None:
         desk.add([paper.id for paper in known])
     named = st.query_params.get(ADDRESS, "")
     if named and named not in desk.visited:
-        open_comparison(library, desk, named)
+        open_comparison(library, reader, desk, named)
 
 
 def address_of(desk: Desk) -> dict[str, str]:
@@ -49,22 +47,25 @@ def address_of(desk: Desk) -> dict[str, str]:
     return {ADDRESS: identifier, PAPERS: papers}
 
 
-def open_comparison(library: Library, desk: Desk, identifier: str) -> None:
+def open_comparison(library: Library, reader: Reader, desk: Desk, identifier: str) -> None:
     """Show a stored comparison as far as it has come; or say that there is none."""
     # Before the store is read: one that is completed in between is then found in it.
     is_running = comparison_jobs().is_running(identifier)
     desk.turn_to(identifier, None)
     try:
-        stored = library.comparisons().get(identifier) if _ID.fullmatch(identifier) else None
-        recorded = len(library.comparisons().calls(identifier)) if stored and not stored.comparison else 0
+        store = library.comparisons()
+        stored = store.get(identifier) if is_id(identifier) else None
+        if stored is None:
+            desk.missing_id = identifier
+            return
+        desk.is_anothers = is_anothers(store, reader, identifier)
+        desk.is_imported = store.is_imported(identifier)
+        desk.recorded = 0 if stored.comparison else len(store.calls(identifier))
     except AssistantError as error:
         desk.notes = (str(error),)
         return
-    if stored is None:
-        desk.missing_id = identifier
-        return
     _show(desk, stored)
-    desk.recorded, desk.is_running = recorded, is_running and not stored.comparison
+    desk.is_running = is_running and not stored.comparison
 
 
 def _show(desk: Desk, stored: StoredComparison) -> None:
@@ -86,121 +87,41 @@ def draw_missing(desk: Desk) -> None:
 
 def draw_sidebar(library: Library, reader: Reader, desk: Desk) -> None:
     """Draw the left drawer: this browser's comparisons, the one last changed first."""
-    with st.sidebar, st.container(key="comparisons", gap="xsmall"):
-        st.subheader("Comparisons", anchor=False)
-        st.button(
-            "New comparison",
-            icon=":material/add:",
-            key="new_comparison",
-            type="tertiary",
-            disabled=desk.state == "choosing",
-            on_click=desk.choose_anew,
+    draw_shelf(shelf_of(library, reader, desk))
+
+
+def shelf_of(library: Library, reader: Reader, desk: Desk) -> Shelf:
+    """Return the comparisons of a reader as a shelf."""
+    return Shelf(
+        ADDRESS,
+        mark="_comparison",
+        now=desk,
+        identifier=desk.identifier,
+        is_new=desk.state == "choosing",
+        begin_new=desk.choose_anew,
+        list=partial(_entries, library, reader),
+        open=partial(open_comparison, library, reader, desk),
+        rename=partial(_rename, library, reader),
+        delete=partial(delete, library, reader, desk),
+        take_in=partial(import_comparison, library, reader, desk),
+        nothing="Nothing yet. What you compare is kept here, for this browser.",
+        shared="Whoever has this link can read the comparison and go on with it; rename, stop or delete it "
+        "can only this browser:",
+        surely="Delete this comparison for good?",
+        imported="A comparison that was downloaded as JSON becomes one of yours.",
+    )
+
+
+def _entries(library: Library, reader: Reader) -> list[Entry]:
+    return [
+        Entry(
+            one.id,
+            one.title,
+            f"{counted(one.papers, 'paper')} · {day(one.updated)}",
+            " · unfinished" if one.state == "unfinished" else "",
         )
-        try:
-            listed = library.comparisons().list(current_owner(reader), MOST_LISTED)
-        except AssistantError as error:
-            st.caption(escaped(str(error)))
-            return
-        _draw_list(library, desk, listed)
-        _draw_import(library, reader, desk)
-
-
-def _draw_list(library: Library, desk: Desk, listed: tuple[ComparisonSummary, ...]) -> None:
-    if not listed:
-        st.caption("Nothing yet. What you compare is kept here, for this browser.")
-    shown = listed if st.session_state.get("list_all_comparisons") else listed[:LISTED]
-    for one in shown:
-        if one.id == desk.identifier:
-            _draw_current(library, desk, one)
-        else:
-            st.button(
-                _label(one),
-                key=f"open_{one.id}",
-                type="tertiary",
-                width="stretch",
-                on_click=open_comparison,
-                args=(library, desk, one.id),
-            )
-    if len(listed) > LISTED:
-        st.toggle(f"Show all {len(listed)}", key="list_all_comparisons", persist_state="session")
-
-
-def _label(one: ComparisonSummary) -> str:
-    unfinished = " · unfinished" if one.state == "unfinished" else ""
-    return (escaped(shortened(one.title, 70)) or "Without a title") + unfinished
-
-
-def _draw_current(library: Library, desk: Desk, one: ComparisonSummary) -> None:
-    """Draw the comparison that is open, with what can be done with it."""
-    with st.container(key="current_comparison", gap="xxsmall"):
-        st.markdown(f"**{_label(one)}**")
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-            st.caption(f"{counted(one.papers, 'paper')} · {day(one.updated)}", width="content")
-            with st.popover("More", type="tertiary", key="comparison_more"):
-                _draw_rename(library, desk)
-                st.caption("Whoever has this link can read, go on with and delete the comparison:")
-                st.code(f"{_page_address()}?{ADDRESS}={desk.identifier}", language=None, wrap_lines=True)
-                draw_deletion(library, desk, "drawer")
-
-
-def _page_address() -> str:
-    return str(st.context.url or "").partition("?")[0]
-
-
-def _draw_rename(library: Library, desk: Desk) -> None:
-    with st.form("rename_comparison_form", border=False):
-        key = f"new_comparison_title_{desk.opened}"
-        st.text_input("Title", value=desk.title, max_chars=LONGEST_TITLE, key=key)
-        st.form_submit_button("Rename", key="rename_comparison", on_click=_rename, args=(library, desk, key))
-
-
-def _rename(library: Library, desk: Desk, key: str) -> None:
-    title = " ".join(str(st.session_state.get(key) or "").split())
-    if not title:
-        return
-    try:
-        library.comparisons().rename(desk.identifier, title)
-    except AssistantError as error:
-        desk.notes = (str(error),)
-        return
-    desk.title = title
-
-
-def draw_deletion(library: Library, desk: Desk, place: str) -> None:
-    """Offer to delete the comparison, and ask once: it cannot be had back."""
-    if not desk.wants_deletion:
-        st.button("Delete this comparison", key=f"delete_{place}", type="tertiary",
-                  icon=":material/delete:", on_click=_want_deletion, args=(desk, True))  # fmt: skip
-        return
-    st.markdown("Delete this comparison for good?")
-    with st.container(horizontal=True):
-        st.button(
-            "Delete", key=f"delete_surely_{place}", type="primary", on_click=delete, args=(library, desk)
-        )
-        st.button("Keep", key=f"delete_not_{place}", on_click=_want_deletion, args=(desk, False))
-
-
-def _draw_import(library: Library, reader: Reader, desk: Desk) -> None:
-    with st.popover("Import", icon=":material/upload:", type="tertiary", key="import_comparison_menu"):
-        st.caption("A comparison that was downloaded as JSON becomes one of yours.")
-        # Another key is an empty field.
-        key = f"import_comparison_{desk.opened}"
-        st.file_uploader(
-            "Comparison",
-            type="json",
-            key=key,
-            max_upload_size=LARGEST_IMPORT_MB,
-            label_visibility="collapsed",
-            on_change=_take_import,
-            args=(library, reader, desk, key),
-        )
-        if desk.import_problem:
-            st.caption(escaped(desk.import_problem))
-
-
-def _take_import(library: Library, reader: Reader, desk: Desk, key: str) -> None:
-    if file := st.session_state.get(key):
-        import_comparison(library, reader, desk, file.getvalue())
+        for one in library.comparisons().list(current_owner(reader), MOST_LISTED)
+    ]
 
 
 def import_comparison(library: Library, reader: Reader, desk: Desk, data: bytes) -> None:
@@ -215,20 +136,20 @@ def import_comparison(library: Library, reader: Reader, desk: Desk, data: bytes)
         return
     desk.turn_to(stored.id, None)
     _show(desk, stored)
+    desk.is_imported = True
 
 
-def _want_deletion(desk: Desk, wanted: bool) -> None:
-    desk.wants_deletion = wanted
+def _rename(library: Library, reader: Reader, identifier: str, title: str) -> None:
+    check_own(library.comparisons(), reader, identifier)
+    library.comparisons().rename(identifier, title)
 
 
-def delete(library: Library, desk: Desk) -> None:
-    """Delete the comparison that is open, and stop it where it runs."""
+def delete(library: Library, reader: Reader, desk: Desk) -> None:
+    """Delete the comparison that is open, and stop it where it runs; raises AssistantError for another's."""
+    if desk.is_kept:
+        check_own(library.comparisons(), reader, desk.identifier)
     if job := comparison_jobs().get(desk.identifier):
         job.stop()
-    try:
-        if desk.is_kept:
-            library.comparisons().delete(desk.identifier)
-    except AssistantError as error:
-        desk.notes, desk.wants_deletion = (str(error),), False
-        return
+    if desk.is_kept:
+        library.comparisons().delete(desk.identifier)
     desk.choose_again()

@@ -6,14 +6,16 @@ import streamlit as st
 
 from assistant.comparing.records import DESCRIPTION, Planned, Round
 from assistant.wording import spent
-from explorer.compare_choices import choose_again
-from explorer.comparison_runs import stop
-from explorer.comparisons import draw_deletion
-from explorer.desk import Desk
-from explorer.parts.comparison_jobs import ComparisonView
-from explorer.parts.comparison_tree import elements_row, growing_row, round_row
+from explorer.comparing.choices import choose_again
+from explorer.comparing.desk import Desk
+from explorer.comparing.jobs import ComparisonView
+from explorer.comparing.kept import ANOTHERS, shelf_of
+from explorer.comparing.runs import stop
+from explorer.comparing.tree_rows import elements_row, growing_row, round_row
 from explorer.parts.safe_text import escaped, shortened
+from explorer.parts.shelf import draw_deletion
 from explorer.parts.wording import counted, seconds
+from explorer.reader import Reader
 from explorer.resources import Library
 
 STATES = {"waiting": "Waiting for a free worker", "stopping": "Stopping"}
@@ -22,12 +24,11 @@ STATES = {"waiting": "Waiting for a free worker", "stopping": "Stopping"}
 def draw_progress(view: ComparisonView, desk: Desk | None = None) -> None:
     """Draw a comparison as it stands: a dot per text that is read, and a row per round.
 
-    With a desk it can be stopped; the button stands above what grows, so that it stays in its place.
+    With a desk it can be stopped; the button stands before what grows, so that it stays in its place.
     """
     now = step_now(view)
     said = f":shimmer[{now}]" if not view.is_over else now
     with st.container(horizontal=True, vertical_alignment="center", key="progress"):
-        st.markdown(" · ".join((said, *(escaped(one) for one in taken(view)))), width="content")
         if desk:
             st.button(
                 "Stop",
@@ -37,6 +38,7 @@ def draw_progress(view: ComparisonView, desk: Desk | None = None) -> None:
                 on_click=stop,
                 args=(desk,),
             )
+        st.markdown(" · ".join((said, *(escaped(one) for one in taken(view)))), width="content")
     if view.problem:
         st.caption(escaped(view.problem))
     if view.planned:
@@ -100,7 +102,7 @@ def round_title(number: int, label: int, titles: dict[int, str]) -> str:
     return f"**Round {number}**{paper}"
 
 
-def draw_stopped(library: Library, desk: Desk) -> bool:
+def draw_stopped(library: Library, reader: Reader, desk: Desk) -> bool:
     """Draw a comparison that does not run: why, and what there is of it; tell whether it is to go on."""
     with st.container(border=True, key="stopped_comparison"):
         st.markdown(escaped(desk.failure or "This comparison is unfinished."))
@@ -111,6 +113,8 @@ def draw_stopped(library: Library, desk: Desk) -> bool:
             )
         for note in desk.notes:
             st.caption(escaped(note))
+        if desk.is_anothers:
+            st.caption(ANOTHERS)
         with st.container(horizontal=True, vertical_alignment="center"):
             goes_on = desk.can_go_on and st.button(
                 "Go on", type="primary", key="go_on", icon=":material/play_arrow:"
@@ -123,8 +127,9 @@ def draw_stopped(library: Library, desk: Desk) -> bool:
                 on_click=choose_again,
                 args=(library, desk),
             )
-            with st.popover("Delete", type="tertiary", icon=":material/delete:", key="delete_menu"):
-                draw_deletion(library, desk, "stopped")
+            if not desk.is_anothers:
+                with st.popover("Delete", type="tertiary", icon=":material/delete:", key="delete_menu"):
+                    draw_deletion(shelf_of(library, reader, desk), "stopped")
     if desk.view and desk.view.has_begun:
         draw_progress(desk.view)
     return goes_on

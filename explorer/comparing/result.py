@@ -5,15 +5,17 @@ import streamlit as st
 from assistant.comparing.records import Comparison
 from assistant.comparing.wording import ORDERS, options_said, written_said
 from explorer.checked import Looking, draw_checked, draw_references
-from explorer.compare_choices import choose_again
-from explorer.compare_evidence import TEXT
-from explorer.compare_grid import draw_differences, render_grid
-from explorer.compare_tree import render_tree
-from explorer.comparison_trail import draw_comparison_trail
-from explorer.comparisons import draw_deletion
-from explorer.desk import Desk, Order
+from explorer.comparing.choices import choose_again
+from explorer.comparing.desk import Desk, Order
+from explorer.comparing.evidence import TEXT
+from explorer.comparing.grid import draw_differences, render_grid
+from explorer.comparing.kept import ANOTHERS, shelf_of
+from explorer.comparing.trail import draw_comparison_trail
+from explorer.comparing.tree import render_tree
 from explorer.parts.coverage import listed
+from explorer.parts.imported import draw_imported
 from explorer.parts.safe_text import escaped, one_line, shortened
+from explorer.parts.shelf import draw_deletion
 from explorer.parts.wording import counted, day, seconds, short_reference, text_with_references
 from explorer.reader import Reader
 from explorer.resources import Library
@@ -49,14 +51,18 @@ def _facts(library: Library, desk: Desk, order: Order) -> list[str]:
 
 
 def draw_notes(desk: Desk, comparison: Comparison) -> None:
-    """Say what readers should know of the papers and of what was not stored."""
+    """Say above the summary what readers should know: where it is from, of its papers, what is not stored."""
+    if desk.is_imported:
+        draw_imported("comparison", "comparison.json")
+    if desk.is_anothers:
+        st.caption(ANOTHERS)
     if said := (*desk.notes, *comparison.remarks):
         with st.container(key="comparison_notes", gap="xxsmall"):
             for note in said:
-                st.caption(escaped(note))
+                st.markdown(f":material/info: {escaped(note)}")
 
 
-def draw_summary(library: Library, desk: Desk, comparison: Comparison) -> None:
+def draw_summary(library: Library, reader: Reader, desk: Desk, comparison: Comparison) -> None:
     """Draw the summary with its citations, its references, and what can be done with it."""
     looking = Looking(desk.focus, desk.look_at)
     if comparison.answer.refusal:
@@ -68,10 +74,10 @@ def draw_summary(library: Library, desk: Desk, comparison: Comparison) -> None:
     else:
         draw_checked(TEXT, comparison, looking)
         draw_references(TEXT, comparison, looking)
-    _draw_actions(library, desk, comparison)
+    _draw_actions(library, reader, desk, comparison)
 
 
-def _draw_actions(library: Library, desk: Desk, comparison: Comparison) -> None:
+def _draw_actions(library: Library, reader: Reader, desk: Desk, comparison: Comparison) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="actions_comparison"):
         draw_comparison_trail(desk, comparison)
         if comparison.answer.text:
@@ -87,11 +93,12 @@ def _draw_actions(library: Library, desk: Desk, comparison: Comparison) -> None:
             on_click=choose_again,
             args=(library, desk),
         )
-        with st.popover("Delete", type="tertiary", icon=":material/delete:", key="delete_menu"):
-            draw_deletion(library, desk, "finished")
+        if not desk.is_anothers:
+            with st.popover("Delete", type="tertiary", icon=":material/delete:", key="delete_menu"):
+                draw_deletion(shelf_of(library, reader, desk), "finished")
 
 
-def draw_parts(reader: Reader, comparison: Comparison) -> None:
+def draw_parts(reader: Reader, desk: Desk, comparison: Comparison) -> None:
     """Draw one of the parts behind the summary: the grid, the differences, or the tree."""
     with st.container(key="comparison_parts"):
         chosen = st.segmented_control(
@@ -107,4 +114,4 @@ def draw_parts(reader: Reader, comparison: Comparison) -> None:
         elif chosen == TREE:
             render_tree(comparison)
         else:
-            render_grid(reader, comparison)
+            render_grid(reader, desk, comparison)

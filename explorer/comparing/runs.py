@@ -3,9 +3,9 @@
 from assistant.provenance import provenance_of
 from assistant.records import AssistantError
 from corpus.errors import CorpusError
-from explorer.desk import Desk, Order, new_identifier
-from explorer.parts.comparison_jobs import ComparisonJob
-from explorer.parts.comparison_keeping import UNKEPT, Keeper
+from explorer.comparing.desk import Desk, Order, new_identifier
+from explorer.comparing.jobs import ComparisonJob
+from explorer.comparing.keeping import UNKEPT, Keeper
 from explorer.reader import Reader, current_owner
 from explorer.resources import Library, comparison_jobs
 
@@ -61,7 +61,7 @@ def _keeper_of(library: Library, desk: Desk) -> Keeper:
 
 def _start(library: Library, reader: Reader, desk: Desk, order: Order, keeper: Keeper) -> None:
     identifier = desk.identifier
-    job = ComparisonJob(identifier, order.request, keeper)
+    job = ComparisonJob(identifier, order.request, keeper, current_owner(reader))
     try:
         comparer = library.comparer(order.writer, order.parameters, current_owner(reader))
         journal = keeper.journal()
@@ -70,6 +70,12 @@ def _start(library: Library, reader: Reader, desk: Desk, order: Order, keeper: K
         desk.failure, desk.can_go_on = str(error), True
         return
     desk.is_running, desk.failure, desk.view = True, "", None
+
+
+def may_stop(reader: Reader, desk: Desk) -> bool:
+    """Tell whether the comparison is the reader's own, or was set going by them."""
+    job = comparison_jobs().get(desk.identifier)
+    return not desk.is_anothers or (job is not None and job.starter == current_owner(reader))
 
 
 def stop(desk: Desk) -> None:

@@ -8,7 +8,7 @@ import streamlit as st
 from assistant.comparing.records import Comparison, WorkCall
 from assistant.comparing.transcript import comparison_to_json
 from assistant.comparing.wording import comparison_facts
-from assistant.exports.comparison_grid import grid_to_csv, grid_to_markdown
+from assistant.exports.comparison_grid import comparison_to_latex_grid, grid_to_csv, grid_to_markdown
 from assistant.exports.comparison_html import comparison_to_html
 from assistant.exports.comparison_latex import (
     BIBLIOGRAPHY,
@@ -18,7 +18,7 @@ from assistant.exports.comparison_latex import (
     comparison_to_ris,
 )
 from assistant.exports.comparison_markdown import comparison_to_markdown
-from explorer.desk import Desk
+from explorer.comparing.desk import Desk
 from explorer.parts.safe_text import escaped, shortened
 from explorer.trail import STEP_NAMES, draw_sent
 
@@ -60,6 +60,9 @@ COMPARISON_FORMATS = (
     ComparisonFormat("csv", "Key elements as CSV", "key-elements.csv", "text/csv", grid_to_csv),
     ComparisonFormat(
         "table", "Key elements as Markdown", "key-elements.md", "text/markdown", grid_to_markdown
+    ),
+    ComparisonFormat(
+        "latex_table", "Key elements as LaTeX", "key-elements.tex", "text/x-tex", comparison_to_latex_grid
     ),
 )
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from assistant.comparing.records import Candidate, Comparison, Round, Vote
 from assistant.comparing.wording import candidate_said, faults_said, round_said, vote_said
-from explorer.compare_progress import draw_round_row, round_title
+from explorer.comparing.progress import draw_round_row, round_title
 from explorer.parts.safe_text import answer_markdown, escaped, shortened
 
 LONGEST_SHOWN = 20_000

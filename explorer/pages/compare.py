@@ -1,7 +1,7 @@
 """The screen at /compare."""
 
-from explorer.compare import render_compare
-from explorer.desk import current_desk
+from explorer.comparing.desk import current_desk
+from explorer.comparing.screen import render_compare
 from explorer.reader import current_reader
 from explorer.resources import open_library
 

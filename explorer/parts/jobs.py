@@ -83,6 +83,7 @@ class Job:
     options: AskOptions = field(default_factory=AskOptions)
     conversation_id: str = ""
     keep: Keep = lambda _turn: Kept()
+    asker: str = ""
     started: float = field(default_factory=time.monotonic)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _stop: threading.Event = field(default_factory=threading.Event)

@@ -42,14 +42,25 @@ def score_bars(overlap: float, support: float | None) -> str:
     return overlap_bar(overlap) + (_dash("Support") if support is None else support_bar(support))
 
 
+def score_word(support: float) -> str:
+    """Return the HTML of a support in a line of its own: number, word and the colour of its bar."""
+    word = support_word(support)
+    return f'<span class="pt-facts"><span class="pt-spot pt-{word}"></span>{_number(support)} {word}</span>'
+
+
 def _bar(name: str, score: float, word: ScoreWord, meaning: str) -> str:
-    hundredths = min(100, max(0, int(score * 100 + 1e-9)))
-    number = f"{hundredths / 100:.2f}"
+    number = _number(score)
     return (
         f'<div class="pt-score" role="img" aria-label="{meaning}: {number}, {word}"><span>{name}</span>'
-        f'<span class="pt-track"><span class="pt-fill pt-{word}" style="width:{hundredths}%"></span></span>'
+        f'<span class="pt-track"><span class="pt-fill pt-{word}" style="width:{float(number):.0%}">'
+        "</span></span>"
         f'<span class="pt-value">{number} {word}</span></div>'
     )
+
+
+def _number(score: float) -> str:
+    """Return a score with two digits, cut: what is weak must not look as if it were not."""
+    return f"{min(100, max(0, int(score * 100 + 1e-9))) / 100:.2f}"
 
 
 def _dash(name: str) -> str:

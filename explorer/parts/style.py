@@ -2,12 +2,12 @@
 
 STYLE = """
 <style>
-:root { --pt-strong: #2b6aa3; }
+:root { --pt-strong: #2b6aa3; --pt-paper: #fbfaf7; }
 .stMainBlockContainer { max-width: 82rem; padding-top: 4.5rem; }
 [data-testid="stBottomBlockContainer"] { max-width: 82rem; padding-bottom: 1.2rem; }
 .stMarkdown p, .stMarkdown li, [data-testid="stText"] { line-height: 1.6; }
 [class*="st-key-reading"] .stMarkdown p, [class*="st-key-reading"] .stMarkdown li,
-[class*="st-key-reading"] [data-testid="stText"] { font-size: 17px; max-width: 70ch; }
+[class*="st-key-reading"] [data-testid="stText"] { font-size: 17px; max-width: 60ch; }
 [data-testid="stText"] { font-family: inherit; white-space: pre-line; overflow-wrap: anywhere; }
 [class*="st-key-question"] .stMarkdown p {
   font-family: "Source Serif", serif; font-size: 1.35rem; line-height: 1.35; max-width: 46ch; }
@@ -107,7 +107,7 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 .st-key-entries .stMarkdown p + p { margin-top: .5rem; }
 .st-key-entries [data-testid="stMarkdownContainer"] { margin-bottom: 0; }
 [class*="st-key-marked_sentence"] { scroll-margin-block: 7rem; }
-.pt-tree { display: flex; flex-wrap: wrap; gap: .35rem .4rem; }
+.pt-tree { display: flex; flex-wrap: wrap; align-items: center; min-height: 1.65rem; gap: .35rem .4rem; }
 .pt-chip { font-size: .85rem; line-height: 1.4; padding: .05rem .55rem; border-radius: 999px;
   border: 1px solid #8887; font-variant-numeric: tabular-nums; white-space: nowrap; }
 .pt-kept { border-color: var(--pt-strong); font-weight: 600;
@@ -123,6 +123,37 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 .st-key-found_papers button, .st-key-found_papers button > div { justify-content: flex-start; }
 [class*="st-key-desk_row_"] a:hover :is(p, span) { text-decoration: underline; }
 [class*="st-key-desk_row_"] { flex-wrap: nowrap; }
+:is([class*="st-key-desk_row_"], .st-key-found_papers) .stMarkdownColoredText {
+  display: block; font-size: .875rem; }
+.st-key-more_papers a { background: none; padding-left: 0; }
+.st-key-progress { flex-wrap: nowrap; align-items: flex-start; }
+.st-key-progress > div { flex: 0 1 auto; min-width: 0; }
+.st-key-progress > div:has(button) { flex: none; }
+.pt-grid { overflow: auto; max-height: 78vh; scrollbar-width: auto; border-radius: 6px;
+  scrollbar-color: color-mix(in srgb, currentColor 45%, transparent) transparent;
+  border: 1px solid color-mix(in srgb, currentColor 16%, transparent); }
+.pt-grid table { border-collapse: separate; border-spacing: 0; table-layout: fixed; width: 100%;
+  min-width: 66rem; font-size: 13.5px; line-height: 1.4; margin: 0; }
+.pt-grid :is(th, td) { text-align: left; vertical-align: top; padding: .45rem .55rem; font-weight: 400;
+  overflow-wrap: break-word; border: 0;
+  border-bottom: 1px solid color-mix(in srgb, currentColor 14%, transparent); }
+.pt-grid tr:last-child > * { border-bottom: 0; }
+.pt-grid th { font-weight: 600; background: var(--pt-paper); position: sticky; }
+.pt-grid thead th { top: 0; z-index: 1; }
+.pt-grid th:first-child { left: 0; width: 10rem; z-index: 1;
+  border-right: 1px solid color-mix(in srgb, currentColor 14%, transparent); }
+.pt-grid thead th:first-child { z-index: 2; }
+.pt-grid a { color: inherit; text-decoration: none; display: block; }
+.pt-grid a:hover, .pt-grid a:focus-visible { text-decoration: underline; text-underline-offset: .2em; }
+.pt-facts { display: block; font-weight: 400; font-size: 12.5px; opacity: .8; margin-top: .25rem;
+  font-variant-numeric: tabular-nums; }
+.pt-spot { display: inline-block; width: .55rem; height: .55rem; border-radius: 50%; margin-right: .35rem; }
+.pt-absent { opacity: .7; font-style: italic; }
+.pt-not-carried { background: color-mix(in srgb, #dc2626 9%, transparent); }
+.pt-mark { display: block; font-weight: 600; margin-bottom: .2rem; }
+.st-key-grid_head { justify-content: space-between; }
+.st-key-reading_differences ul { margin-bottom: .7rem; }
+.st-key-progress .stMarkdown p { padding-top: .45rem; font-variant-numeric: tabular-nums; }
 .stImage img { border: 1px solid color-mix(in srgb, currentColor 16%, transparent); border-radius: 4px; }
 @media (max-width: 640px) {
   .stMainBlockContainer { padding: 4rem 1rem 2rem; }
@@ -143,7 +174,7 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 # Streamlit darkens on hover.
 DARK_STYLE = """
 <style>
-:root { --pt-strong: #8fb8de; }
+:root { --pt-strong: #8fb8de; --pt-paper: #171614; }
 [data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primary"] p { color: #171614; }
 button[kind="tertiary"]:is(:hover, :active, [aria-expanded="true"]),
 button[kind="tertiary"]:is(:hover, :active, [aria-expanded="true"]) p { color: #8fb8de; }

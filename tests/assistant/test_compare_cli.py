@@ -8,16 +8,20 @@ import select
 import signal
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
 from assistant.__main__ import app
+from assistant.commands.comparing import without_kept
+from assistant.commands.opening import opened_comparisons
 from assistant.commands.watching import Progress, progress_tree
 from assistant.comparing.records import (
     ELEMENT_NAMES,
     Candidate,
+    ComparisonRequest,
     Extracted,
     KeyElements,
     Planned,
@@ -186,7 +190,8 @@ def test_a_finished_comparison_is_shown_again(compare, run):
         ([*PAPERS, "--about", ABOUT, "--votes", "99"], "The number of votes must be"),
         ([*PAPERS, "--about", ABOUT, "--without", "sense"], "elements, increments and reflection"),
         ([*PAPERS, "--about", ABOUT, "--generator", "no-such"], "no writer 'no-such'"),
-        ([*PAPERS, "--about", ABOUT, "--trail", "t.txt"], "does not say what to write"),
+        ([*PAPERS, "--about", ABOUT, "--trail", "t.txt"], "let it end in .json or .md or .html"),
+        ([*PAPERS, "--about", ABOUT, "--without", "elements", "increments"], "--without increments"),
         ([*PAPERS, "--about", ABOUT, "--trail", "/no/such/t.json"], "in a folder that exists"),
         ([*PAPERS, "--about", ABOUT, "--resume", "x"], "give neither"),
         (["--resume", "no-such"], "There is no comparison 'no-such'"),
@@ -337,6 +342,108 @@ def wait_for(condition, seconds=60.0):
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
+
+
+def test_fault_other_faults_of_the_input_were_hidden_behind_the_empty_description(run):
+    said = " ".join(run("compare", PAPERS[0], "--votes", "99").stderr.split())
+    assert "The description is empty." in said
+    assert "The number of votes must be" in said
+    assert "Only one paper was named" in said
+    assert said.count("The description is empty.") == 1
+
+
+def test_fault_of_several_trails_only_the_last_was_written_and_none_was_said(compare, tmp_path):
+    paths = [tmp_path / "a.tex", tmp_path / "a.bib"]
+    done = compare(*(part for path in paths for part in ("--trail", str(path))))
+    assert done.exit_code == 0, done.stderr
+    assert all(path.is_file() for path in paths)
+    assert all(f"Written to {path}." in done.stderr for path in paths)
+
+
+def test_fault_where_no_file_can_be_written_the_comparison_is_kept_and_its_id_said(compare, run, tmp_path):
+    full, whole = tmp_path / "a.json", tmp_path / "a.md"
+    full.symlink_to("/dev/full")
+    done = compare("--trail", str(full), "--trail", str(whole))
+    assert done.exit_code == 2
+    assert "[1]" in done.stdout
+    assert whole.read_text(encoding="utf-8").startswith("# ")
+    said = " ".join(done.stderr.split())
+    identifier = re.search(r"The comparison is kept as (\S+);", said)[1]
+    assert "No space left on device" in said
+    assert f"python -m assistant export {identifier} -o FILE" in said
+    assert run("export", identifier).exit_code == 0
+
+
+def test_fault_a_folder_that_may_not_be_changed_was_said_not_to_exist(compare, tmp_path, monkeypatch):
+    # Whoever runs the tests as the superuser may write anywhere.
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+    done = compare("--trail", str(tmp_path / "a.md"))
+    assert done.exit_code == 2
+    assert "you may not change" in " ".join(done.stderr.split())
+    assert "Kept as comparison" not in done.stderr
+
+
+def test_fault_votes_were_asked_for_where_four_criteria_vote(compare):
+    said = compare("--votes", "9").stderr
+    assert "Without a model its 4 criteria vote, one vote each: --votes 9 changes nothing." in said
+    assert "changes nothing" not in compare().stderr
+
+
+def test_fault_a_comparison_could_be_renamed_to_nothing(compare, run):
+    identifier = document(compare("--json"))["id"]
+    done = run("comparisons", "rename", identifier, " \t")
+    assert done.exit_code == 2
+    assert "The new title is empty" in done.stderr
+    assert document(run("comparisons", "list", "--json"))["comparisons"][0]["title"] == ABOUT
+
+
+def test_fault_a_comparison_could_be_neither_shown_nor_imported(compare, run, tmp_path):
+    path = tmp_path / "c.json"
+    identifier = document(compare("--json", "--trail", str(path)))["id"]
+    assert run("comparisons", "show", identifier).stdout.startswith("# How lexical")
+    assert document(run("comparisons", "show", identifier, "--json"))["id"] == identifier
+    kept = document(run("comparisons", "import", str(path), "--json"))
+    assert (kept["title"], kept["papers"]) == (ABOUT, 2)
+    assert kept["id"] != identifier
+    assert run("comparisons", "show", kept["id"]).exit_code == 0
+    assert "no comparison 'x'" in run("comparisons", "show", "x").stderr
+    path.write_text("{}", encoding="utf-8")
+    assert run("comparisons", "import", str(path)).exit_code == 2
+    listed = run("comparisons", "list").stdout
+    assert len(re.findall(r" 2 .* \d{4}-\d\d-\d\d \d\d:\d\d", listed)) == 2
+
+
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("It failed. Your question is kept; retry or choose another writer.", "It failed."),
+        ("Wrong id; your question is kept.", "Wrong id."),
+        ("Too many. Your question is kept; retry in a while.", "Too many."),
+        ("Used up. What is done is kept; go on with it.", "Used up. Go on with it."),
+        ("No. What was done is kept. Go on.", "No. Go on."),
+        ("It failed.", "It failed."),
+    ],
+)
+def test_fault_what_is_kept_was_said_twice_and_of_a_question(message, words):
+    assert without_kept(message) == words
+
+
+@pytest.mark.parametrize("later", [0, 100])
+def test_fault_a_resumed_comparison_did_not_say_that_its_corpus_is_gone(run, tmp_path, compare, later):
+    comparison = comparison_of(compare, tmp_path)
+    versions = tuple(replace(one, version=one.version + later) for one in comparison.provenance.corpus)
+    with opened_comparisons() as store:
+        request = ComparisonRequest(tuple(PAPERS), ABOUT)
+        identifier = store.start("terminal", request, "extractive", None, versions).id
+    done = run("compare", "--resume", identifier)
+    assert done.exit_code == 0, done.stderr
+    assert ("is no longer kept as it was" in " ".join(done.stderr.split())) == bool(later)
+
+
+def comparison_of(compare, folder):
+    path = folder / "of.json"
+    assert compare("--trail", str(path)).exit_code == 0
+    return comparison_from_json(path.read_text(encoding="utf-8"))
 
 
 def drawn(progress):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from assistant.comparing.grid import ELEMENT_TITLES
-from assistant.comparing.records import Candidate, Round, Vote, WorkCall
+from assistant.comparing.records import Candidate, ElementEvidence, KeyElement, Round, Vote, WorkCall
 from assistant.exports.comparison_grid import grid_to_csv, grid_to_markdown
 from assistant.exports.comparison_html import comparison_to_html
 from assistant.exports.comparison_latex import (
@@ -137,8 +137,8 @@ def test_markdown_holds_the_whole_comparison():
         "Compared and not cited:",
         "| Research questions |",
         "*not stated in the text*",
-        "Of the papers' 21 elements 15 (71%) are not stated in their texts",
-        "Only \\[3\\] names",
+        "15 (71%) of the papers' 21 elements are not stated in their texts",
+        "In the key elements and topics of \\[3\\] alone: ",
         "### Round 1: \\[1\\]",
         "**Candidate 2** (kept): 2 votes, citation recall 1.00, precision 1.00",
         "It lost \\[2\\].",
@@ -197,10 +197,68 @@ def test_the_document_cites_the_keys_of_its_references():
     assert cited == set(entries) == {"key-one", "2022-title", "2022-title-2"}
     assert r"Ranks are \textbf{added} in~\cite{key-one,2022-title}." in tex
     assert "\\begin{itemize}\n\\item One learns weights~\\cite{2022-title}.\n\\end{itemize}" in tex
-    assert r"Nobody knows why {[}7?{]}." in tex
+    assert "% [7?] names no paper that was given, and is left out:\nNobody knows why." in tex
     assert r"\bibliography{lists}" in tex
     assert r"Results: stated by~\cite{key-one,2022-title}, not by~\cite{2022-title-2}." in tex
     assert balanced(tex)
+
+
+def doubtful():
+    """Return a comparison whose summary and elements are in doubt in every way there is."""
+    text = "Ranks are added [1]. Weights\nare learned [2]. All of it is quick. It is known [77?][1]."
+    sentences = (
+        sentence("Ranks are added [1].", (1,), 0),
+        replace(sentence("Weights\nare learned [2].", (2,), 21), support=0.21),
+        replace(sentence("All of it is quick.", (), 46), needs_citation=True, support=None),
+        sentence("It is known [77?][1].", (1,), 66),
+    )
+    answer = Answer(text, sentences, problems=("cut_short",), citation_recall=0.5, citation_precision=0.0)
+    weak = KeyElement("results", "It wins {all}.", 0.12, (ElementEvidence("p1#0", 0, "Other.", 0.12),))
+    elements = (replace(THREE.elements[1], elements=(weak,)), *THREE.elements[2:])
+    return replace(whole(), answer=answer, elements=elements)
+
+
+def test_fault_the_document_dropped_every_warning():
+    tex = comparison_to_latex(doubtful(), "lists")
+    head, body = tex.split(r"\documentclass")
+    assert all(line.startswith("%") for line in head.splitlines())
+    for part in (
+        "lists.bib",
+        "bibtex",
+        "50% of the claims are supported by what they cite; 0% of the citations help to support their claim",
+        "The reply reached the longest length allowed",
+        "[3] is known by its abstract alone.",
+        "written by the model model",
+    ):
+        assert part in head
+    assert "Ranks are added~\\cite{key-one}.\n" not in head
+    assert "\n% Only weakly supported (support 0.21):\nWeights\nare learned~\\cite" in body
+    assert "\n% Makes a claim and cites nothing:\nAll of it is quick." in body
+    assert "\n% [77?] names no paper that was given, and is left out:\nIt is known~\\cite{key-one}." in body
+    assert body.count("77") == 1
+    assert balanced(tex)
+
+
+def test_fault_an_invented_element_stood_in_exported_tables_like_any_other():
+    comparison = doubtful()
+    assert r"\textit{The text does not carry this (support 0.12):} It wins \{all\}." in comparison_to_latex(
+        comparison
+    )
+    assert "Marked ones were written" in comparison_to_latex(comparison)
+    assert r"*The text does not carry this (support 0.12):* It wins \{all\}." in grid_to_markdown(comparison)
+    assert "The text does not carry this (support 0.12):" in read_page(comparison).text
+    assert rows(grid_to_csv(comparison))[1]["Results"] == (
+        "The text does not carry this (support 0.12): It wins {all}."
+    )
+
+
+@pytest.mark.parametrize(
+    ("generator", "words"),
+    [("extractive", "sentences chosen from the texts, without a model"), ("a_b", r"of the model a\_b")],
+)
+def test_the_caption_says_how_the_elements_were_made(generator, words):
+    made = replace(whole().provenance, generator=generator)
+    assert words in comparison_to_latex(replace(whole(), provenance=made))
 
 
 @pytest.mark.parametrize("name", ["", "a b", "x}y", "../up", "a%b"])
@@ -298,7 +356,7 @@ def test_without_elements_nothing_is_said_of_them():
     for text in (comparison_to_markdown(bare), comparison_to_html(bare), comparison_to_latex(bare)):
         assert "Key elements" not in text
         assert "longtable}{" not in text
-        assert "Only" not in text
+        assert "alone: " not in text
 
 
 def test_a_paper_without_a_title_is_named_by_its_id():

@@ -1,5 +1,6 @@
 """The element grid and the differences between papers, as pure values."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -178,12 +179,116 @@ def test_each_element_says_who_states_it():
 
 def test_the_differences_are_plain_sentences():
     found = differences(THREE)
-    assert list(said.common_said(found)) == ["2 of 3 name Hybrid search and score normalisation."]
+    assert list(said.common_said(found)) == [
+        "In the key elements and topics of [1][2]: Hybrid search and score normalisation."
+    ]
     assert list(said.stated_said(found))[1:3] == [
         "Methodology: stated by all.",
         "Results: stated by [1][2], not by [3].",
     ]
-    assert all(line.startswith("Only [") and line.endswith(".") for line in said.alone_said(found))
+    alone = re.compile(r"In the key elements and topics of \[\d\] alone: .+\.")
+    assert all(alone.fullmatch(line) for line in said.alone_said(found))
+
+
+def test_fault_elements_and_topics_were_spoken_of_as_if_they_were_the_whole_text():
+    found = differences(THREE)
+    lines = (*said.common_said(found), *said.alone_said(found))
+    assert lines
+    assert all(line.startswith("In the key elements and topics of ") for line in lines)
+    assert not any(re.search(r"\bnames?\b|\d of \d", line) for line in lines)
+    two = replace(THREE, elements=THREE.elements[:3], evidence=Evidence(THREE.evidence.papers[:2]))
+    assert next(said.common_said(differences(two))).startswith("In the key elements and topics of both: ")
+
+
+def _apart(comparison):
+    found = differences(comparison)
+    return {thing.text for _, things in found.alone for thing in things}, {
+        thing.text: thing.labels for thing in found.common
+    }
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "topic", "joined"),
+    [
+        ("NMT is slow. NMT is large.", "Neural machine translation (NMT) wins.", "", True),
+        ("NMT is slow. NMT is large.", "NMT (neural machine translation) wins.", "", True),
+        ("NMT is slow. NMT is large.", "It wins.", "neural machine translation", True),
+        ("We use MRR@10.", "It wins.", "mean reciprocal rank", True),
+        ("PLMs are big.", "Pre-trained language models (PLMs) win.", "", True),
+        (
+            "NMT is slow. NMT is large.",
+            "Neural metaphor tracking (NMT) wins.",
+            "neural mass translation",
+            True,
+        ),
+        ("NMT is slow. NMT is large.", "It wins.", "neural machine parsing", False),
+        ("ML is slow. ML is large.", "It wins.", "multi-task learning", False),
+        ("ST is slow. ST is large.", "It wins.", "self-training", False),
+    ],
+)
+def test_fault_a_short_form_and_its_long_one_counted_as_two(first, second, topic, joined):
+    comparison = make_comparison(make_elements(1, results=first), make_elements(2, results=second))
+    if topic:
+        comparison = with_paper(comparison, 2, topics=(Topic("task", topic, 0.9),))
+    alone, common = _apart(comparison)
+    short = first.split()[0] if "MRR" not in first else "MRR@10"
+    assert ((1, 2) in common.values()) == joined
+    assert (short in alone) == (not joined)
+
+
+def test_fault_all_named_machine_translation_and_one_alone_mt():
+    said_by_all = [make_elements(label, results="Machine translation wins.") for label in (1, 2, 3)]
+    last = make_elements(4, results="MT is hard. MT (machine translation) is slow. NMT helps NMT.")
+    topic = (Topic("task", "neural machine translation", 0.9),)
+    alone, common = _apart(with_paper(make_comparison(*said_by_all, last), 1, topics=topic))
+    assert (1, 2, 3, 4) in common.values()
+    assert not {"MT", "NMT"} & alone
+
+
+def test_a_short_form_that_stands_for_two_things_is_left_as_it_is():
+    comparison = make_comparison(
+        make_elements(1, results="Multi-task (MT) training wins. MT wins."),
+        make_elements(2, results="Machine translation (MT) wins."),
+        make_elements(3, results="MT wins. Machine translation is hard."),
+    )
+    _, common = _apart(comparison)
+    assert common["MT"] == (1, 2, 3)
+
+
+INVENTED = KeyElement(
+    "methodology", "HYPERLINK uses HYPERLINK.", 0.1, (ElementEvidence("p1#0", 0, "Other.", 0.1),)
+)
+
+
+def invented(comparison, *labels):
+    """Return a comparison of whose papers the texts do not carry the methodology."""
+    return replace(
+        comparison,
+        elements=tuple(
+            replace(one, elements=tuple(INVENTED if e.name == "methodology" else e for e in one.elements))
+            if one.label in labels
+            else one
+            for one in comparison.elements
+        ),
+    )
+
+
+def test_fault_what_a_model_invented_counted_as_stated_and_was_named():
+    comparison = invented(THREE, 1, 2, 3)
+    grid, found = element_grid(comparison), differences(comparison)
+    cell = grid.rows[1].cell("methodology")
+    assert (cell.is_stated, cell.is_weak, cell.word) == (False, True, "weak")
+    assert cell.shown == "The text does not carry this (support 0.10): HYPERLINK uses HYPERLINK."
+    assert [row.stated for row in grid.papers] == [2, 1, 0]
+    assert "18 (86%)" in said.grid_said(grid)
+    assert "; for 3 of these something was written that the text does not carry." in said.grid_said(grid)
+    lines = [*said.common_said(found), *said.alone_said(found), *said.stated_said(found)]
+    assert not any("HYPERLINK" in line for line in lines)
+    assert "Methodology: stated by none. What was written of [1][2][3] the text does not carry." in lines
+
+
+def test_a_grid_of_nothing_but_invented_text_is_still_shown():
+    assert not element_grid(invented(make_comparison(make_elements(1)), 1)).is_empty
 
 
 def test_nothing_extracted_is_nothing_to_show():

@@ -173,7 +173,7 @@ def test_everything_that_was_sent_is_in_it():
     for said in (
         "question of fact, the reader's own query, drawing on turn 1",
         "The reply reached the longest length allowed",
-        "100% of the claims are supported by what they cite; 50% of the citations are needed for that",
+        "100% of the claims are supported by what they cite; 50% of the citations help to support their",
         "temperature 0.2, top-p 0.9, top-k 5, repetition penalty 1.1, at most 700 tokens",
         "1,200 tokens sent, 30 received",
         "$0.0021",

@@ -29,25 +29,19 @@ def test_two_papers_are_compared_read_and_taken_away(open_page: OpenPage) -> Non
     _choose_a_cell(page)
     comparison = comparison_from_json(_downloaded(page, "JSON, complete").read_text(encoding="utf-8"))
     assert comparison.about == ABOUT and len(comparison.evidence.papers) == 2
-    assert "\\cite{" in _downloaded(page, "LaTeX").read_text(encoding="utf-8")
+    assert "\\cite{" in _downloaded(page, "LaTeX, with").read_text(encoding="utf-8")
     address = page.url
     page.goto(address)
     page.locator('a[href="#cite-1-1"]').wait_for()
 
 
 def _choose_a_cell(page: Any) -> None:
-    """Click a cell of the first paper's row; the table is a picture that moves while the page loads."""
-    table = page.locator(".st-key-grid canvas").first
-    cell = page.locator('[class*="st-key-cell_shown"]').first
-    for _ in range(10):
-        table.scroll_into_view_if_needed()
-        page.wait_for_timeout(700)
-        box = table.bounding_box()
-        page.mouse.click(box["x"] + 0.6 * box["width"], box["y"] + 35 + 118 + 60)
-        page.wait_for_timeout(1500)
-        if cell.is_visible():
-            break
-    assert cell.locator("[data-testid=stText]").first.inner_text()
+    """Click a cell of the grid, and read it below the table."""
+    cell = page.locator('.pt-grid tbody a[href^="#cell-1-"]').first
+    cell.click()
+    shown = page.locator('[class*="st-key-cell_shown_1"]').first
+    shown.wait_for()
+    assert shown.locator("[data-testid=stText]").first.inner_text()
     settled(page)
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from explorer.resources import Library, open_library
+from tests.assistant.comparing_model import ComparingModel
 from tests.explorer.asking import QUESTION, ask, choose_the_model
 from tests.explorer.demo_home import PROJECT, build_demo_home
 from tests.standin_chat import Behaviour, StandinChat, reply
@@ -75,3 +76,22 @@ def asked(screen: Callable[..., AppTest], model: Callable[..., StandinChat]) -> 
     """Return a conversation of one question, answered by the stand-in: sentences are not chosen anew."""
     model()
     return ask(choose_the_model(screen("ask")), QUESTION)
+
+
+@pytest.fixture
+def writer(
+    home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Iterator[Callable[..., StandinChat]]:
+    """Put a stand-in model on the menu, under a name of this test's own: elements are kept under it."""
+    models = tmp_path / "models.toml"
+    name = f"standin-{tmp_path.name}"
+    models.write_text(f'[[models]]\nid = "{name}"\nlabel = "Stand-in"\ncontext = 32768\nprice_in = 1.0\n')
+    with ExitStack() as stack:
+
+        def put(behave: object = None) -> StandinChat:
+            server = stack.enter_context(StandinChat(default=behave or ComparingModel()))  # type: ignore[arg-type]
+            monkeypatch.setenv("PAPER_TRAIL_MODEL_URL", server.url)
+            monkeypatch.setenv("PAPER_TRAIL_MODELS_FILE", str(models))
+            return server
+
+        yield put

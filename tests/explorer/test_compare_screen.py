@@ -2,17 +2,14 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from math import inf
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from assistant.comparing.admission import MOST_PAPERS
-from assistant.comparing.records import Comparison
+from assistant.comparing.records import ComparisonOptions
 from assistant.comparing.store import ComparisonStore
 from assistant.comparing.transcript import comparison_to_json
 from assistant.records import Evidence
@@ -23,89 +20,31 @@ from explorer.reader import Reader
 from explorer.resources import Library
 from tests.assistant.comparing_model import ComparingModel, elements_reply, vote_reply_text
 from tests.explorer.asking import texts
-from tests.standin_chat import Received, StandinChat, refusal
-
-Screen = Callable[..., AppTest]
-Model = Callable[..., StandinChat]
-BM25, DENSE, FUSION = (
-    f"field-notes-retrieval/{name}" for name in ("bm25", "dense-retrieval", "late-interaction")
+from tests.explorer.comparing import (
+    ABOUT,
+    BM25,
+    DENSE,
+    FUSION,
+    NAMED,
+    Model,
+    Screen,
+    begun,
+    compared,
+    described,
+    desk_of,
+    modelled,
+    over,
+    with_the_model,
 )
-ABOUT = "We choose between dense and lexical retrieval for a search engine of our own."
-NAMED = {"papers": f"{BM25},{DENSE}"}
+from tests.standin_chat import Received, refusal
+
 HOSTILE = "![x](http://203.0.113.9/a) <img src=x> :red-badge[0.99 strong] [y](http://203.0.113.9/b)"
-
-
-@pytest.fixture
-def writer(home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Model]:
-    """Put a stand-in model on the menu, under a name of this test's own: elements are kept under it."""
-    models = tmp_path / "models.toml"
-    name = f"standin-{tmp_path.name}"
-    models.write_text(f'[[models]]\nid = "{name}"\nlabel = "Stand-in"\ncontext = 32768\nprice_in = 1.0\n')
-    with ExitStack() as stack:
-
-        def put(behave: object = None) -> StandinChat:
-            server = stack.enter_context(StandinChat(default=behave or ComparingModel()))  # type: ignore[arg-type]
-            monkeypatch.setenv("PAPER_TRAIL_MODEL_URL", server.url)
-            monkeypatch.setenv("PAPER_TRAIL_MODELS_FILE", str(models))
-            return server
-
-        yield put
-
-
-def desk_of(test: AppTest) -> Desk:
-    found = test.session_state["desk"]
-    assert isinstance(found, Desk)
-    return found
-
-
-def described(test: AppTest, about: str = ABOUT) -> AppTest:
-    return test.text_area(key=f"about_{desk_of(test).opened}").set_value(about).run()
-
-
-def with_the_model(test: AppTest) -> AppTest:
-    """Have the stand-in write, in rounds that are soon over."""
-    chosen = test.selectbox(key="writer")
-    chosen.set_value(next(one for one in chosen.options if one == "Stand-in")).run()
-    test.number_input(key="compare_votes").set_value(2).run()
-    return test.number_input(key="compare_keep").set_value(1).run()
-
-
-def begun(test: AppTest) -> AppTest:
-    test.button(key="compare").click().run()
-    assert not test.exception
-    return test
-
-
-def wait_until(test: AppTest, is_reached: Callable[[Desk], bool]) -> AppTest:
-    deadline = time.monotonic() + 60
-    while not is_reached(desk_of(test)):
-        assert time.monotonic() < deadline, f"the comparison is {desk_of(test).state}"
-        time.sleep(0.1)
-        test.run()
-        assert not test.exception
-    return test
-
-
-def over(test: AppTest) -> AppTest:
-    return wait_until(test, lambda desk: not desk.is_running)
-
-
-def compared(test: AppTest) -> Comparison:
-    comparison = desk_of(over(test)).comparison
-    assert comparison is not None, desk_of(test).failure
-    return comparison
-
-
-def modelled(screen: Screen) -> AppTest:
-    """Return a comparison of two papers by the stand-in model, just begun."""
-    return begun(with_the_model(described(screen("compare", **NAMED))))
 
 
 def test_an_empty_screen_says_what_to_do_and_offers_an_example(screen: Screen) -> None:
     test = screen("compare")
     assert "Choose 2 to 30 papers first" in texts(test)
-    test.button(key="compare").click().run()
-    assert desk_of(test).state == "choosing"
+    assert test.button(key="compare").disabled
     test.button(key="compare_example").click().run()
     assert len(desk_of(test).papers) >= 3
     assert desk_of(test).about == test.text_area(key=f"about_{desk_of(test).opened}").value != ""
@@ -205,7 +144,7 @@ def test_a_cell_of_the_grid_shows_its_text_and_what_carries_it(screen: Screen, w
     writer(ComparingModel(elements=lambda _: elements_reply(results="BM25 ranks by weighted words.")))
     test = over(modelled(screen))
     compared(test)
-    test.session_state["grid"] = {"selection": {"rows": [], "columns": [], "cells": [[1, "Results"]]}}
+    desk_of(test).cell = (1, "results")
     test.run()
     assert not test.exception
     assert "**Results** · \\[1\\]" in texts(test)
@@ -374,6 +313,9 @@ def test_every_file_of_a_comparison_can_be_made_also_of_hostile_text(
     hostile = replace(comparison, about=f"{ABOUT} {HOSTILE}")
     for one in COMPARISON_FORMATS:
         assert one.write(comparison) and one.write(hostile)
+    files = {one.name: one.write(hostile) for one in COMPARISON_FORMATS}
+    cited = re.findall(r"\\cite\{([^}]+)\}", files["latex_table"])
+    assert len(cited) == 2 and all(f"{{{key}," in files["bibtex"] for key in cited)
     store = ComparisonStore(tmp_path / "other.sqlite")
     assert store.put("someone", hostile).comparison is not None
     store.close()
@@ -416,3 +358,25 @@ def test_a_forged_comparison_that_could_not_be_drawn_is_not_taken(
         stored = library.comparisons().put("someone", one)
         opened = screen("compare", comparison=stored.id)
         assert "cannot be" in texts(opened) and not opened.exception
+
+
+def test_without_papers_there_is_nothing_to_click_and_the_order_is_as_they_were_added(screen: Screen) -> None:
+    test = screen("compare")
+    assert test.button(key="compare").disabled
+    assert test.selectbox(key="compare_order").value == ComparisonOptions().order == "given"
+    assert not screen("compare", **NAMED).button(key="compare").disabled
+
+
+def test_remarks_stand_above_the_summary(screen: Screen, writer: Model, library: Library) -> None:
+    writer()
+    comparison = replace(compared(modelled(screen)), remarks=("[2] is known by its title alone.",))
+    stored = library.comparisons().put("someone", comparison)
+    shown = _plain(texts(screen("compare", comparison=stored.id)))
+    assert -1 < shown.index("[2] is known by its title alone.") < shown.index(comparison.answer.text[:20])
+
+
+def test_references_are_listed_by_their_labels(screen: Screen, writer: Model) -> None:
+    writer(ComparingModel(summaries=lambda labels, _: " ".join(f"It ranks [{one}]." for one in labels[::-1])))
+    test = modelled(screen)
+    assert compared(test).answer.cited_labels == (2, 1)
+    assert [one.key for one in test.button if str(one.key).startswith("cite_1_")] == ["cite_1_1", "cite_1_2"]

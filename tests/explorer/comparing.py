@@ -1,0 +1,67 @@
+"""How tests compare papers on the screen."""
+
+import time
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from assistant.comparing.records import Comparison
+from explorer.comparing.desk import Desk
+from tests.standin_chat import StandinChat
+
+Screen = Callable[..., AppTest]
+Model = Callable[..., StandinChat]
+BM25, DENSE, FUSION = (
+    f"field-notes-retrieval/{name}" for name in ("bm25", "dense-retrieval", "late-interaction")
+)
+ABOUT = "We choose between dense and lexical retrieval for a search engine of our own."
+NAMED = {"papers": f"{BM25},{DENSE}"}
+
+
+def desk_of(test: AppTest) -> Desk:
+    found = test.session_state["desk"]
+    assert isinstance(found, Desk)
+    return found
+
+
+def described(test: AppTest, about: str = ABOUT) -> AppTest:
+    return test.text_area(key=f"about_{desk_of(test).opened}").set_value(about).run()
+
+
+def with_the_model(test: AppTest) -> AppTest:
+    """Have the stand-in write, in rounds that are soon over."""
+    chosen = test.selectbox(key="writer")
+    chosen.set_value(next(one for one in chosen.options if one == "Stand-in")).run()
+    test.number_input(key="compare_votes").set_value(2).run()
+    return test.number_input(key="compare_keep").set_value(1).run()
+
+
+def begun(test: AppTest) -> AppTest:
+    test.button(key="compare").click().run()
+    assert not test.exception
+    return test
+
+
+def wait_until(test: AppTest, is_reached: Callable[[Desk], bool]) -> AppTest:
+    deadline = time.monotonic() + 60
+    while not is_reached(desk_of(test)):
+        assert time.monotonic() < deadline, f"the comparison is {desk_of(test).state}"
+        time.sleep(0.1)
+        test.run()
+        assert not test.exception
+    return test
+
+
+def over(test: AppTest) -> AppTest:
+    return wait_until(test, lambda desk: not desk.is_running)
+
+
+def compared(test: AppTest) -> Comparison:
+    comparison = desk_of(over(test)).comparison
+    assert comparison is not None, desk_of(test).failure
+    return comparison
+
+
+def modelled(screen: Screen) -> AppTest:
+    """Return a comparison of two papers by the stand-in model, just begun."""
+    return begun(with_the_model(described(screen("compare", **NAMED))))
