@@ -42,7 +42,7 @@ from assistant.comparing.records import (
     PaperOrder,
     Planned,
 )
-from assistant.comparing.store import ComparisonStore, StoredComparison
+from assistant.comparing.store import ComparisonStore, StoredComparison, TakenUpError
 from assistant.generators.protocol import EXTRACTIVE
 from assistant.provenance import provenance_of
 from assistant.records import AssistantError
@@ -278,11 +278,13 @@ def _run(
     except KeyboardInterrupt:
         _say_stopped(identifier, "Stopped.", as_json)
         _leave()
+    except TakenUpError:
+        raise
     except (AssistantError, CorpusError) as error:
         if isinstance(error, UnusableRoundError):
-            store.drop_round(identifier, error.round)
+            store.drop_round(identifier, error.round, run)
         why = without_kept(str(error))
-        store.fail(identifier, why)
+        store.fail(identifier, why, run)
         _say_stopped(identifier, why, as_json)
         raise typer.Exit(2) from error
     raise AssistantError("The comparison was not completed. Go on with it.")

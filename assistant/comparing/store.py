@@ -117,6 +117,10 @@ def open_comparisons(settings: Settings) -> "ComparisonStore":
     return ComparisonStore(database_place(settings))
 
 
+class TakenUpError(ComparisonError):
+    """Another run has the comparison by now; this one can store nothing more, and should stop."""
+
+
 class ComparisonStore(Database):
     """Stored comparisons; safe for several threads and processes at once.
 
@@ -180,15 +184,23 @@ class ComparisonStore(Database):
             self._check_run(connection, comparison_id, run)
             connection.execute(delete(_CALLS).where(_CALLS.c.comparison_id == comparison_id))
 
-    def fail(self, comparison_id: str, message: str) -> None:
-        """Note why a comparison ended unfinished; what was done of it stays."""
+    def fail(self, comparison_id: str, message: str, run: str = "") -> None:
+        """Note why a comparison ended unfinished; what was done of it stays.
+
+        Raises ComparisonError where another than this `run` has it by now.
+        """
         with self._writing() as connection:
             self._change(connection, comparison_id, error=message, updated=now())
+            self._check_run(connection, comparison_id, run)
 
-    def drop_round(self, comparison_id: str, number: int) -> None:
-        """Drop the calls of a round and of all later ones, so that they are made anew; 0 drops every call."""
+    def drop_round(self, comparison_id: str, number: int, run: str = "") -> None:
+        """Drop the calls of a round and of all later ones, so that they are made anew; 0 drops every call.
+
+        Raises ComparisonError where another than this `run` has it by now.
+        """
         with self._writing() as connection:
             self._change(connection, comparison_id, updated=now())
+            self._check_run(connection, comparison_id, run)
             later = (_CALLS.c.comparison_id == comparison_id) & (_CALLS.c.round >= number)
             connection.execute(delete(_CALLS).where(later))
 
@@ -225,7 +237,7 @@ class ComparisonStore(Database):
         """Raise ComparisonError, which takes the transaction back, where another run has the comparison."""
         has_it = connection.scalar(select(_COMPARISONS.c.run).where(_COMPARISONS.c.id == comparison_id))
         if run and has_it != run:
-            raise ComparisonError(
+            raise TakenUpError(
                 "This comparison has been taken up elsewhere and is being made there now. This run of it has "
                 "stopped."
             )

@@ -24,6 +24,7 @@ from assistant.comparing.records import (
     Voted,
     WorkCall,
 )
+from assistant.comparing.store import TakenUpError
 from assistant.models.protocol import ModelError
 from assistant.records import AssistantError, Call
 from corpus.errors import CorpusError
@@ -54,18 +55,21 @@ class FullDisk:
     def calls(self, identifier: str, /) -> tuple[WorkCall, ...]:
         return (CALL,)
 
-    def add_call(self, identifier: str, call: object, /) -> None:
+    def take(self, identifier: str, /) -> str:
+        return "run"
+
+    def add_call(self, identifier: str, call: object, run: str, /) -> None:
         self.asked += 1
         if self.asked > 1:
             raise ComparisonError("The disk is full.")
 
-    def finish(self, identifier: str, comparison: object, /) -> None:
+    def finish(self, identifier: str, comparison: object, run: str, /) -> None:
         raise ComparisonError("The disk is full.")
 
-    def fail(self, identifier: str, message: str, /) -> None:
+    def fail(self, identifier: str, message: str, run: str, /) -> None:
         raise ComparisonError("The disk is full.")
 
-    def drop_round(self, identifier: str, number: int, /) -> None:
+    def drop_round(self, identifier: str, number: int, run: str, /) -> None:
         raise ComparisonError("The disk is full.")
 
 
@@ -179,6 +183,16 @@ def test_a_store_that_fails_is_asked_no_more_and_the_calls_are_not_lost() -> Non
     assert store.asked == 2
     assert "The disk is full" in keeper.problem and "reload would lose it" in keeper.problem
     assert len(keeper.journal().recorded("elements 1")) == 4
+
+
+def test_a_comparison_that_was_taken_up_elsewhere_stops_here() -> None:
+    class Taken(FullDisk):
+        def add_call(self, identifier: str, call: object, run: str, /) -> None:
+            raise TakenUpError("It has been taken up elsewhere.")
+
+    keeper = Keeper("c", Taken())
+    with pytest.raises(TakenUpError):
+        keeper.journal().add(CALL)
 
 
 def test_without_a_store_a_stopped_comparison_still_goes_on_from_what_is_done() -> None:
