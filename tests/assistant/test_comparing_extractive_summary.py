@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +12,8 @@ from assistant.citations import check_sentences
 from assistant.comparing.extractive.accounts import read_account
 from assistant.comparing.extractive.criteria import sentences_of
 from assistant.comparing.extractive.generator import ExtractiveComparer
-from assistant.comparing.extractive.relating import share_a_term
+from assistant.comparing.extractive.relating import are_opposed, share_a_name, share_a_term
+from assistant.comparing.extractive.sharing import is_plural, shared_by
 from assistant.comparing.protocol import SourceText
 from assistant.comparing.records import Candidate, ComparisonOptions
 from assistant.records import Evidence
@@ -287,6 +289,88 @@ def test_what_all_papers_study_was_said_of_all_of_them(comparer: ExtractiveCompa
     text = summarised(comparer, texts)
     assert_is_whole(text, texts)
     assert not re.search(r"(?:studied in|subject of) \[1\]\[2\]\[3\]", text)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        ("It is best on MultiWOZ2.1.", "Ash gains 2 points on MultiWOZ 2.2.", True),
+        ("It gains 2 BLEU.", "It gains 3 BLEU points on WMT14.", True),
+        ("It is best on FB15k-237.", "It is best on CNN/DailyMail.", False),
+        ("It is new in NLP.", "It is best in NLP.", False),
+        ("It is best.", "It is better.", False),
+    ],
+    ids=["two versions", "a measure", "two data sets", "a field", "none"],
+)
+def test_results_stand_side_by_side_where_both_name_the_same(one: str, other: str, shared: bool) -> None:
+    assert share_a_name(one, other) is shared
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "opposed"),
+    [
+        ("Ash trains a supervised parser.", "Birch trains an unsupervised parser.", True),
+        ("Ash trains a self-supervised parser.", "Birch trains an unsupervised parser.", False),
+        ("Extractive and abstractive summaries differ.", "Birch writes abstractive ones.", False),
+        ("Ash parses graphs.", "Birch parses trees.", False),
+    ],
+    ids=["opposite", "another word", "both in one", "neither"],
+)
+def test_while_is_said_only_of_what_is_opposed(one: str, other: str, opposed: bool) -> None:
+    assert are_opposed(one, other) is opposed
+    assert are_opposed(other, one) is opposed
+
+
+RESULTS = (
+    "We propose GraphDST, a graph parser for state tracking. "
+    "Experiments show that GraphDST gains 4 points over the baseline on MultiWOZ 2.1.",
+    "We propose SlotDST, which copies values from slots for state tracking. "
+    "Experimental results show that SlotDST is faster and gains 3 points on MultiWOZ 2.2.",
+)
+
+
+def test_results_on_the_same_data_are_told_in_one_sentence(comparer: ExtractiveComparer) -> None:
+    texts = {label: text for label, text in papers().items() if label < 4}
+    for label, (text, kind) in enumerate(zip(RESULTS, ("GraphDST", "SlotDST"), strict=True), 4):
+        authors = (Author("A.", f"Gorse{label}"), Author("B.", "Yew"))
+        title = f"{kind}: dialogue state tracking"
+        texts[label] = source(label, title, text, year=2012 + label, authors=authors)
+    text = summarised(comparer, texts)
+    assert_is_whole(text, texts)
+    assert re.search(
+        r"on MultiWOZ 2\.1 \[4\], and experimental results show .* on MultiWOZ 2\.2 \[5\]\.", text
+    )
+
+
+def test_a_single_bias_was_plural_and_a_heading_lent_a_term_its_capitals() -> None:
+    told = [
+        ("Gender Bias", "We study Gender Bias in gender bias tests."),
+        ("On gender bias", "We study trees for gender bias in speech."),
+        ("Soups", "We cook soups."),
+        ("Stews", "We cook stews."),
+    ]
+    texts = {label: source(label, *titled) for label, titled in enumerate(told, 1)}
+    accounts = [read_account(text, None) for text in texts.values()]
+    (first, *_) = shared_by(accounts[:2], accounts, "")
+    assert (first.term, first.holders) == ("gender bias", (1, 2))
+    assert not is_plural("gender bias")
+    assert is_plural("knowledge graphs")
+    assert not shared_by(accounts[:2], accounts, "Gender bias of speech")
+
+
+def test_a_method_is_shared_by_those_that_say_they_work_with_it() -> None:
+    does = (
+        "We propose to cook soups with contrastive learning.",
+        "We present stews cooked with contrastive learning.",
+        "We cook.",
+    )
+    told = [
+        read_account(source(at, f"Dish {at}", text), None) for at, text in enumerate((*does, "We eat."), 1)
+    ]
+    named = [replace(account, methods=("contrastive learning",)) for account in told]
+    (shared,) = shared_by(named, named, "")
+    assert (shared.term, shared.holders, shared.is_method) == ("contrastive learning", (1, 2), True)
+    assert not shared_by(told, told, "")
 
 
 def test_what_is_left_open_is_said_of_the_work_nearest_to_the_description(

@@ -17,6 +17,7 @@ from corpus.text import words
 # Of a full text, what stands first says what it is about.
 OPENING_SENTENCES = 30
 FEWEST_WORDS, MOST_WORDS = 5, 50
+_DOES: tuple[ElementName, ...] = ("contributions", "methodology", "innovations")
 _SAYS_WHAT: tuple[ElementName, ...] = ("contributions", "methodology", "research_questions")
 
 
@@ -34,6 +35,7 @@ class Account:
     sentences: Mapping[ElementName, tuple[str, ...]]
     spare: tuple[str, ...]
     tasks: tuple[str, ...]
+    methods: tuple[str, ...]
     opening: str
     places: tuple[str, ...]
 
@@ -42,6 +44,11 @@ class Account:
         """The texts that say what the paper is about: its title, and what it does."""
         found = [self.sentences.get(name, ())[:1] for name in _SAYS_WHAT]
         return (self.title, *(text for texts in found for text in texts))
+
+    @property
+    def does(self) -> tuple[str, ...]:
+        """All sentences that say what its authors do."""
+        return tuple(text for name in _DOES for text in self.sentences.get(name, ()))
 
     @property
     def stems(self) -> str:
@@ -71,6 +78,7 @@ def read_account(source: SourceText, elements: KeyElements | None) -> Account:
         sentences=_told_elements(elements) if elements and elements.elements else _told_opening(opening),
         spare=tuple(opening),
         tasks=tuple(topic.name for topic in paper.topics if topic.kind == "task"),
+        methods=tuple(topic.name for topic in paper.topics if topic.kind == "method"),
         opening=" ".join((paper.title, *places[:OPENING_SENTENCES])),
         places=places,
     )

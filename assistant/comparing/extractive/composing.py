@@ -1,13 +1,15 @@
 """A comparative summary composed of selected sentences: grouped, in order of years, every one cited."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, product
+from itertools import combinations, islice, product
 
 from assistant.comparing.extractive.accounts import Account
-from assistant.comparing.extractive.grouping import Group, Grouping, likeness
-from assistant.comparing.extractive.relating import share_a_term
+from assistant.comparing.extractive.grouping import Group, likeness
+from assistant.comparing.extractive.relating import are_opposed, share_a_name, share_a_term
+from assistant.comparing.extractive.sharing import is_plural
 from assistant.comparing.extractive.supporting import Supporting
 from assistant.comparing.extractive.vectors import EachAlone
 from assistant.comparing.extractive.wording import lowered, without_stop
@@ -17,18 +19,19 @@ from corpus.text import words
 ALIKE = 0.86
 LONGEST_PAIR = 62
 LONGEST_PART = 40
-CLOSE = 0.6
+LONGEST_RESULTS = 70
+MOST_JOINS = 4
 # Less alike sentences neither agree nor differ: each stands by itself.
-NEIGHBOURS = 0.45
+NEIGHBOURS = 0.4
 RELATED = 0.5
 MOST_LIMITS = 3
 FEWEST_NEAR = 3
 TRIED = 3
 # Of so many papers one may share a sentence that another's citation alone would carry.
-SPARED = 8
-PARTNERS = 3
+SPARED = 5
 # How what papers share is said; both are carried by papers that are about it, "work on ..." less often.
-_SHARED = ("{term} {verb} studied in", "{term} {verb} the subject of")
+_SHARED = ("{term} {be} studied in", "{term} {be} the subject of")
+_METHOD = "{term} {play} a part in"
 # "Smith et al.", "Smith and Doe", "Smith's", "SummN": such a name begins a clause as it begins a sentence.
 _NAMED = re.compile(
     r"[Tt]he authors\b|\S+ (?:et al\.|and (?:[A-Z]|v[ao]n |d[eu] ))"
@@ -83,6 +86,14 @@ class _Pair:
     following: _Turn
 
 
+@dataclass(frozen=True, slots=True)
+class _Beside:
+    """Results of two papers in one sentence, which can be told when both papers have been."""
+
+    text: str
+    labels: frozenset[int]
+
+
 @dataclass(slots=True)
 class _Written:
     """What stands in the summary by now."""
@@ -92,6 +103,7 @@ class _Written:
     papers: tuple[Account, ...] = ()
     texts: list[str] = field(default_factory=list)
     terms: set[str] = field(default_factory=set)
+    headed: Counter[int] = field(default_factory=Counter)
     spared: int = 0
 
     def takes(self, text: str, paper: Account) -> bool:
@@ -112,24 +124,19 @@ class _Written:
 
 
 def compose(
-    grouping: Grouping, plan: Plan, near: Sequence[int], vectors: EachAlone, supporting: Supporting
+    groups: Sequence[Group], plan: Plan, near: Sequence[int], vectors: EachAlone, supporting: Supporting
 ) -> str:
-    """Return the summary of all groups, a paragraph each; papers that stand alone share one.
+    """Return the summary of all groups, a paragraph each.
 
     What the papers nearest to the description leave open comes last.
     """
-    accounts = {paper.label: paper for group in grouping.groups for paper in group.papers}
+    accounts = {paper.label: paper for group in groups for paper in group.papers}
     written = _Written(vectors, supporting, tuple(accounts.values()), spared=len(accounts) // SPARED)
-    opening = _shared(grouping.common, [accounts[label] for label in grouping.holders], written, _SHARED[0])
-    alone = [group for group in grouping.groups if len(group.papers) == 1]
-    joined = [group for group in grouping.groups if len(group.papers) > 1]
     paragraphs = [
-        " ".join(text for group in alone for text in _group(group, plan, written, 0)),
-        *(" ".join(_group(group, plan, written, place)) for place, group in enumerate(joined)),
+        *(" ".join(_group(group, plan, written, place)) for place, group in enumerate(groups)),
         " ".join(_limits([accounts[label] for label in near[: max(FEWEST_NEAR, len(near) // 2)]], written)),
     ]
-    told = [part for part in paragraphs if part]
-    return "\n\n".join([f"{opening} {told[0]}".strip(), *told[1:]]) if told else opening
+    return "\n\n".join(filter(None, paragraphs))
 
 
 def telling_in(summary: str, paper: Account) -> int:
@@ -156,23 +163,23 @@ def _sentences(paper: Account, names: Iterable[ElementName]) -> Iterator[str]:
 
 def _group(group: Group, plan: Plan, written: _Written, place: int) -> Iterator[str]:
     """Yield what a group shares and then its papers, two in one sentence where both are told so."""
-    holders = [paper for paper in group.papers if paper.label in group.holders]
-    heading = _shared(group.term, holders, written, _SHARED[(place + 1) % len(_SHARED)])
-    if heading:
-        yield heading
+    yield from islice(_headings(group, written, place), 1)
     turns = [_turn(paper, TELLINGS[plan.get(paper.label, 0)], written) for paper in group.papers]
+    beside = [] if group.are_alone else list(_results_beside(turns, written))
+    waiting = {label for one in beside for label in one.labels}
+    told: set[int] = set()
     before: Account | None = None
     while turns:
         turn = turns.pop(0)
-        if pair := _pair(turn, turns, written):
-            yield pair.text
+        pair = None if group.are_alone else _pair(turn, turns, group, written)
+        if pair:
             turns.remove(pair.following)
-            yield from _seconds([turn, pair.following], written, named=True)
-            before = pair.following.paper
-            continue
-        yield _single(turn, before, written)
-        yield from _seconds([turn], written, named=False)
-        before = turn.paper
+        now = [turn, pair.following] if pair else [turn]
+        yield pair.text if pair else _single(turn, None if group.are_alone else before, written)
+        yield from _seconds([one for one in now if one.label not in waiting], written, named=bool(pair))
+        told |= {one.label for one in now}
+        yield from (one.text for one in beside if one.labels <= told and one.labels & {t.label for t in now})
+        before = now[-1].paper
 
 
 def _turn(paper: Account, telling: Telling, written: _Written) -> _Turn:
@@ -214,10 +221,15 @@ def _seconds(turns: Sequence[_Turn], written: _Written, *, named: bool) -> Itera
     """Yield what is told further; behind a pair, only sentences that say whose they are."""
     for turn in turns:
         for text in _sentences(turn.paper, turn.telling.second if turn.mains else ()):
-            if (not named or _says_whose(text, turn.paper)) and written.takes(text, turn.paper):
+            if (not named or _is_clearly_of(turn, text)) and written.takes(text, turn.paper):
                 written.texts.append(text)
                 yield _cited(text, turn.label)
                 break
+
+
+def _is_clearly_of(turn: _Turn, text: str) -> bool:
+    """Tell whether a sentence says whose it is, or names what its paper was told of."""
+    return _says_whose(text, turn.paper) or share_a_name(text, " ".join((turn.paper.title, *turn.mains)))
 
 
 def _says_whose(text: str, paper: Account) -> bool:
@@ -227,21 +239,58 @@ def _says_whose(text: str, paper: Account) -> bool:
     return begins or _OF_AUTHORS.search(text) is not None
 
 
-def _pair(turn: _Turn, others: Sequence[_Turn], written: _Written) -> _Pair | None:
-    """Return a paper and the likest of the next few of one year in one sentence."""
+def _pair(turn: _Turn, others: Sequence[_Turn], group: Group, written: _Written) -> _Pair | None:
+    """Return a paper and the likest of those that follow it in its group in one sentence."""
     offers = [
         (-written.alike(main, sequel), at, main, sequel)
-        for at, following in enumerate(others[:PARTNERS])
-        if following.paper.year == others[0].paper.year and _may_pair(turn, following, written)
+        for at, following in enumerate(others)
+        if _may_pair(turn, following, written)
         for main, sequel in product(turn.mains, following.mains)
         if _may_join(main, sequel)
-        and share_a_term(main, sequel, [turn.paper, following.paper], written.papers)
+        and (
+            group.has_in_common(turn.label, following.label)
+            or share_a_term(main, sequel, [turn.paper, following.paper], written.papers)
+        )
     ]
-    for _, at, main, sequel in sorted(offers):
+    near = [offer for offer in sorted(offers) if NEIGHBOURS <= -offer[0] < ALIKE]
+    for _, at, main, sequel in near[:MOST_JOINS]:
         if text := _joined(turn, main, others[at], sequel, written):
             written.texts += [main, sequel]
             return _Pair(text, others[at])
     return None
+
+
+def _results_beside(turns: Sequence[_Turn], written: _Written) -> Iterator[_Beside]:
+    """Yield results of two papers each that name the same data or measure, a paper's once."""
+    used: set[int] = set()
+    for one, other in combinations(turns, 2):
+        if used & {one.label, other.label}:
+            continue
+        for first, second in product(_results(one), _results(other)):
+            if not _may_stand_beside(first, one, second, other, written):
+                continue
+            if text := _joined(one, first, other, second, written):
+                written.texts += [first, second]
+                used |= {one.label, other.label}
+                yield _Beside(text, frozenset((one.label, other.label)))
+                break
+
+
+def _results(turn: _Turn) -> list[str]:
+    """Return what could stand as a paper's second sentence and says whose results they are."""
+    return [
+        text
+        for text in _sentences(turn.paper, turn.telling.second)
+        if text not in turn.mains and _is_clearly_of(turn, text)
+    ]
+
+
+def _may_stand_beside(first: str, one: _Turn, second: str, other: _Turn, written: _Written) -> bool:
+    is_short = len(words(f"{first} {second}")) <= LONGEST_RESULTS
+    is_clear = not (first.startswith("The authors") or second.startswith("The authors"))
+    if not (is_short and is_clear and share_a_name(first, second)):
+        return False
+    return written.takes(first, one.paper) and written.takes(second, other.paper)
 
 
 def _may_pair(turn: _Turn, following: _Turn, written: _Written) -> bool:
@@ -257,10 +306,8 @@ def _are_related(one: Account, other: Account, vectors: EachAlone) -> bool:
 
 
 def _joined(turn: _Turn, main: str, following: _Turn, sequel: str, written: _Written) -> str:
-    alike = written.alike(main, sequel)
-    if not NEIGHBOURS <= alike < ALIKE:
-        return ""
-    link = "and" if alike >= CLOSE else "while"
+    """Return two sentences in one, if it needs both papers; "while" is for what is opposed."""
+    link = "while" if are_opposed(main, sequel) else "and"
     start, end = without_stop(main), without_stop(lowered(sequel))
     if not _needs_both(f"{start}, {link} {end}.", turn.paper, following.paper, written):
         return ""
@@ -291,17 +338,24 @@ def _may_join(main: str, sequel: str) -> bool:
     return is_short and is_clear and is_plain and is_told
 
 
-def _shared(term: str, papers: Sequence[Account], written: _Written, form: str) -> str:
-    """Return the sentence that says what papers share, citing those that carry it; it is said once."""
-    if not term or term.lower() in written.terms:
-        return ""
-    plural = term.endswith("s") and not term.endswith(("ss", "is", "us", "ics"))
-    text = form.format(term=term[:1].upper() + term[1:], verb="are" if plural else "is")
-    carried = sorted(paper.label for paper in papers if written.supporting.holds(f"{text}.", [paper]))
-    if len(carried) < 2:
-        return ""
-    written.terms.add(term.lower())
-    return f"{text} {''.join(f'[{label}]' for label in carried)}."
+def _headings(group: Group, written: _Written, place: int) -> Iterator[str]:
+    """Yield sentences that say what papers of a group share, citing those that carry it; none twice."""
+    papers = {paper.label: paper for paper in written.papers}
+    for shared in group.shared:
+        holders = [papers[label] for label in shared.holders]
+        text = _METHOD if shared.is_method else _SHARED[place % len(_SHARED)]
+        text = text.format(term=shared.term[:1].upper() + shared.term[1:], **_verbs(shared.term))
+        carried = sorted(one.label for one in holders if written.supporting.holds(f"{text}.", [one]))
+        within = {paper.label for paper in group.papers} & set(carried)
+        is_new = shared.term.lower() not in written.terms and all(written.headed[at] < 2 for at in carried)
+        if len(within) > 1 and is_new:
+            written.terms.add(shared.term.lower())
+            written.headed.update(carried)
+            yield f"{text} {''.join(f'[{label}]' for label in carried)}."
+
+
+def _verbs(term: str) -> dict[str, str]:
+    return {"be": "are", "play": "play"} if is_plural(term) else {"be": "is", "play": "plays"}
 
 
 def _limits(papers: Sequence[Account], written: _Written) -> Iterator[str]:

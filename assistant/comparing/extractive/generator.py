@@ -73,7 +73,7 @@ class ExtractiveComparer:
             **self._plan_of(summary, reading.accounts),
             **dict.fromkeys(step.new, (sample - 1) % len(TELLINGS)),
         }
-        text = compose(reading.grouping, plan, reading.near, self._vectors, self._supporting)
+        text = compose(reading.groups, plan, reading.near, self._vectors, self._supporting)
         self._keep(text, plan)
         return Draft(text)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from assistant.comparing.extractive.accounts import Account, read_account
-from assistant.comparing.extractive.grouping import Grouping, group_papers, nearest
+from assistant.comparing.extractive.grouping import Group, group_papers, nearest
 from assistant.comparing.extractive.vectors import EachAlone
 from assistant.comparing.protocol import ComparisonStep, SourceText
 from assistant.comparing.records import KeyElements
@@ -19,7 +19,7 @@ class Reading:
     """The papers of a step by label, in groups, and their labels, the nearest to the description first."""
 
     accounts: Mapping[int, Account]
-    grouping: Grouping
+    groups: tuple[Group, ...]
     near: tuple[int, ...]
 
 
@@ -50,8 +50,8 @@ class Readings:
         accounts = {
             label: self._account(step.sources[label], step.elements.get(label)) for label in step.labels
         }
-        grouping = group_papers(accounts, step.about, self._vectors)
-        return Reading(accounts, grouping, tuple(nearest(accounts, step.about, self._vectors)))
+        groups = group_papers(accounts, step.about, self._vectors)
+        return Reading(accounts, groups, tuple(nearest(accounts, step.about, self._vectors)))
 
     def _account(self, source: SourceText, elements: KeyElements | None) -> Account:
         key = id(source), id(elements)

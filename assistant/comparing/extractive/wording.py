@@ -231,12 +231,16 @@ def _cased(like: str, text: str) -> str:
     return text[:1].upper() + text[1:] if like[:1].isupper() else text
 
 
+# "Experimental results show": no name either.
+_PLAIN = frozenset(("experimental", "empirical", "extensive", "comprehensive"))
+
+
 def lowered(text: str) -> str:
     """Return a sentence as it goes on within another: a word that only opens sentences loses its capital."""
     known = vocabulary()
     first = text.split(maxsplit=1)[0].rstrip(",") if text else ""
     opens = first[1:].islower() or len(first) == 1
-    plain_word = first.lower() in known.function | known.generic | known.aspects | known.verbs
+    plain_word = first.lower() in known.function | known.generic | known.aspects | known.verbs | _PLAIN
     return text[:1].lower() + text[1:] if opens and plain_word else text
 
 
