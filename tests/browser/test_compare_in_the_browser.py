@@ -54,7 +54,8 @@ def _downloaded(page: Any, name: str) -> Path:
         if entry.is_visible():
             break
     with page.expect_download() as waiting:
-        entry.click()
+        # Not by the mouse: a menu that opens while the page settles may lie outside the window.
+        entry.dispatch_event("click")
     download = waiting.value
     path = Path(download.path()).with_name(download.suggested_filename)
     download.save_as(path)
