@@ -41,6 +41,7 @@ from assistant.comparing.records import (
     ComparisonRequest,
     PaperOrder,
     Planned,
+    TooLongError,
 )
 from assistant.comparing.store import ComparisonStore, StoredComparison, TakenUpError
 from assistant.generators.protocol import EXTRACTIVE
@@ -285,7 +286,7 @@ def _run(
             store.drop_round(identifier, error.round, run)
         why = without_kept(str(error))
         store.fail(identifier, why, run)
-        _say_stopped(identifier, why, as_json)
+        _say_stopped(identifier, why, as_json, can_go_on=not isinstance(error, TooLongError))
         raise typer.Exit(2) from error
     raise AssistantError("The comparison was not completed. Go on with it.")
 
@@ -298,9 +299,11 @@ def without_kept(message: str) -> str:
     return " ".join(message.split())
 
 
-def _say_stopped(identifier: str, why: str, as_json: bool) -> None:
-    """Say why a comparison is not finished, and how to go on with it."""
-    message = f"{why} What is done is kept. Go on with: python -m assistant compare --resume {identifier}"
+def _say_stopped(identifier: str, why: str, as_json: bool, *, can_go_on: bool = True) -> None:
+    """Say why a comparison is not finished, and how to go on with it where that leads further."""
+    message = f"{why} What is done is kept."
+    if can_go_on:
+        message += f" Go on with: python -m assistant compare --resume {identifier}"
     if as_json:
         print_json({"id": identifier, "error": message})
     err.print(storable(message), style="red", markup=False, soft_wrap=True)

@@ -16,6 +16,7 @@ from assistant.comparing.records import (
     Planned,
     RoundFinished,
     Sampled,
+    TooLongError,
     Voted,
     Working,
 )
@@ -411,3 +412,13 @@ def test_hostile_texts_forge_neither_marks_nor_labels(tmp_path, encoder):
 
 def test_a_connection_less_description_of_one_word_is_taken(run):
     assert run(ComparingModel(), count=2, about="summarization").answer.text
+
+
+def test_a_summary_too_long_for_its_model_ends_the_comparison_in_words(shelf, encoder):
+    """What comes to the same end again is an error of its own, so that nobody is told to go on."""
+    with (
+        StandinChat(default=ComparingModel()) as server,
+        comparer_over(server, shelf, encoder, context=2400) as comparer,
+        pytest.raises(TooLongError, match=r"more than Model can take in \(2,400 tokens"),
+    ):
+        compared(comparer, request_for(10))
