@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from assistant.records import AnswerSentence
+from explorer.asking.refusals import paper_link
 from explorer.parts.checking import (
     claims_said,
     problems_said,
@@ -19,7 +20,6 @@ from explorer.parts.citations import Checked, first_number, known_labels, source
 from explorer.parts.safe_text import UNCITED_MARK, answer_markdown, escaped, shortened
 from explorer.parts.score_bar import NOT_MEASURED
 from explorer.parts.wording import short_reference
-from explorer.refusals import paper_link
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from assistant.records import Citation
-from explorer.conversations import ADDRESS, address_of
+from explorer.asking.conversations import ADDRESS, address_of
 from explorer.navigation import PAPER
 from explorer.parts.citations import (
     Source,

@@ -17,7 +17,7 @@ from assistant.records import AssistantError, Parameters
 from corpus.errors import CorpusError
 from corpus.records import Paper, Scope
 from corpus.text import words
-from explorer.choices import draw_parameters, draw_writer
+from explorer.asking.choices import draw_parameters, draw_writer
 from explorer.comparing.desk import Desk, Order
 from explorer.comparing.examples import Example, example_comparison
 from explorer.navigation import COLLECTION, PAPER

@@ -18,9 +18,9 @@ from assistant.exports.comparison_latex import (
     comparison_to_ris,
 )
 from assistant.exports.comparison_markdown import comparison_to_markdown
+from explorer.asking.trail import STEP_NAMES, draw_sent
 from explorer.comparing.desk import Desk
 from explorer.parts.safe_text import escaped, shortened
-from explorer.trail import STEP_NAMES, draw_sent
 
 
 @dataclass(frozen=True, slots=True)

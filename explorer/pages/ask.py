@@ -1,6 +1,6 @@
 """The screen at /ask."""
 
-from explorer.ask import render_ask
+from explorer.asking.screen import render_ask
 from explorer.reader import current_reader
 from explorer.resources import open_library
 

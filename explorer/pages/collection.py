@@ -1,6 +1,6 @@
 """The screen at /collection."""
 
-from explorer.collection import render_collection
+from explorer.browsing.screen import render_collection
 from explorer.reader import current_reader
 from explorer.resources import open_library
 

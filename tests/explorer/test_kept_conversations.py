@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from assistant.conversations import ConversationStore
 from assistant.records import Evidence, ScoredPassage, Turn
 from assistant.transcript import to_json
-from explorer.conversations import listed_conversations
+from explorer.asking.conversations import listed_conversations
 from explorer.resources import Library
 from tests.explorer.asking import QUESTION, ask, choose_the_model, finish, reader_of, texts
 from tests.standin_chat import StandinChat, reply

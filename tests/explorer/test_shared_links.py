@@ -8,9 +8,9 @@ from streamlit.testing.v1 import AppTest
 from assistant.comparing.transcript import comparison_to_json
 from assistant.records import AssistantError
 from assistant.transcript import to_json
+from explorer.asking.conversations import clear, open_conversation
 from explorer.comparing.desk import Desk
 from explorer.comparing.kept import import_comparison, open_comparison, shelf_of
-from explorer.conversations import clear, open_conversation
 from explorer.reader import Reader
 from explorer.resources import Library
 from tests.assistant.comparing_model import ComparingModel

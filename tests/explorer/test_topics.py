@@ -14,13 +14,13 @@ from assistant.transcript import from_json, to_json
 from corpus.encoder import SentenceEncoder
 from corpus.records import Aspect, Author, Paper, Scope, Topic
 from corpus.store import Corpus
-from explorer.ask import filter_labels
-from explorer.bibliography import references_title
-from explorer.paper import external_links
+from explorer.asking.screen import filter_labels
 from explorer.parts.coverage import asked_about, covered, names_papers
 from explorer.parts.finding import count_topics, list_papers
 from explorer.parts.topics import Facet, FacetValue, by_kind, facets_of, known_topics, topic_label
 from explorer.parts.wording import affiliations, ordered_aspects, years_said
+from explorer.reading.bibliography import references_title
+from explorer.reading.screen import external_links
 from tests.explorer.studied_corpus import HOSTILE, MODEL, TITLES, build_studied_home
 from tests.explorer.test_screens import finish, reader_of, texts
 from tests.small_corpus import make_paper

@@ -5,17 +5,17 @@ from functools import partial
 import streamlit as st
 
 from assistant.records import Turn
+from explorer.asking.conversations import clear
+from explorer.asking.refusals import draw_refusal, search_again
+from explorer.asking.trail import draw_trail
 from explorer.checked import Looking, draw_checked, draw_references
-from explorer.conversations import clear
 from explorer.evidence import look_at
 from explorer.parts.citations import shown_draft
 from explorer.parts.jobs import JobView
 from explorer.parts.safe_text import answer_markdown, escaped, shortened
 from explorer.parts.wording import answer_with_references, counted, searched_for, seconds, steps_taken
 from explorer.reader import Failure, Reader
-from explorer.refusals import draw_refusal, search_again
 from explorer.resources import Library
-from explorer.trail import draw_trail
 
 
 def draw_turn(library: Library, reader: Reader, number: int, turn: Turn, *, is_last: bool) -> None:

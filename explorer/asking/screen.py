@@ -6,15 +6,16 @@ import streamlit as st
 
 from assistant.records import AskOptions, AssistantError
 from corpus.records import Scope
-from explorer.answers import draw_failure, draw_running, draw_turn
-from explorer.choices import Choices, draw_choices, filter_labels
-from explorer.conversations import (
+from explorer.asking.answers import draw_failure, draw_running, draw_turn
+from explorer.asking.choices import Choices, draw_choices, filter_labels
+from explorer.asking.conversations import (
     draw_notes,
     draw_sidebar,
     follow_address,
     keep_of,
     take_turns_from_elsewhere,
 )
+from explorer.asking.trail import draw_calls
 from explorer.evidence import render_evidence
 from explorer.parts.coverage import asked_about, collections_in, covered, listed, names_papers
 from explorer.parts.examples import Example, example_questions
@@ -26,7 +27,6 @@ from explorer.parts.score_bar import meaning
 from explorer.parts.wording import collection_facts, counted
 from explorer.reader import TURNS_SHOWN, Failure, Reader, current_owner
 from explorer.resources import Library, jobs
-from explorer.trail import draw_calls
 
 POLL_SECONDS = 0.2
 # More than the assistant takes: its refusal says what is wrong, where the box would just not send.

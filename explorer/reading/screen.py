@@ -7,9 +7,7 @@ import streamlit as st
 from corpus.errors import CorpusError
 from corpus.records import Paper, Passage, Scope
 from corpus.search import similar_papers
-from explorer.ask import ask_about
-from explorer.at_a_glance import draw_at_a_glance
-from explorer.bibliography import draw_bibliography
+from explorer.asking.screen import ask_about
 from explorer.comparing.desk import Desk, current_desk
 from explorer.navigation import ASK, COLLECTION, COMPARE, PAPER
 from explorer.parts.citations import cut_passage, passage_boxes, passage_page
@@ -19,6 +17,8 @@ from explorer.parts.safe_text import escaped, one_line, shortened, web_address
 from explorer.parts.sections import PaperSection, paper_sections
 from explorer.parts.wording import affiliations, all_authors, counted, short_reference
 from explorer.reader import Reader
+from explorer.reading.at_a_glance import draw_at_a_glance
+from explorer.reading.bibliography import draw_bibliography
 from explorer.resources import Library
 
 SIMILAR = 8

@@ -8,11 +8,11 @@ from streamlit.delta_generator import DeltaGenerator
 
 from assistant.comparing.admission import FEWEST_PAPERS
 from corpus.records import CollectionSummary, Scope
-from explorer.ask import ask_about, ask_within, draw_examples, papers_picked
+from explorer.asking.screen import ask_about, ask_within, draw_examples, papers_picked
+from explorer.browsing.facets import chosen_topics, clear_topics, draw_chosen, draw_facets, draw_facets_folded
+from explorer.browsing.paper_list import draw_papers
 from explorer.comparing.desk import current_desk
-from explorer.facets import chosen_topics, clear_topics, draw_chosen, draw_facets, draw_facets_folded
 from explorer.navigation import ASK, COMPARE
-from explorer.paper_list import draw_papers
 from explorer.parts.examples import example_questions
 from explorer.parts.finding import (
     ORDER_NAMES,
