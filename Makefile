@@ -6,14 +6,18 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 HOME_DIR := $(or $(PAPER_TRAIL_HOME),home)
 PORT ?= 8501
+ADDRESS ?= 127.0.0.1
+# The hosts that requests may be addressed to, where others than this machine reach the server.
+HOSTS ?=
 CODE := streamlit_app.py corpus indexer assistant explorer evaluation tests
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: app demo test lint format bench demo-pdfs chromium clean
+.PHONY: app demo test lint format bench bench-app demo-pdfs screenshots chromium clean
 
 app: $(VENV)/installed $(HOME_DIR)/corpus/manifest.json
-	@echo "Paper Trail: http://127.0.0.1:$(PORT)   (stop with Ctrl+C)"
-	@$(BIN)/streamlit run streamlit_app.py --server.port $(PORT)
+	@echo "Paper Trail: http://$(ADDRESS):$(PORT)   (stop with Ctrl+C)"
+	@$(BIN)/streamlit run streamlit_app.py --server.port $(PORT) --server.address $(ADDRESS) \
+	  $(foreach host,$(HOSTS),--server.allowedHosts $(host))
 
 demo: $(VENV)/installed
 	$(BIN)/python -m indexer demo
@@ -39,8 +43,10 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix $(CODE)
 	$(BIN)/ruff format $(CODE)
 
+# Each process has the tests of whole files, and its own copy of the demonstration.
+TEST_PROCESSES ?= 2
 test: lint chromium
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile
 
 # Without a browser the browser tests skip and say so.
 chromium:
@@ -57,9 +63,19 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python -m evaluation bench --search-rows $(SEARCH_ROWS)
 	$(BIN)/python -m evaluation bench $(if $(ANTHOLOGY),--anthology $(ANTHOLOGY))
 
+# Takes about four minutes, and one more to index real volumes; `SESSIONS="1 10 25 50"` takes each of these.
+SESSIONS ?= 25
+bench-app: $(VENV)/installed-dev
+	$(BIN)/python -m evaluation bench-app $(foreach count,$(SESSIONS),--sessions $(count)) \
+	  $(if $(ANTHOLOGY),--anthology $(ANTHOLOGY))
+
 # Renders the demonstration papers again from their sources; the PDFs are committed.
 demo-pdfs: $(VENV)/installed-dev
 	$(BIN)/python -m corpus.demo.render
+
+# Takes the README's pictures of every screen anew, of the demonstration alone.
+screenshots: $(VENV)/installed-dev chromium
+	$(BIN)/python -m tests.browser.take_screenshots
 
 # Leaves the corpus alone: `rm -r home` makes a fresh product.
 clean:

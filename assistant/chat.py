@@ -19,6 +19,7 @@ from assistant.records import (
     Answered,
     AskOptions,
     CallLog,
+    Checking,
     Draft,
     Event,
     Evidence,
@@ -74,6 +75,7 @@ class Assistant:
         checked = self._checker(question, papers, evidence, options.scope)
         drafting = _Drafting(rewrite, history, evidence)
         draft = yield from run.write(self._write(drafting, checked, options.drafts, run.log))
+        yield Checking()
         answer = run.timed("check", lambda: checked(draft))
         yield Answered(run.turn(rewrite, papers, evidence, answer))
 

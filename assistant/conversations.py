@@ -6,15 +6,20 @@ from typing import Any
 
 from sqlalchemy import (
     Column,
+    ColumnElement,
+    Connection,
     ForeignKey,
     Index,
     Integer,
     String,
     Table,
     Text,
+    and_,
+    delete,
     func,
     insert,
     select,
+    update,
 )
 from sqlalchemy.exc import IntegrityError
 
@@ -121,6 +126,35 @@ class ConversationStore(Database):
             number = 0 if number is None else number + 1
             connection.execute(insert(_TURNS), _row(conversation_id, number, document))
 
+    def change_turn(self, conversation_id: str, before: Turn, after: Turn) -> None:
+        """Put a turn in the place of another; nothing else of the conversation is written.
+
+        Raises ConversationError when the conversation is not there, or has no such turn.
+        """
+        document = turn_to_json(after)
+        with self._writing() as connection:
+            self._change(connection, conversation_id, updated=now())
+            where = self._place_of(connection, conversation_id, before)
+            connection.execute(update(_TURNS).where(where).values(format=FORMAT_VERSION, document=document))
+
+    def remove_turn(self, conversation_id: str, turn: Turn) -> None:
+        """Take a turn off a conversation; raises ConversationError where it is not there."""
+        with self._writing() as connection:
+            self._change(connection, conversation_id, updated=now())
+            connection.execute(delete(_TURNS).where(self._place_of(connection, conversation_id, turn)))
+        self._empty_log()
+
+    def _place_of(self, connection: Connection, conversation_id: str, turn: Turn) -> ColumnElement[bool]:
+        """Return what selects a turn's row; raises ConversationError when there is none."""
+        rows = select(_TURNS.c.number, _TURNS.c.document).where(_TURNS.c.conversation_id == conversation_id)
+        # The one that is changed is nearly always the last.
+        for number, document in connection.execute(rows.order_by(_TURNS.c.number.desc())):
+            if _is_of(document, turn):
+                return and_(_TURNS.c.conversation_id == conversation_id, _TURNS.c.number == number)
+        raise ConversationError(
+            "This question is no longer in the stored conversation. Reload the page to see what is."
+        )
+
     def get(self, conversation_id: str) -> Conversation | None:
         """Return a conversation with all turns that can be read, None when there is none of that id."""
         stored = self.read(conversation_id)
@@ -176,6 +210,14 @@ def _stored(conversation_id: str, title: str, rows: Iterable[Sequence[Any]]) -> 
         except AssistantError as error:
             faults.append(f"Turn {number + 1} cannot be read and is left out. {error}")
     return StoredConversation(Conversation(conversation_id, title, tuple(turns)), tuple(faults))
+
+
+def _is_of(document: str, turn: Turn) -> bool:
+    """Tell whether a stored document is that turn, as it is now or was before."""
+    try:
+        return turn_from_json(document).is_same_as(turn)
+    except AssistantError:
+        return False
 
 
 def _turn(written: int, document: str) -> Turn:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
+from assistant.verdicts import Feedback
 from corpus.records import Paper, PaperHits, Passage, Scope
 
 # The last three are steps of comparisons.
@@ -293,7 +294,10 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A question to its answer, with everything sent and received on the way."""
+    """A question to its answer, with everything sent and received on the way, and what its reader made of it.
+
+    Of one conversation `question` and `asked` name it: its feedback may change.
+    """
 
     question: str
     asked: str
@@ -307,10 +311,15 @@ class Turn:
     seconds: tuple[StepTime, ...]
     provenance: Provenance
     drafts: int = 1
+    feedback: Feedback = field(default_factory=Feedback)
 
     @property
     def usage(self) -> Usage:
         return usage_of(self.calls)
+
+    def is_same_as(self, other: "Turn") -> bool:
+        """Tell whether both are one turn, whatever their readers said of it since."""
+        return (self.asked, self.question) == (other.asked, other.question)
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,13 +353,18 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class Checking:
+    """Event: the draft is complete; its citations are being checked."""
+
+
+@dataclass(frozen=True, slots=True)
 class Answered:
     """Event: the turn is complete; always the last."""
 
     turn: Turn
 
 
-Event = Rewritten | Retrieved | Written | Answered
+Event = Rewritten | Retrieved | Written | Checking | Answered
 
 
 class AssistantError(Exception):

@@ -13,6 +13,7 @@ from assistant.records import (
     RequestKind,
     Turn,
 )
+from assistant.verdicts import Feedback, Verdict
 from corpus.records import Author, Passage, Scope
 
 KINDS: dict[RequestKind, str] = {
@@ -31,6 +32,7 @@ PROBLEMS: dict[DraftProblem, str] = {
     "language": "The reply is not in the language of the question.",
     "empty": "The reply was empty.",
 }
+VERDICTS: dict[Verdict, str] = {"good": "good", "bad": "not good"}
 _AUTHORS_NAMED = 12
 _SMALLEST_PRICE = 0.0001
 
@@ -62,6 +64,8 @@ def scope_said(scope: Scope) -> str:
         scope.papers and f"papers {', '.join(scope.papers)}",
         scope.years and f"years {scope.years[0]} to {scope.years[1]}",
         scope.topics and f"topics {', '.join(scope.topics)}",
+        scope.venues and f"venues {', '.join(scope.venues)}",
+        scope.authors and f"authors {', '.join(scope.authors)}",
     ]
     return "; ".join(part for part in parts if part) or "the whole corpus"
 
@@ -153,6 +157,15 @@ def made_with(made: Provenance) -> Iterator[str]:
         yield f"support scored by {made.scorer}"
     yield "corpus versions " + ", ".join(f"{entry.table} {entry.version}" for entry in made.corpus)
     yield made.product
+
+
+def feedback_said(feedback: Feedback) -> Iterator[str]:
+    """Yield what a reader made of an answer, a line each; nothing where they said nothing."""
+    if feedback.verdict:
+        yield f"A reader found this answer {VERDICTS[feedback.verdict]}."
+    for wrong in feedback.wrong_citations:
+        why = f": {wrong.note}" if wrong.note else "."
+        yield f"A reader found citation [{wrong.label}] of “{wrong.claim}” wrong ({wrong.passage_id}){why}"
 
 
 def not_cited(turn: Turn) -> tuple[LabelledPaper, ...]:

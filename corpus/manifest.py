@@ -11,8 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 from corpus.encoder import Encoder
 from corpus.errors import CorpusError
 
-SCHEMA_VERSION = 3
-TABLES = ("collections", "papers", "passages", "links", "builds")
+SCHEMA_VERSION = 4
+TABLES = ("collections", "papers", "passages", "links", "builds", "places", "clusters")
 
 
 def rebuild_advice(path: Path) -> str:

@@ -202,6 +202,15 @@ class CollectionSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class Cluster:
+    """Papers that lie together: `label` is of terms that set them apart, `papers` how many of the corpus."""
+
+    number: int
+    label: str
+    papers: int
+
+
+@dataclass(frozen=True, slots=True)
 class Failure:
     """A paper that could not be read, by the name its source gives it, and why."""
 
@@ -283,13 +292,15 @@ class Scope:
     """Which part of the corpus is meant; an empty tuple or None does not restrict.
 
     `years` is an inclusive range (first, last). `topics` are keys of topics: a paper is meant that has, of
-    each kind named, at least one.
+    each kind named, at least one. `venues` and `authors` (by `Author.name`) are alternatives each.
     """
 
     collections: tuple[str, ...] = ()
     papers: tuple[str, ...] = ()
     years: tuple[int, int] | None = None
     topics: tuple[str, ...] = ()
+    venues: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
 
 
 def paper_id(collection_id: str, key: str) -> str:

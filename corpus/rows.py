@@ -13,6 +13,7 @@ from corpus.records import (
     Author,
     Box,
     Build,
+    Cluster,
     Collection,
     Failure,
     Link,
@@ -105,6 +106,7 @@ PAPERS = pa.schema(
         ("aspects", pa.list_(_ASPECT)),
         ("topics", pa.list_(_TOPIC)),
         ("topic_keys", pa.list_(pa.string())),
+        ("author_names", pa.list_(pa.string())),
         ("references", pa.list_(_REFERENCE)),
         ("listed", pa.string()),
     ]
@@ -129,7 +131,18 @@ BUILDS = pa.schema(
         ("peak_memory_mib", pa.int32()),
     ]
 )
-SCHEMAS = {"collections": COLLECTIONS, "papers": PAPERS, "links": LINKS, "builds": BUILDS}
+PLACES = pa.schema(
+    [("paper_id", pa.string()), ("x", pa.float32()), ("y", pa.float32()), ("cluster", pa.int32())]
+)
+CLUSTERS = pa.schema([("number", pa.int32()), ("label", pa.string()), ("papers", pa.int32())])
+SCHEMAS = {
+    "collections": COLLECTIONS,
+    "papers": PAPERS,
+    "links": LINKS,
+    "builds": BUILDS,
+    "places": PLACES,
+    "clusters": CLUSTERS,
+}
 PAPER_COLUMNS = [field.name for field in fields(Paper)]
 PASSAGE_COLUMNS = [field.name for field in fields(Passage)]
 
@@ -139,7 +152,8 @@ def passages_schema(dimension: int) -> pa.Schema:
 
     `indexed` is what is searched and encoded: the paper's title and section path before the text.
     `sentence_vectors` are those of the paper's title and of each sentence, encoded alone, packed in 16 bits
-    a number. `year` and `topic_keys` repeat the paper's, so that a filter needs one table.
+    a number. `year`, `topic_keys`, `venue` and `author_names` repeat the paper's, so that a filter needs one
+    table.
     """
     return pa.schema(
         [
@@ -154,6 +168,8 @@ def passages_schema(dimension: int) -> pa.Schema:
             ("page", pa.int32()),
             ("year", pa.int32()),
             ("topic_keys", pa.list_(pa.string())),
+            ("venue", pa.string()),
+            ("author_names", pa.list_(pa.string())),
             ("indexed", pa.string()),
             ("vector", pa.list_(pa.float32(), dimension)),
             ("sentence_vectors", pa.binary()),
@@ -181,13 +197,21 @@ def paper_rows(entries: Sequence[PaperEntry]) -> pa.Table:
     rows = [
         asdict(entry.paper)
         | {
-            "topic_keys": [topic.key for topic in entry.paper.topics],
+            **_filtered_by(entry.paper),
             "references": [asdict(reference) for reference in entry.references],
             "listed": entry.listed,
         }
         for entry in entries
     ]
     return pa.Table.from_pylist(rows, schema=PAPERS)
+
+
+def _filtered_by(paper: Paper) -> Row:
+    """Return what filters need of a paper in a form that a table can compare."""
+    return {
+        "topic_keys": [topic.key for topic in paper.topics],
+        "author_names": [author.name for author in paper.authors],
+    }
 
 
 def passage_rows(
@@ -202,7 +226,7 @@ def passage_rows(
     `sentence_vectors` are each passage's title and sentences; a search does without them if it must.
     """
     repeated = {
-        identifier: {"year": paper.year, "topic_keys": [topic.key for topic in paper.topics]}
+        identifier: {"year": paper.year, "venue": paper.venue, **_filtered_by(paper)}
         for identifier, paper in papers.items()
     }
     rows = [
@@ -239,6 +263,10 @@ def link_rows(links: Iterable[Link]) -> pa.Table:
 
 def build_rows(builds: Sequence[Build]) -> pa.Table:
     return pa.Table.from_pylist([asdict(build) for build in builds], schema=BUILDS)
+
+
+def cluster_rows(clusters: Sequence[Cluster]) -> pa.Table:
+    return pa.Table.from_pylist([asdict(cluster) for cluster in clusters], schema=CLUSTERS)
 
 
 def to_collection(row: Row) -> Collection:

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from corpus.closeness import Closeness
 from corpus.encoder import Encoder
 from corpus.errors import CorpusError
 from corpus.records import Hit, PaperHits, Passage, Scope
-from corpus.store import Closeness, Corpus, Match
+from corpus.store import Corpus, Match
 from corpus.text import storable
 
 SearchMode = Literal["hybrid", "dense", "lexical"]
@@ -72,6 +73,11 @@ def search(
 
 def similar_papers(corpus: Corpus, passage: Passage, scope: Scope, papers: int) -> tuple[PaperHits, ...]:
     """Return the papers whose passages are nearest to `passage`, its own paper left out."""
+    asked = ("similar", passage.id, scope, papers)
+    return corpus.recall(asked, lambda: _similar_papers(corpus, passage, scope, papers))
+
+
+def _similar_papers(corpus: Corpus, passage: Passage, scope: Scope, papers: int) -> tuple[PaperHits, ...]:
     vector = corpus.vectors([passage.id]).get(passage.id)
     if vector is None:
         raise CorpusError(f"There is no passage {passage.id!r} in this corpus.")

@@ -1,5 +1,7 @@
 """Where things are and what is chosen: environment variables PAPER_TRAIL_*, read once."""
 
+import os
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -29,6 +31,7 @@ class Settings(BaseSettings):
     model_timeout: float = 60.0
     model_calls: int = Field(default=16, ge=1)
     model_calls_per_session: int = Field(default=6, ge=1)
+    questions_per_ten_minutes: int = Field(default=20, ge=0)  # of one visitor; 0 is no limit
     models_file: Path | None = None
     local_model: str = ""
     temperature: float = Field(default=0.2, ge=0, le=2)
@@ -39,6 +42,7 @@ class Settings(BaseSettings):
     grobid_url: str = ""
     grobid_timeout: float = Field(default=180.0, gt=0)
     grobid_concurrency: int = Field(default=0, ge=0)
+    private_hosts: bool = False  # whether readers may have pages of hosts in this network fetched
     arxiv_url: str = "https://export.arxiv.org"
     conversations: SecretStr = SecretStr("")  # a database's URL, which may hold a password
 
@@ -73,6 +77,16 @@ class Settings(BaseSettings):
 
 def read_settings() -> Settings:
     """Return the settings of this environment; raises CorpusError that names the variable at fault."""
+    # Every screen asks for them, and more than once: reading takes milliseconds, seeing no change does not.
+    return _settings_of(frozenset(entry for entry in os.environ.items() if _is_ours(entry[0])))
+
+
+def _is_ours(variable: str) -> bool:
+    return variable.upper().startswith(("PAPER_TRAIL_", "TOGETHER_API_KEY"))
+
+
+@lru_cache(maxsize=8)
+def _settings_of(_environment: frozenset[tuple[str, str]]) -> Settings:
     try:
         return Settings()
     except ValidationError as error:

@@ -4,24 +4,41 @@ A writer (corpus.writer) changes the tables and then replaces the manifest in on
 old corpus until the new one is complete, and a writer that dies leaves the old corpus in place.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpus import rows, tables
+from corpus import figures, rows, tables
+from corpus.closeness import Closeness, measure
 from corpus.encoder import Encoder, Vectors
 from corpus.errors import CorpusError
 from corpus.manifest import TABLES, Manifest, check_encoder, read_manifest
-from corpus.records import Build, Collection, CollectionSummary, Link, Paper, Passage, Reference, Scope
+from corpus.records import (
+    Build,
+    Cluster,
+    Collection,
+    CollectionSummary,
+    Link,
+    Paper,
+    Passage,
+    Reference,
+    Scope,
+    TopicKind,
+)
+from corpus.remembered import Remembered
 from corpus.tables import condition, quoted, scan
 
-PaperOrder = Literal["position", "title", "newest", "oldest"]
+PaperOrder = figures.PaperOrder
+Value = TypeVar("Value")
 _IDS_PER_QUERY = 500
+# Of what single papers were read for: papers, passages, entries of bibliographies; some tens of MB at most.
+_READ_KEPT = 20_000
+_PAPERS_AT_ONCE = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +60,6 @@ class Match:
     row: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Closeness:
-    """How close a passage is to a query, by cosine: as a whole, and its title or nearest sentence.
-
-    `best_sentence` counts from 0. Without vectors of its sentences a passage is as close as it is as a whole.
-    """
-
-    passage: float
-    sentence: float
-    best_sentence: int | None
-
-
 class Corpus:
     """The papers and passages of a published corpus, read-only."""
 
@@ -67,6 +72,9 @@ class Corpus:
             for name, table in self._tables.items():
                 table.checkout(manifest.versions[name])
             self._probes = tables.probes(self._tables["passages"])
+        self._remembered = Remembered()
+        # Apart from the counts, so that whoever reads on does not push these out.
+        self._read = Remembered(entries=_READ_KEPT)
 
     @classmethod
     def open(cls, path: Path, encoder: Encoder) -> "Corpus":
@@ -95,34 +103,17 @@ class Corpus:
 
     def collections(self) -> tuple[CollectionSummary, ...]:
         """Return every collection with its counts, in the order of their ids."""
-        papers = scan(self._tables["papers"], ["collection_id", "full_text", "year"])
-        counts = papers.group_by("collection_id").aggregate(
-            [([], "count_all"), ("full_text", "sum"), ("year", "min"), ("year", "max")]
-        )
-        by_collection = {row["collection_id"]: row for row in counts.to_pylist()}
-        passages = _counts(scan(self._tables["passages"], ["collection_id"])["collection_id"])
-        builds = {build.collection_id: build for build in self.builds()}
-        found = scan(self._tables["collections"], rows.COLLECTIONS.names).to_pylist()
-        return tuple(
-            _summary(
-                collection,
-                by_collection.get(collection.id, {}),
-                passages.get(collection.id, 0),
-                builds.get(collection.id),
-            )
-            for collection in sorted(map(rows.to_collection, found), key=lambda collection: collection.id)
-        )
+        return self._remembered.answer("collections", self._summaries)
 
     def collection(self, collection_id: str) -> Collection:
         """Return one collection; raises CorpusError when the corpus has none of that id."""
-        where = f"id = {quoted(collection_id)}"
-        found = scan(self._tables["collections"], rows.COLLECTIONS.names, where).to_pylist()
-        if not found:
-            raise CorpusError(f"There is no collection {collection_id!r} in this corpus.")
-        return rows.to_collection(found[0])
+        return self.recall(("collection", collection_id), lambda: self._collection(collection_id))
 
     def collection_ids(self) -> tuple[str, ...]:
-        return tuple(sorted(scan(self._tables["collections"], ["id"])["id"].to_pylist()))
+        return self._remembered.answer(
+            "collection ids",
+            lambda: tuple(sorted(scan(self._tables["collections"], ["id"])["id"].to_pylist())),
+        )
 
     def papers(
         self,
@@ -132,25 +123,70 @@ class Corpus:
         limit: int | None = None,
     ) -> tuple[Paper, ...]:
         """Return the papers in `scope`, sorted, from `offset` on."""
-        columns = ["id", "collection_id", "position", "title", "year"]
-        keys = scan(self._tables["papers"], columns, condition(scope, "id"))
-        page = _sorted_ids(keys, order)[offset : None if limit is None else offset + limit]
-        return self.papers_by_id(page)
+        ids = self._sorted_ids(scope, order)
+        return self.papers_by_id(ids.slice(offset, limit).to_pylist())
 
     def count_papers(self, scope: Scope | None = None) -> int:
-        return int(self._tables["papers"].count_rows(condition(scope, "id")))
+        return self._of_scope("count", scope, lambda where: int(self._tables["papers"].count_rows(where)))
 
     def count_passages(self, paper_id: str) -> int:
         return int(self._tables["passages"].count_rows(f"paper_id = {quoted(paper_id)}"))
 
     def topic_counts(self, scope: Scope | None = None) -> dict[str, int]:
         """Return how many papers in `scope` have each topic, by the topic's key, the most frequent first."""
-        keys = scan(self._tables["papers"], ["topic_keys"], condition(scope, "id"))["topic_keys"]
-        counts = _counts(pc.list_flatten(keys))
-        return dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
+        found = self._of_papers("topics", scope, ["topic_keys"], _topic_counts)
+        return dict(found)
+
+    def year_counts(self, scope: Scope | None = None) -> dict[int, int]:
+        """Return how many papers in `scope` are of each year, the earliest first."""
+        return dict(self._of_papers("years", scope, ["year"], lambda papers: figures.years(papers["year"])))
+
+    def venue_counts(self, scope: Scope | None = None) -> dict[str, int]:
+        """Return how many papers in `scope` appeared at each venue, the most frequent first."""
+        count = self._of_papers(
+            "venues", scope, ["venue"], lambda papers: figures.frequencies(papers["venue"])
+        )
+        return dict(count)
+
+    def topic_year_counts(
+        self, scope: Scope | None, kind: TopicKind, limit: int
+    ) -> dict[str, dict[int, int]]:
+        """Return how many papers of each year have a topic, for the most frequent topics of a kind."""
+        found = self._of_papers(
+            f"{limit} {kind} by year",
+            scope,
+            ["topic_keys", "year"],
+            lambda papers: figures.topic_years(papers, kind, limit),
+        )
+        return {key: dict(years) for key, years in found.items()}
+
+    def most_cited(self, scope: Scope | None, limit: int) -> tuple[tuple[str, int], ...]:
+        """Return the papers in `scope` that papers of this corpus cite most: ids, and by how many."""
+
+        def most(where: str | None) -> tuple[tuple[str, int], ...]:
+            citations = self._citations()
+            if where is not None and citations.num_rows:
+                within = scan(self._tables["papers"], ["id"], where)
+                citations = citations.filter(pc.is_in(citations["id"], within["id"].combine_chunks()))
+            return figures.most_cited(citations, limit)
+
+        return self._of_scope(f"{limit} most cited", scope, most)
+
+    def places(self, scope: Scope | None = None) -> pa.Table:
+        """Return id, title, year, x, y and cluster of the papers in `scope` that have a place on the map."""
+        return self._of_papers("places", scope, ["id", "title", "year"], self._placed)
+
+    def clusters(self) -> tuple[Cluster, ...]:
+        """Return the clusters of the map, in the order of their numbers."""
+        return self._remembered.answer("clusters", self._clusters)
 
     def papers_by_id(self, ids: Sequence[str]) -> tuple[Paper, ...]:
         """Return the papers of `ids` that exist, in the given order."""
+        if len(ids) > _PAPERS_AT_ONCE:
+            return self._papers_by_id(ids)
+        return self.recall(("papers", tuple(ids)), lambda: self._papers_by_id(ids))
+
+    def _papers_by_id(self, ids: Sequence[str]) -> tuple[Paper, ...]:
         found = {row["id"]: rows.to_paper(row) for row in self._rows_by_id("papers", ids, rows.PAPER_COLUMNS)}
         return tuple(found[identifier] for identifier in ids if identifier in found)
 
@@ -163,8 +199,12 @@ class Corpus:
 
     def references(self, paper_id: str) -> tuple[Reference, ...]:
         """Return a paper's bibliography in its printed order."""
-        found = self._rows_by_id("papers", [paper_id], ["references"])
-        return tuple(rows.to_reference(row) for row in found[0]["references"]) if found else ()
+
+        def read() -> tuple[Reference, ...]:
+            found = self._rows_by_id("papers", [paper_id], ["references"])
+            return tuple(rows.to_reference(row) for row in found[0]["references"]) if found else ()
+
+        return self.recall(("references", paper_id), read)
 
     def links_from(self, paper_id: str) -> tuple[Link, ...]:
         """Return which entries of a paper's bibliography are papers of this corpus, in printed order."""
@@ -181,8 +221,12 @@ class Corpus:
 
     def passages(self, paper_id: str) -> tuple[Passage, ...]:
         """Return a paper's passages in reading order."""
-        table = scan(self._tables["passages"], rows.PASSAGE_COLUMNS, f"paper_id = {quoted(paper_id)}")
-        return tuple(rows.to_passage(row) for row in table.sort_by("number").to_pylist())
+
+        def read() -> tuple[Passage, ...]:
+            table = scan(self._tables["passages"], rows.PASSAGE_COLUMNS, f"paper_id = {quoted(paper_id)}")
+            return tuple(rows.to_passage(row) for row in table.sort_by("number").to_pylist())
+
+        return self.recall(("passages", paper_id), read)
 
     def passages_by_id(self, ids: Sequence[str]) -> tuple[Passage, ...]:
         """Return the passages of `ids` that exist, in the given order."""
@@ -215,26 +259,12 @@ class Corpus:
         """Return how close passages are that the search found to a unit vector, by their ids; not rounded."""
         if not matches:
             return {}
-        query = np.asarray(vector, np.float32)
         found = self._rows_found(matches, ["id", "vector", "sentence_vectors"])
-        wholes = found["vector"].combine_chunks().flatten().to_numpy().reshape(-1, len(query))
-        packed = found["sentence_vectors"].to_pylist()
-        counts = [rows.count_packed(one, len(query)) for one in packed]
-        similarities = _similarities(rows.unpack_vectors(b"".join(packed), len(query)), query)
-        return {
-            identifier: _close(whole, own)
-            for identifier, whole, own in zip(
-                found["id"].to_pylist(),
-                _similarities(wholes, query).tolist(),
-                np.split(similarities, np.cumsum(counts)[:-1]),
-                strict=True,
-            )
-        }
+        return measure(np.asarray(vector, np.float32), found)
 
     def builds(self) -> tuple[Build, ...]:
         """Return all builds, oldest first."""
-        table = scan(self._tables["builds"], rows.BUILDS.names).sort_by("started")
-        return tuple(rows.to_build(row) for row in table.to_pylist())
+        return self._remembered.answer("builds", self._builds)
 
     def known_papers(self) -> dict[str, dict[str, KnownPaper]]:
         """Return what each paper was made from and where it stands, by the ids of collection and paper."""
@@ -271,7 +301,63 @@ class Corpus:
         found = tables.matching(self._tables["passages"], words, scope, limit)
         return [Match(row["id"], row["paper_id"], row["_score"], row["_rowid"]) for row in found]
 
+    def _summaries(self) -> tuple[CollectionSummary, ...]:
+        return figures.summaries(
+            scan(self._tables["collections"], rows.COLLECTIONS.names),
+            scan(self._tables["papers"], ["collection_id", "full_text", "year"]),
+            scan(self._tables["passages"], ["collection_id"])["collection_id"],
+            {build.collection_id: build for build in self.builds()},
+        )
+
+    def _builds(self) -> tuple[Build, ...]:
+        table = scan(self._tables["builds"], rows.BUILDS.names).sort_by("started")
+        return tuple(rows.to_build(row) for row in table.to_pylist())
+
+    def _clusters(self) -> tuple[Cluster, ...]:
+        table = scan(self._tables["clusters"], rows.CLUSTERS.names).sort_by("number")
+        return tuple(Cluster(**row) for row in table.to_pylist())
+
+    def _citations(self) -> pa.Table:
+        return self._remembered.answer(
+            "citations", lambda: figures.citation_counts(scan(self._tables["links"], ["cited"])["cited"])
+        )
+
+    def _placed(self, papers: pa.Table) -> pa.Table:
+        return figures.placed(papers, scan(self._tables["places"], rows.PLACES.names))
+
+    def _sorted_ids(self, scope: Scope | None, order: PaperOrder) -> pa.ChunkedArray:
+        def ids(papers: pa.Table) -> pa.ChunkedArray:
+            if order == "cited":
+                papers = figures.with_citations(papers, self._citations())
+            return figures.sorted_ids(papers, order)
+
+        return self._of_papers(f"by {order}", scope, figures.columns_for(order), ids)
+
+    def _of_papers(
+        self, asked: str, scope: Scope | None, columns: list[str], find: Callable[[pa.Table], Value]
+    ) -> Value:
+        """Return what `find` makes of columns of the papers in `scope`, which is remembered."""
+        return self._of_scope(asked, scope, lambda where: find(scan(self._tables["papers"], columns, where)))
+
+    def _of_scope(self, asked: str, scope: Scope | None, find: Callable[[str | None], Value]) -> Value:
+        where = condition(scope, "id")
+        return self._remembered.answer((asked, where), lambda: find(where))
+
+    def recall(self, question: Hashable, find: Callable[[], Value]) -> Value:
+        """Return what `find` reads of papers, which is remembered: each rerun of a screen asks again."""
+        return self._read.answer(question, find)
+
+    def _collection(self, collection_id: str) -> Collection:
+        where = f"id = {quoted(collection_id)}"
+        found = scan(self._tables["collections"], rows.COLLECTIONS.names, where).to_pylist()
+        if not found:
+            raise CorpusError(f"There is no collection {collection_id!r} in this corpus.")
+        return rows.to_collection(found[0])
+
     def _links(self, side: Literal["citing", "cited"], paper_id: str) -> tuple[Link, ...]:
+        return self.recall((side, paper_id), lambda: self._read_links(side, paper_id))
+
+    def _read_links(self, side: Literal["citing", "cited"], paper_id: str) -> tuple[Link, ...]:
         table = scan(self._tables["links"], rows.LINKS.names, f"{side} = {quoted(paper_id)}")
         ordered = table.sort_by([("citing", "ascending"), ("reference", "ascending")])
         return tuple(Link(**row) for row in ordered.to_pylist())
@@ -287,43 +373,5 @@ class Corpus:
         return found
 
 
-def _similarities(vectors: Vectors, query: Vectors) -> Vectors:
-    # Not `@`: for a product this small its threads cost more time than they save, on a busy machine 20 times.
-    return cast(Vectors, np.einsum("ij,j->i", vectors, query))
-
-
-def _close(whole: float, similarities: Vectors) -> Closeness:
-    """Say how close a passage is from the similarities of its title and of its sentences."""
-    if len(similarities) < 2:
-        return Closeness(whole, whole, None)
-    return Closeness(whole, float(similarities.max()), int(similarities[1:].argmax()))
-
-
-def _counts(column: pa.ChunkedArray) -> dict[str, int]:
-    return {entry["values"]: entry["counts"] for entry in pc.value_counts(column).to_pylist()}
-
-
-def _summary(
-    collection: Collection, papers: rows.Row, passages: int, build: Build | None
-) -> CollectionSummary:
-    return CollectionSummary(
-        collection=collection,
-        papers=papers.get("count_all", 0),
-        passages=passages,
-        full_texts=papers.get("full_text_sum") or 0,
-        failed=len(build.failures) if build else 0,
-        first_year=papers.get("year_min"),
-        last_year=papers.get("year_max"),
-        built=build.started if build else "",
-    )
-
-
-def _sorted_ids(keys: pa.Table, order: PaperOrder) -> list[str]:
-    by: dict[PaperOrder, list[tuple[str, str]]] = {
-        "position": [("collection_id", "ascending"), ("position", "ascending")],
-        "title": [("folded", "ascending")],
-        "newest": [("year", "descending"), ("folded", "ascending")],
-        "oldest": [("year", "ascending"), ("folded", "ascending")],
-    }
-    folded = keys.append_column("folded", pc.utf8_lower(keys["title"]))
-    return cast(list[str], folded.sort_by([*by[order], ("id", "ascending")])["id"].to_pylist())
+def _topic_counts(papers: pa.Table) -> dict[str, int]:
+    return figures.frequencies(pc.list_flatten(papers["topic_keys"]))

@@ -34,13 +34,21 @@ _ADDITIONS_KEPT = 32
 # Whoever reads a table that no build publishes has opened it a moment ago.
 _KEPT_FOR_READERS = timedelta(hours=1)
 _INDICES: dict[str, dict[str, Any]] = {
-    "papers": {"id": BTree(), "collection_id": Bitmap(), "topic_keys": LabelList()},
+    "papers": {
+        "id": BTree(),
+        "collection_id": Bitmap(),
+        "topic_keys": LabelList(),
+        "venue": Bitmap(),
+        "author_names": LabelList(),
+    },
     "passages": {
         "indexed": FTS(),
         "id": BTree(),
         "paper_id": BTree(),
         "collection_id": Bitmap(),
         "topic_keys": LabelList(),
+        "venue": Bitmap(),
+        "author_names": LabelList(),
     },
     "links": {"citing": BTree(), "cited": BTree()},
 }
@@ -129,10 +137,10 @@ def scan(table: Any, columns: list[str], where: str | None = None) -> pa.Table:
         return _rows(table, columns, where).to_arrow()
 
 
-def scan_batches(table: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Yield all rows of a table a few at a time."""
+def scan_batches(table: Any, columns: list[str], where: str | None = None) -> Iterator[pa.RecordBatch]:
+    """Yield all rows of a table that meet a condition, a few at a time."""
     with _reading(table):
-        yield from _rows(table, columns, None).to_batches(batch_size=_ROWS_PER_BATCH)
+        yield from _rows(table, columns, where).to_batches(batch_size=_ROWS_PER_BATCH)
 
 
 def _rows(table: Any, columns: list[str], where: str | None) -> Any:
@@ -183,6 +191,11 @@ def one_of(column: str, values: Iterable[str]) -> str:
     return f"{column} IN ({', '.join(map(quoted, values))})"
 
 
+def _any_of(column: str, values: Iterable[str]) -> str:
+    """Return the condition that a list holds one of some values."""
+    return f"array_has_any({column}, make_array({', '.join(map(quoted, values))}))"
+
+
 def condition(scope: Scope | None, paper_column: Literal["id", "paper_id"]) -> str | None:
     """Return `scope` as an SQL condition: columns from here, every value quoted."""
     if scope is None:
@@ -197,7 +210,11 @@ def condition(scope: Scope | None, paper_column: Literal["id", "paper_id"]) -> s
         first, last = (min(max(int(year), 0), 9999) for year in scope.years)
         conditions.append(f"year >= {first} AND year <= {last}")
     for _, keys in groupby(sorted(scope.topics), key=lambda key: parse_topic_key(key)[0]):
-        conditions.append(f"array_has_any(topic_keys, make_array({', '.join(map(quoted, keys))}))")
+        conditions.append(_any_of("topic_keys", keys))
+    if scope.venues:
+        conditions.append(one_of("venue", scope.venues))
+    if scope.authors:
+        conditions.append(_any_of("author_names", scope.authors))
     return " AND ".join(conditions) or None
 
 

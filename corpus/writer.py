@@ -12,7 +12,7 @@ from corpus.encoder import Encoder
 from corpus.errors import CorpusError
 from corpus.links import Citable, link_references
 from corpus.manifest import TABLES, Manifest, check_encoder, read_manifest, write_manifest
-from corpus.records import Build, Collection, Reference
+from corpus.records import Build, Cluster, Collection, Reference
 from corpus.store import Corpus
 from corpus.tables import KEEP_VERSIONS, one_of, quoted, writing
 
@@ -86,6 +86,23 @@ class CorpusWriter:
     def add_builds(self, builds: Sequence[Build]) -> None:
         with writing(self._path):
             self._tables["builds"].add(rows.build_rows(builds))
+
+    def first_vectors(self) -> Iterator[pa.RecordBatch]:
+        """Yield the `paper_id` and the `vector` of every paper's first passage, in no particular order."""
+        return tables.scan_batches(self._tables["passages"], ["paper_id", "vector"], "number = 0")
+
+    def papers_as(self, columns: list[str], ids: Sequence[str]) -> Iterator[pa.Table]:
+        """Yield columns of the papers given as they will be published, some papers at a time."""
+        for start in range(0, len(ids), _IDS_PER_DELETION):
+            block = one_of("id", ids[start : start + _IDS_PER_DELETION])
+            yield tables.scan(self._tables["papers"], columns, block)
+
+    def put_map(self, places: pa.Table, clusters: Sequence[Cluster]) -> None:
+        """Replace the map of all papers; `places` has the columns of `rows.PLACES`."""
+        with writing(self._path):
+            for name, table in (("places", places), ("clusters", rows.cluster_rows(clusters))):
+                self._tables[name].delete("true")
+                self._tables[name].add(table)
 
     def publish(self) -> None:
         """Bring links and indices up to date and make everything visible to readers, in one step."""

@@ -58,6 +58,43 @@ def bench(
 
 
 @app.command()
+def bench_app(
+    home: Annotated[
+        Path | None, typer.Option(help="Measure on this PAPER_TRAIL_HOME, in which nothing is changed.")
+    ] = None,
+    *,
+    anthology: Annotated[
+        Path | None, typer.Option(help="Measure on real volumes from this Anthology data directory.")
+    ] = None,
+    sessions: Annotated[
+        list[int] | None, typer.Option(help="Visitors at once, by default 25; for several, repeat.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="How long each of four turns at a page takes.")] = 6.0,
+    think: Annotated[float, typer.Option(help="Seconds between two looks of a visitor.")] = 1.0,
+    clicks: Annotated[int, typer.Option(help="Clicks on citations in Chromium, where there is one.")] = 20,
+    page: Annotated[list[str] | None, typer.Option(help="Measure this page alone; may be repeated.")] = None,
+) -> None:
+    """Measure the app: how quickly pages are drawn for many visitors, beside Streamlit's stock settings."""
+    # The browser and the websocket are for development; who measures something else need not have them.
+    from evaluation import app_bench, app_report  # noqa: PLC0415
+    from evaluation.app_error import AppBenchError  # noqa: PLC0415
+
+    wanted = app_bench.Wanted(
+        home, anthology, tuple(sessions or (25,)), seconds, think, clicks, tuple(page or ())
+    )
+    try:
+        figures = app_bench.measure_app(wanted, lambda line: typer.echo(line, err=True))
+    except (AssistantError, CorpusError, AppBenchError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from None
+    for table in app_report.app_tables(figures):
+        out.print(table)
+    for failure in app_report.app_failures(figures):
+        typer.echo(failure)
+    typer.echo(json.dumps(figures))
+
+
+@app.command()
 def retrieval(
     data: Annotated[
         Path, typer.Option(help="A folder with corpus.jsonl, queries.jsonl and qrels.tsv (BEIR).")

@@ -1,107 +1,112 @@
 """The About screen: what is here, how it was made, and what the scores mean."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
-from assistant.thresholds import thresholds
+from assistant.admission import LONGEST_QUESTION
+from assistant.comparing.admission import FEWEST_PAPERS, LONGEST_DESCRIPTION, MOST_PAPERS
+from corpus.search import MAX_PAPERS, MIN_PAPERS
 from corpus.version import VERSION
-from explorer.parts.safe_text import escaped
-from explorer.parts.score_bar import meaning, score_bars
-from explorer.parts.wording import day
+from explorer.explaining.corpus import draw_building, draw_holdings
+from explorer.explaining.scores import draw_scores
+from explorer.explaining.writers import draw_writers
+from explorer.login import draw_signed_in
 from explorer.reader import Reader
 from explorer.resources import Library
 
-COMMANDS = """python -m indexer demo
-python -m indexer folder FOLDER --collection ID --title TITLE
+COMMANDS = """python -m indexer folder FOLDER --collection ID --title TITLE
 python -m indexer acl 2022.acl-long --anthology FOLDER
 python -m indexer arxiv --query QUERY --collection ID --title TITLE
 python -m indexer status"""
 
 
 def render_about(library: Library, _reader: Reader) -> None:
-    """Draw the About screen."""
+    """Draw the About screen: one of its parts, which the address names."""
     with st.container(key="reading_about"):
         st.title("About Paper Trail", anchor=False)
         st.markdown(
             "Paper Trail answers questions from a fixed collection of papers. Every sentence of an answer "
             "leads to the passage that carries it, and the whole exchange can be downloaded."
         )
-        _draw_holdings(library)
-        _draw_scores()
-        _draw_findings()
-        _draw_writers(library)
-        _draw_keeping()
-        st.subheader("Add a collection", anchor=False)
-        st.markdown("Collections are indexed from the terminal. Open screens see the new corpus at once.")
-        st.code(COMMANDS, language=None)
-        st.caption(f"Paper Trail {VERSION} · Apache-2.0")
-
-
-def _draw_holdings(library: Library) -> None:
-    st.subheader("What the corpus holds", anchor=False)
-    rows = [
-        {
-            "Collection": one.collection.title,
-            "Papers": one.papers,
-            "Full texts": one.full_texts,
-            "Passages": one.passages,
-            "Failed": one.failed,
-            "Built": day(one.built),
-            "Licence": one.collection.licence,
-        }
-        for one in library.corpus.collections()
-    ]
-    st.dataframe(rows, hide_index=True, key="holdings", alt="Collections with counts of papers and passages")
-    manifest = library.corpus.manifest
-    st.markdown(
-        f"Passages are found by words and by meaning together. The encoder is {escaped(manifest.encoder)}, "
-        f"weights {escaped(manifest.encoder_sha256[:12])}, run by {escaped(manifest.runtime)}."
-    )
-
-
-def _draw_scores() -> None:
-    bars = thresholds().overlap
-    st.subheader("What the bars mean", anchor=False)
-    st.markdown(escaped(meaning()))
-    st.html(
-        "".join(
-            score_bars(score, score) for score in (bars.partial / 2, (bars.partial + bars.strong) / 2, 0.9)
+        draw_signed_in()
+        chosen = st.pills(
+            "Parts",
+            list(PARTS),
+            default=next(iter(PARTS)),
+            required=True,
+            key="part",
+            bind="query-params",
+            label_visibility="collapsed",
         )
-    )
-    st.markdown(
-        "A high overlap can still be wrong: a changed number or a missing “not” leaves most words in place. "
-        "A low one can be right, when the writer used other words. Support is there for both: it is an "
-        "estimate, trained on claims that people have judged, and it errs too. Where the two bars disagree, "
-        "look twice."
-    )
+        title = chosen if chosen in PARTS else next(iter(PARTS))
+        with st.container(key="about_part"):
+            st.header(title, anchor=False)
+            PARTS[title](library)
+        st.caption(f"Paper Trail {VERSION} · Apache-2.0 · the demonstration papers are CC0")
 
 
-def _draw_findings() -> None:
-    st.subheader("What is found in papers", anchor=False)
+def _draw_findings(_library: Library) -> None:
     st.markdown(
-        "Challenge, approach and outcome are sentences of the paper itself, chosen from its abstract and "
+        "**Challenge, approach and outcome** are sentences of the paper itself, chosen from its abstract and "
         "introduction by their wording and place; where a model wrote one instead, its name and its overlap "
-        "with the paper stand beside it. Tasks, methods, data sets and metrics are those the paper names. "
-        "Fields of study are guessed from how near the abstract comes to descriptions of fields, and can be "
-        "wrong. A reference is linked when its DOI, arXiv id or title is that of a paper here."
+        "with the paper stand beside it."
     )
-
-
-def _draw_keeping() -> None:
-    st.subheader("What is kept", anchor=False)
+    st.markdown("**Tasks, methods, data sets and metrics** are those the paper names.")
     st.markdown(
-        "Conversations are stored on this server. A cookie that says nothing about you tells which are this "
-        "browser’s; it is used for nothing else. Whoever has a conversation’s link can open it, so share "
-        "links as you would share the conversation. What you delete is removed for good."
+        "**Fields of study** are guessed from how near the abstract comes to descriptions of fields, and can "
+        "be wrong."
     )
+    st.markdown("**References** are linked when their DOI, arXiv id or title is that of a paper here.")
 
 
-def _draw_writers(library: Library) -> None:
-    st.subheader("Who writes", anchor=False)
-    names = "\n".join(f"- {escaped(one.label)}" for one in library.writers())
-    st.markdown(names)
+def _draw_keeping(_library: Library) -> None:
     st.markdown(
-        "The extractive writer uses no model: it chooses sentences of the papers and arranges them, so "
-        "nothing is invented. With `TOGETHER_API_KEY`, or `PAPER_TRAIL_MODEL_URL` for a server of your own, "
-        "language models join the menu; questions and passages are then sent there. "
-        "`PAPER_TRAIL_LOCAL_MODEL` names a model that runs on this machine."
+        "Conversations and comparisons are stored on this server: questions, answers, what was sent and "
+        "received on the way. Whoever has the link of one can open it, so share links as you would share "
+        "what they lead to. What you delete is removed for good."
     )
+    st.markdown(
+        "A cookie that says nothing about you tells which are this browser’s; it is used for nothing else. "
+        "No page asks anything of another host, and nobody is counted or followed."
+    )
+
+
+def _draw_limits(library: Library) -> None:
+    settings = library.settings
+    often = settings.questions_per_ten_minutes
+    limits = [
+        "Only what these papers say can be answered. A question that they do not answer is refused.",
+        "Figures, tables and formulas are known only by the text a parser finds in them.",
+        "Whether a question is answered, and whether a paper is right, is for you to judge.",
+        f"A question has at most {LONGEST_QUESTION:,} characters, and draws on {MIN_PAPERS} to {MAX_PAPERS} "
+        "papers.",
+        f"A comparison is of {FEWEST_PAPERS} to {MOST_PAPERS} papers; the description of your work has at "
+        f"most {LONGEST_DESCRIPTION:,} characters.",
+        f"A model server may stay silent for {settings.model_timeout:g} s. At most {settings.model_calls:,} "
+        f"calls to models are under way at once, {settings.model_calls_per_session:,} of them yours.",
+    ]
+    if often:
+        limits.append(f"You can ask {often:,} questions in ten minutes.")
+    st.markdown("\n".join(f"- {one}" for one in limits))
+
+
+def _draw_adding(_library: Library) -> None:
+    st.markdown("Collections are indexed from the terminal. Open screens see the new corpus at once.")
+    st.code(COMMANDS, language=None)
+    st.markdown(
+        "A folder may hold PDF, GROBID’s TEI, Markdown, plain text and Word files, one paper each. A second "
+        "run reads only what has changed, and a build that was stopped goes on where it was."
+    )
+
+
+PARTS: dict[str, Callable[[Library], None]] = {
+    "What the corpus holds": draw_holdings,
+    "How it was built": draw_building,
+    "What is found in papers": _draw_findings,
+    "Who writes": draw_writers,
+    "What the scores mean": lambda _library: draw_scores(),
+    "What is kept": _draw_keeping,
+    "Limits": _draw_limits,
+    "Add a collection": _draw_adding,
+}

@@ -54,10 +54,10 @@ def _draw_findings(number: int, checked: Checked, looking: Looking) -> None:
 def _draw_weak(number: int, weak: tuple[int, ...], looking: Looking) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.caption(weak_said(len(weak)), width="content")
-        st.button("show", key=f"weak_{number}", type="tertiary", on_click=_show_next, args=(weak, looking))
+        st.button("show", key=f"weak_{number}", type="tertiary", on_click=show_next, args=(weak, looking))
 
 
-def _show_next(numbers: tuple[int, ...], looking: Looking) -> None:
+def show_next(numbers: tuple[int, ...], looking: Looking) -> None:
     """Open the first of some citations, or the one after that which is open."""
     looking.open(next((number for number in numbers if number > looking.now), numbers[0]))
 

@@ -5,8 +5,10 @@ from functools import partial
 
 import streamlit as st
 
+from assistant.feedback import LONGEST_NOTE, mark_of
 from assistant.records import Citation
 from explorer.asking.conversations import ADDRESS, address_of
+from explorer.asking.feedback import Marks, marks_of
 from explorer.navigation import PAPER
 from explorer.parts.citations import (
     Source,
@@ -21,7 +23,7 @@ from explorer.parts.citations import (
 )
 from explorer.parts.listener import Heard, listen
 from explorer.parts.page_image import save_button, show_strip
-from explorer.parts.safe_text import escaped
+from explorer.parts.safe_text import escaped, shortened
 from explorer.parts.score_bar import meaning, score_bars
 from explorer.parts.wording import short_reference
 from explorer.reader import Focus, Reader
@@ -45,11 +47,12 @@ def render_evidence(library: Library, reader: Reader) -> None:
     source = source_in_focus(reader)
     if reader.narrow:
         if source and reader.drawer_open:
-            open_drawer(library, partial(source_in_focus, reader), _go_to(reader), reader.close_drawer)
+            marks = marks_of(library, reader)
+            open_drawer(library, partial(source_in_focus, reader), _go_to(reader), reader.close_drawer, marks)
         return
     with st.container(key="evidence_panel", gap="xsmall"):
         if source:
-            draw_source(library, source, "side", _go_to(reader))
+            draw_source(library, source, "side", _go_to(reader), marks_of(library, reader))
         elif has_numbers(reader):
             st.caption("Click a number in the answer to read the passage that carries it.")
 
@@ -99,34 +102,48 @@ def open_drawer(
     find: Callable[[], Source | None],
     go_to: Callable[[int], None],
     dismissed: Callable[[], None],
+    marks: Marks | None = None,
 ) -> None:
     """Show the passage of the source that `find` returns in a drawer over the screen."""
 
     @st.dialog("Passage", position="right", width="medium", on_dismiss=dismissed)
     def drawer() -> None:
         if source := find():
-            draw_source(library, source, "drawer", go_to)
+            draw_source(library, source, "drawer", go_to, marks)
 
     drawer()
 
 
-def draw_source(library: Library, source: Source, place: str, go_to: Callable[[int], None]) -> None:
-    """Draw where a citation leads; `go_to` is called with the number of a neighbour that is wanted."""
+def draw_source(
+    library: Library,
+    source: Source,
+    place: str,
+    go_to: Callable[[int], None],
+    marks: Marks | None = None,
+) -> None:
+    """Draw where a citation leads; `go_to` is called with the number of a neighbour that is wanted.
+
+    With `marks` the citation can be marked as wrong.
+    """
     with st.container(key=f"evidence_{place}", gap="xsmall"):
         _draw_head(source, place, go_to)
         _draw_passage(source, place)
         _draw_scores(source.citation)
         _draw_page(library, source, place)
         _draw_doors(library, source, place)
+        if marks and source.citation:
+            _draw_mark(marks, source.citation, place, f"{marks.number}_{source.number}")
 
 
 def _draw_head(source: Source, place: str, go_to: Callable[[int], None]) -> None:
+    has_keys = place == "side"  # A drawer is drawn where there is hardly a keyboard.
     with st.container(horizontal=True, vertical_alignment="center", key=f"{place}_head"):
         st.markdown(f"**Evidence for \\[{source.label}\\]**", width="stretch")
         st.button(
             ":material/chevron_left:",
             key=f"{place}_previous",
-            help="Previous citation",
+            help="Previous citation (key P)" if has_keys else "Previous citation",
+            shortcut="P" if has_keys else None,
             type="tertiary",
             disabled=source.number <= 1,
             on_click=go_to,
@@ -136,7 +153,8 @@ def _draw_head(source: Source, place: str, go_to: Callable[[int], None]) -> None
         st.button(
             ":material/chevron_right:",
             key=f"{place}_next",
-            help="Next citation",
+            help="Next citation (key N)" if has_keys else "Next citation",
+            shortcut="N" if has_keys else None,
             type="tertiary",
             disabled=source.number >= source.count,
             on_click=go_to,
@@ -190,3 +208,34 @@ def _draw_doors(library: Library, source: Source, place: str) -> None:
             save_button(path, source.paper.id, f"{place}_pdf")
         with st.popover("What do these mean?", type="tertiary", key=f"{place}_meaning"):
             st.markdown(meaning())
+
+
+def _draw_mark(marks: Marks, citation: Citation, place: str, which: str) -> None:
+    """Draw how a citation was marked as wrong, with the way back, or the field to mark it.
+
+    `which` is in the field's key: what was written for one citation is not for the next.
+    """
+    mark = mark_of(marks.turn, citation)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"{place}_mark"):
+        if mark is None:
+            _draw_marking(marks, citation, place, which)
+            return
+        why = f": {mark.note}" if mark.note else "."
+        st.caption(escaped(f"You marked this citation as wrong{why}"), width="content")
+        if st.button("Take it back", key=f"{place}_unmark", type="tertiary"):
+            marks.take_back(citation)
+            st.rerun()
+
+
+def _draw_marking(marks: Marks, citation: Citation, place: str, which: str) -> None:
+    with (
+        st.popover("Wrong citation", type="tertiary", icon=":material/flag:", key=f"{place}_wrong"),
+        st.form(f"{place}_wrong_form", border=False),
+    ):
+        st.caption("This passage does not carry what the answer says:")
+        st.text(shortened(citation.claim, 400))
+        key = f"{place}_wrong_note_{which}"
+        note = st.text_input("Why, if you like", key=key, max_chars=LONGEST_NOTE)
+        if st.form_submit_button("Mark as wrong", key=f"{place}_wrong_mark"):
+            marks.add(citation, note)
+            st.rerun()

@@ -6,6 +6,7 @@ import streamlit as st
 
 from corpus.errors import CorpusError
 from explorer.first_run import render_corpus_error, render_first_run
+from explorer.login import is_admitted, render_sign_in
 from explorer.parts.style import DARK_STYLE, STYLE
 from explorer.resources import has_corpus, open_library
 
@@ -42,6 +43,9 @@ def draw() -> None:
         ],
         position="top",
     )
+    if not is_admitted():
+        render_sign_in()
+        return
     if not has_corpus():
         render_first_run()
         return

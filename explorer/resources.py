@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import streamlit as st
@@ -23,16 +24,21 @@ from corpus.manifest import read_manifest
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
 from explorer.comparing.jobs import ComparisonJobs
+from explorer.parts.allowance import Allowance
 from explorer.parts.jobs import JobStore
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """The corpus as it was last published, and what reads and answers from it."""
+    """The corpus as it was last published, and what reads and answers from it.
+
+    Of a visitor's own documents `pdf_folder` is where their PDFs are; those of the corpus are where they are.
+    """
 
     settings: Settings
     encoder: Encoder
     corpus: Corpus
+    pdf_folder: Path | None = None
 
     def writers(self) -> tuple[GeneratorChoice, ...]:
         return generator_choices(self.settings)
@@ -45,7 +51,7 @@ class Library:
     def comparer(self, writer: str, parameters: Parameters | None = None, session: str = "") -> Comparer:
         """Return what compares papers with the writer of that name; raises AssistantError for none."""
         generator = open_comparative_generator(writer, self.settings, self.encoder, parameters, session)
-        kept = ElementStore.open(self.settings.corpus_path)
+        kept = ElementStore.open(self.corpus.path)
         return Comparer(self.corpus, self.encoder, generator, kept)
 
     def usual_parameters(self, writer: str) -> Parameters | None:
@@ -66,16 +72,26 @@ class Library:
         place = self.settings.conversations.get_secret_value() or str(self.settings.conversations_path)
         return hashlib.sha256(place.encode()).hexdigest()
 
+    @property
+    def is_own(self) -> bool:
+        """Tell whether this is a visitor's own documents."""
+        return self.pdf_folder is not None
+
     def pdf_path(self, pdf_sha256: str) -> Path | None:
         """Return where the PDF with that hash is kept, None when it is not."""
-        path = self.settings.pdf_path / f"{pdf_sha256}.pdf"
+        path = (self.pdf_folder or self.settings.pdf_path) / f"{pdf_sha256}.pdf"
         return path if pdf_sha256.isalnum() and path.is_file() else None
 
 
 def open_library() -> Library:
     """Return the library as of the last build; raises CorpusError when there is no usable corpus."""
     settings = read_settings()
-    published = _published(settings.corpus_path)
+    return _library(settings, _published(settings.corpus_path))
+
+
+@lru_cache(maxsize=4)
+def _library(settings: Settings, published: str) -> Library:
+    """Return the library of a manifest; each rerun asks twice, and finding it below takes a millisecond."""
     built_with = _built_with(settings.corpus_path) if published else ""
     encoder = _encoder(f"{settings.encoder} {settings.encoder_runtime} {built_with}", settings)
     return Library(settings, encoder, _corpus(settings.corpus_path, published, encoder))
@@ -88,6 +104,16 @@ def has_corpus() -> bool:
 @st.cache_resource(show_spinner=False)
 def jobs() -> JobStore:
     return JobStore()
+
+
+def allowance(settings: Settings) -> Allowance:
+    """Return what counts how much each visitor asks."""
+    return _allowance(settings.questions_per_ten_minutes)
+
+
+@st.cache_resource(show_spinner=False, max_entries=2)
+def _allowance(questions: int) -> Allowance:
+    return Allowance(questions)
 
 
 @st.cache_resource(show_spinner=False, max_entries=4, on_release=ConversationStore.close)

@@ -1,7 +1,8 @@
-"""What happens once, when the server starts."""
+"""What happens when the server starts, and beside the screens while it runs."""
 
 import asyncio
 import gc
+import importlib
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,27 +11,51 @@ import streamlit as st
 
 from assistant.attribution import score_attribution
 from corpus.errors import CorpusError
+from explorer.documents.folders import sweep
 from explorer.resources import open_library
 
 logger = logging.getLogger(__name__)
 
 FREEZE_SECONDS = 0.25
+COLLECT_SECONDS = 2.0
+# What the first visitor to a page would else wait for, and the garbage collector look through ever after.
+_DRAWN_WITH = (
+    "pandas",
+    "explorer.about",
+    "explorer.asking.screen",
+    "explorer.browsing.screen",
+    "explorer.comparing.screen",
+    "explorer.reading.screen",
+)
 
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Let the server answer at once, and load encoder and corpus beside it."""
-    loading = asyncio.create_task(_load())
+    beside = asyncio.create_task(_load_and_collect())
     yield
-    loading.cancel()
+    beside.cancel()
+
+
+async def _load_and_collect() -> None:
+    """Load what every question needs, and then collect garbage now and then.
+
+    Streamlit would collect it after every run of a screen (`runner.postScriptGC`), while all other visitors
+    wait; without that it would pile up.
+    """
+    await _load()
+    while True:
+        await asyncio.sleep(COLLECT_SECONDS)
+        if any(gc.get_count()[1:]):
+            gc.collect()
 
 
 async def _load() -> None:
     """Load what every question needs, keeping the garbage collector away from it.
 
-    Streamlit collects garbage after every run of a screen, which takes longer the more objects live: with the
-    encoder's libraries half a second each time. Frozen objects are left alone; freezing while they are still
-    being loaded keeps the first question from waiting for its own progress display.
+    Looking for garbage takes longer the more objects live: with the encoder's libraries half a second each
+    time. Frozen objects are left alone; freezing while they are still being loaded keeps the first question
+    from waiting for its own progress display.
     """
     loading = asyncio.create_task(asyncio.to_thread(warm_up))
     while not loading.done():
@@ -45,7 +70,10 @@ def warm_up() -> None:
     """Open the corpus and use encoder and scorer once; without a corpus there is nothing to open yet."""
     try:
         library = open_library()
+        sweep(library.settings.home)
         library.encoder.encode_query("warm up")
     except CorpusError as error:
         logger.warning("%s", error)
     score_attribution("warm up", "warm up")
+    for module in _DRAWN_WITH:
+        importlib.import_module(module)

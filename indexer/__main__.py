@@ -2,7 +2,7 @@
 
 import typer
 
-from indexer.commands import building, enriching, keeping, looking
+from indexer.commands import building, enriching, keeping, looking, reading
 
 app = typer.Typer(
     help="Read paper collections into the corpus.",
@@ -19,7 +19,7 @@ for _panel, _commands in {
         building.pdfs,
         building.tei,
     ),
-    "Look": (looking.status, looking.report, looking.verify, looking.doctor),
+    "Look": (looking.status, looking.report, looking.verify, looking.doctor, reading.read),
     "Keep": (building.reparse, enriching.enrich, keeping.remove, keeping.compact),
 }.items():
     for _command in _commands:

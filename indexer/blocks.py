@@ -9,9 +9,9 @@ from pathlib import Path
 from corpus import rows
 from corpus.encoder import Encoder, Vectors
 from corpus.errors import CorpusError
+from corpus.indexed import indexed_text, sentence_texts
 from corpus.records import Paper
 from indexer.enrich.fields import field_labeller
-from indexer.passages import indexed_text, sentence_texts
 from indexer.preparing import PreparedPaper
 from indexer.staging import Staging
 

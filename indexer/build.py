@@ -26,6 +26,7 @@ from corpus.writer import CorpusWriter
 from indexer.blocks import BlockEncoder, blocks, keep_pdf, stage
 from indexer.document import ParseError
 from indexer.locking import build_lock
+from indexer.paper_map import draw_map
 from indexer.parsers import open_tei_parser
 from indexer.preparing import ParserChoice, PreparedPaper, Preparer, Task
 from indexer.reading import file_sha256, is_pdf
@@ -242,6 +243,7 @@ class _Run:
         if told:
             self._write(told)
             self._writer.put_collections([tally.collection for tally in told])
+            self._draw_map(told)
             self._writer.add_builds([self._report(tally) for tally in told])
             self._writer.publish()
         self._share_rest(tallies)
@@ -275,6 +277,11 @@ class _Run:
             papers, passages = self._staging.paper_batches(fresh), self._staging.passage_batches(fresh)
             self._writer.add_papers(papers, passages)
         self._writer.move_papers({paper: to for tally in tallies for paper, to in tally.moved.items()})
+
+    def _draw_map(self, told: Sequence[_Tally]) -> None:
+        """Draw the map again when papers came, changed or went."""
+        if any(tally.fresh or self._gone(tally) for tally in told) and (problem := draw_map(self._writer)):
+            told[0].remarks.insert(0, Remark("the map", storable(problem)))
 
     def _report(self, tally: _Tally) -> Build:
         stamp = self._started.isoformat(timespec="milliseconds")

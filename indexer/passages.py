@@ -34,19 +34,6 @@ def make_passages(paper: Paper, document: Document | None) -> tuple[Passage, ...
     return tuple(passages)
 
 
-def indexed_text(paper: Paper, passage: Passage) -> str:
-    """Return what of a passage is searched and encoded: title and section path before its text."""
-    if passage.text == paper.title:
-        return paper.title
-    headings = (section.title for section in passage.section)
-    return "\n".join(part for part in (paper.title, *headings, passage.text) if part)
-
-
-def sentence_texts(paper: Paper, passage: Passage) -> list[str]:
-    """Return what of a passage is encoded piece by piece: its paper's title, then each sentence."""
-    return [paper.title, *(passage.sentence_text(index) for index in range(len(passage.sentences)))]
-
-
 def _first_passage(paper: Paper, document: Document | None) -> Passage:
     text = storable(paper.abstract or paper.title).strip()
     pieces = [piece for paragraph in (document.abstract if document else ()) for piece in paragraph.sentences]

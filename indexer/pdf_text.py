@@ -36,14 +36,14 @@ _KEYWORDS = re.compile(
 )
 
 
-def read_pdf(path: Path) -> Document:
-    """Read a paper from the text layer of its PDF.
+def read_pdf(path: Path, most_pages: int = MOST_PAGES) -> Document:
+    """Read a paper from the text layer of its PDF, of which no more than `most_pages` are read.
 
     Raises ParseError for files that are broken, encrypted or empty, and for scans without text.
     """
     try:
         count = page_count(path)
-        pages = list(islice(read_pages(path), MOST_PAGES))
+        pages = list(islice(read_pages(path), most_pages))
     except PdfError as error:
         raise ParseError(str(error)) from error
     _check_text(path, pages)
@@ -51,11 +51,11 @@ def read_pdf(path: Path) -> Document:
     if not lines:
         raise ParseError(f"{path.name} has no running text on its {len(pages)} pages")
     document = _Reader(lines, title_in_properties(path)).document(count)
-    return replace(document, notes=(*_left_out(count), *_damage(pages)))
+    return replace(document, notes=(*_left_out(count, most_pages), *_damage(pages)))
 
 
-def _left_out(count: int) -> tuple[str, ...]:
-    return (f"only the first {MOST_PAGES:,} of its {count:,} pages were read",) if count > MOST_PAGES else ()
+def _left_out(count: int, most: int) -> tuple[str, ...]:
+    return (f"only the first {most:,} of its {count:,} pages were read",) if count > most else ()
 
 
 def _damage(pages: Sequence[PdfPage]) -> tuple[str, ...]:

@@ -63,6 +63,9 @@ def verify(corpus: Corpus, pdf_folder: Path) -> Iterator[Problem]:
         yield from _check_counts(identifier, paper)
     for row in _rows(corpus, "links", rows.LINKS.names):
         yield from _check_link(row, papers)
+    for row in _rows(corpus, "places", ["paper_id"]):
+        if row["paper_id"] not in papers:
+            yield Problem(row["paper_id"], "it has a place on the map, and is not there")
     if missing := corpus.passages_not_indexed():
         yield Problem("the full-text index", f"{missing:,} passages are not in it")
     if missing := corpus.vectors_not_indexed():

@@ -4,9 +4,10 @@ import os
 
 # Read when the libraries are imported, so before everything else.
 os.environ["HF_HUB_OFFLINE"] = "1"
+# The texts of tests are short: a second thread of the encoder's mostly waits, and takes a core for it.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import subprocess
-import sys
+import gc
 from pathlib import Path
 
 import hypothesis
@@ -14,18 +15,24 @@ import pytest
 
 from corpus.encoder import SentenceEncoder
 from corpus.store import Corpus
+from tests.demo_home import PROJECT, build_demo_home
 
-# A busy machine is no fault of the code under test.
-hypothesis.settings.register_profile("unhurried", deadline=None)
+# A busy machine is no fault of the code under test. `pytest --hypothesis-profile=thorough` looks harder.
+hypothesis.settings.register_profile("unhurried", deadline=None, max_examples=40)
+hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000)
 hypothesis.settings.load_profile("unhurried")
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 def pytest_configure() -> None:
     # Fixtures of a whole session are made before `clean_environment` runs.
     for name in ("PAPER_TRAIL_HOME", "PAPER_TRAIL_ENCODER"):
         os.environ.pop(name, None)
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector what stays to the end: after every script of a screen it looks at all there is."""
+    gc.collect()
+    gc.freeze()
 
 
 def _settings_in_environment() -> list[str]:
@@ -45,12 +52,12 @@ def clean_environment(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
 
 @pytest.fixture(scope="session")
 def root() -> Path:
-    return ROOT
+    return PROJECT
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    folder = ROOT.parent / "shared"
+    folder = PROJECT.parent / "shared"
     if not (folder / "data").is_dir():
         pytest.skip("the shared data are not beside the repository")
     return folder
@@ -64,18 +71,7 @@ def encoder() -> SentenceEncoder:
 @pytest.fixture(scope="session")
 def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a PAPER_TRAIL_HOME with the demonstration corpus, built once by the indexer's own command."""
-    home = tmp_path_factory.getbasetemp() / "demo-home"
-    if not (home / "corpus" / "manifest.json").exists():
-        environment = {name: os.environ[name] for name in os.environ.keys() - _settings_in_environment()}
-        subprocess.run(
-            [sys.executable, "-m", "indexer", "demo"],
-            cwd=ROOT,
-            env=environment | {"PAPER_TRAIL_HOME": str(home), "PAPER_TRAIL_ENCODER_RUNTIME": "torch"},
-            check=True,
-            capture_output=True,
-            timeout=300,
-        )
-    return home
+    return build_demo_home(tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture(scope="session")

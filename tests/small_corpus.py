@@ -2,13 +2,28 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
 from corpus import rows
 from corpus.encoder import Encoder
-from corpus.records import Collection, Paper, Passage, Sentence, paper_id, passage_id
+from corpus.records import Collection, Paper, Passage, Reference, Sentence, paper_id, passage_id
 from corpus.writer import CorpusWriter
+
+# What somebody may write into an address instead of an id or a name.
+HOSTILE_IDS = [
+    "x' OR 1=1 --",
+    "'",
+    "''",
+    '"notes"',
+    "notes' OR 'a'='a",
+    "\\'",
+    "*",
+    "notes%",
+    "\ud800",
+    "\x00",
+]
 
 
 def make_paper(
@@ -42,7 +57,12 @@ def make_passages(paper: Paper, texts: Sequence[str]) -> list[Passage]:
     ]
 
 
-def add(writer: CorpusWriter, encoder: Encoder, papers: Mapping[Paper, Sequence[str]]) -> None:
+def add(
+    writer: CorpusWriter,
+    encoder: Encoder,
+    papers: Mapping[Paper, Sequence[str]],
+    references: Mapping[Paper, tuple[Reference, ...]] = MappingProxyType({}),
+) -> None:
     """Write papers with the texts of their passages, their collections with them, without publishing."""
     collections = sorted({paper.collection_id for paper in papers})
     writer.put_collections([Collection(identifier, f"Title of {identifier}") for identifier in collections])
@@ -51,7 +71,8 @@ def add(writer: CorpusWriter, encoder: Encoder, papers: Mapping[Paper, Sequence[
     # The same text is encoded once, so that a long paper costs little.
     different = list(dict.fromkeys(texts))
     vectors = dict(zip(different, encoder.encode_passages(different), strict=True))
-    paper_rows = rows.paper_rows([rows.PaperEntry(paper, ()) for paper in papers])
+    entries = [rows.PaperEntry(paper, references.get(paper, ())) for paper in papers]
+    paper_rows = rows.paper_rows(entries)
     passage_rows = rows.passage_rows(
         passages, {paper.id: paper for paper in papers}, texts, np.stack([vectors[t] for t in texts])
     )

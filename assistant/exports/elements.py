@@ -8,6 +8,7 @@ from corpus.text import storable
 # Marks that reorder the text round them, and that no reader can see.
 _INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 _ALONE = frozenset({"meta"})
+_PLAIN_ADDRESS = re.compile(r"https?://[^\s<>\"'`\\^{}|/][^\s<>\"'`\\^{}|]*", re.IGNORECASE)
 
 
 class Element(str):
@@ -38,7 +39,7 @@ def joined(*children: str) -> Element:
 
 
 def link(address: str, label: str) -> Element:
-    """Return a link to a page of the web; of an address that is none, the label alone."""
-    if not re.match(r"https?://[^\s/]", address, re.IGNORECASE):
+    """Return a link to a page of the web; of what is no plain address of one, the label alone."""
+    if not _PLAIN_ADDRESS.fullmatch(address):
         return text(label)
     return element("a", label, href=address, rel="noreferrer noopener", target="_blank")

@@ -39,6 +39,7 @@ def _turn(number: int, turn: Turn) -> Element:
         element("h2", f"{number}. {turn.question}"),
         quiet(wording.searched_for(turn)),
         *(_refused(turn.answer.refusal) if turn.answer.refusal else _answered(turn, checked)),
+        *_said(turn),
         *checked.passages(),
         *_sent(turn),
         class_="turn",
@@ -72,6 +73,12 @@ def _answered(turn: Turn, checked: CheckedAnswer) -> Iterator[Element]:
     if answer.sentences:
         yield element("h3", "Sentence by sentence")
         yield from checked.sentences()
+
+
+def _said(turn: Turn) -> Iterator[Element]:
+    if said := list(wording.feedback_said(turn.feedback)):
+        yield element("h3", "What a reader said")
+        yield element("ul", *(element("li", line) for line in said))
 
 
 def _sent(turn: Turn) -> Iterator[Element]:

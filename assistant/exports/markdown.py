@@ -33,6 +33,9 @@ def _turn_parts(number: int, turn: Turn) -> Iterator[str]:
         yield from _refusal_parts(turn.answer.refusal)
     else:
         yield from _answer_parts(turn)
+    if said := list(wording.feedback_said(turn.feedback)):
+        yield "### What a reader said"
+        yield "\n".join(f"- {escaped(line)}" for line in said)
     yield "### Passages given"
     yield from evidence_parts(turn.evidence)
     yield "### What was sent"

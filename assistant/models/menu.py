@@ -50,6 +50,21 @@ class ModelEntry(BaseModel):
 
 def load_models(user_file: Path | None = None) -> tuple[ModelEntry, ...]:
     """Return all models, the retired ones too; the user's come first, and override fields of bundled ones."""
+    return _load_models(user_file, _stamp(user_file) if user_file else None)
+
+
+def _stamp(file: Path) -> tuple[int, int] | None:
+    """Return what changes when a file does, None where it is not there."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size
+
+
+# Every screen with a menu of writers asks for them each time it is drawn.
+@lru_cache(maxsize=8)
+def _load_models(user_file: Path | None, _stamp: tuple[int, int] | None) -> tuple[ModelEntry, ...]:
     bundled = _read_tables(BUNDLED)
     own = _read_tables(user_file) if user_file else {}
     merged = {name: _defaults(name) | bundled.get(name, {}) | table for name, table in own.items()}

@@ -1,19 +1,22 @@
 """How a turn is drawn: question, steps, answer with citations, references, and what can be done with it."""
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from assistant.records import Turn
-from explorer.asking.conversations import clear
+from explorer.asking.actions import draw_actions
+from explorer.asking.feedback import wrong_numbers
 from explorer.asking.refusals import draw_refusal, search_again
-from explorer.asking.trail import draw_trail
-from explorer.checked import Looking, draw_checked, draw_references
+from explorer.checked import Looking, draw_checked, draw_references, show_next
 from explorer.evidence import look_at
 from explorer.parts.citations import shown_draft
 from explorer.parts.jobs import JobView
 from explorer.parts.safe_text import answer_markdown, escaped, shortened
-from explorer.parts.wording import answer_with_references, counted, searched_for, seconds, steps_taken
+from explorer.parts.steps import steps_html, steps_of, steps_so_far
+from explorer.parts.wording import counted, kind_said, searched_for
 from explorer.reader import Failure, Reader
 from explorer.resources import Library
 
@@ -27,30 +30,26 @@ def draw_turn(library: Library, reader: Reader, number: int, turn: Turn, *, is_l
     else:
         looking = _looking(reader, number)
         draw_checked(number, turn, looking)
+        _draw_marks(reader, number, turn, looking)
         draw_references(number, turn, looking)
-    _draw_actions(library, reader, number, turn, is_last=is_last)
+    draw_actions(library, reader, number, turn, is_last=is_last)
 
 
-def draw_running(view: JobView, number: int) -> None:
-    """Draw the question on its way, laid out as its turn will be."""
+def draw_running(view: JobView, number: int, stop: Callable[[], None] | None) -> None:
+    """Draw the question on its way, laid out as its turn will be; `stop` is None for who may not stop it."""
     _draw_question(number, view.question)
-    st.caption(progress(view))
+    with _steps_line(number):
+        st.caption(
+            searched_for(view.rewrite) if view.rewrite else "Making a search query of the question",
+            width="content",
+        )
+        if stop:
+            st.button("Stop", key="stop", icon=":material/stop_circle:", type="tertiary", on_click=stop)
+    st.html(steps_html(steps_so_far(view)))
     with st.container(key=f"reading_answer_{number}"):
         if view.text and view.papers:
             text, known = shown_draft(view.text, view.papers)
             st.markdown(answer_markdown(text, number, known))
-
-
-def progress(view: JobView) -> str:
-    """Return, as Markdown, what has been done for a question and what is being done."""
-    done = []
-    if view.rewrite:
-        done.append(searched_for(view.rewrite))
-    if view.papers is not None:
-        passages = sum(len(found.hits) for found in view.papers)
-        done.append(f"{counted(len(view.papers), 'paper')}, {counted(passages, 'passage')}")
-    now = _step_now(view)
-    return " · ".join([*done, f":shimmer[{now}] {seconds(view.seconds)}"])
 
 
 def draw_failure(reader: Reader, failure: Failure) -> None:
@@ -78,7 +77,7 @@ def _draw_ways_on(reader: Reader, failure: Failure) -> None:
             type="primary",
             key="retry",
             on_click=reader.ask,
-            args=(failure.question, failure.search_query),
+            args=(failure.question, failure.search_query, None, failure.replaces),
         )
     st.button(
         "Edit the question",
@@ -89,25 +88,19 @@ def _draw_ways_on(reader: Reader, failure: Failure) -> None:
     )
 
 
-def _step_now(view: JobView) -> str:
-    if view.state == "waiting":
-        return "waiting for a free worker"
-    if view.rewrite is None:
-        return "reading the question"
-    if view.papers is None:
-        return "finding passages"
-    return "writing" if view.text else "reading"
-
-
 def _draw_question(number: int, question: str) -> None:
     with st.container(key=f"question_{number}"):
         st.markdown(escaped(shortened(question, 600)))
 
 
+def _steps_line(number: int) -> DeltaGenerator:
+    return st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"steps_{number}")
+
+
 def _draw_steps(reader: Reader, number: int, turn: Turn) -> None:
-    """Draw what was searched for and found, with the field to search for something else."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"steps_{number}"):
-        st.caption(f"{searched_for(turn.rewrite)} · {steps_taken(turn)}", width="content")
+    """Draw what was searched for, with the field to search for something else, and the steps."""
+    with _steps_line(number):
+        st.caption(f"{searched_for(turn.rewrite)} · {kind_said(turn.rewrite)}", width="content")
         with (
             st.popover("edit", type="tertiary", key=f"edit_query_{number}_{reader.menus_closed}"),
             st.form(f"query_form_{number}", border=False),
@@ -122,6 +115,7 @@ def _draw_steps(reader: Reader, number: int, turn: Turn) -> None:
                 on_click=_search_again,
                 args=(reader, number, turn),
             )
+    st.html(steps_html(steps_of(turn)))
 
 
 def _search_again(reader: Reader, number: int, turn: Turn) -> None:
@@ -134,26 +128,18 @@ def _looking(reader: Reader, turn: int) -> Looking:
     return Looking(now, partial(look_at, reader, turn))
 
 
-def _draw_actions(library: Library, reader: Reader, number: int, turn: Turn, *, is_last: bool) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", key=f"actions_{number}"):
-        draw_trail(reader, number)
-        if not turn.answer.refusal:
-            with st.popover("Copy", type="tertiary", icon=":material/content_copy:", key=f"copy_{number}"):
-                st.caption("The answer with its references; the button at the corner copies it.")
-                st.code(answer_with_references(turn), language=None, wrap_lines=True)
-        st.button(
-            "Ask again",
-            key=f"again_{number}",
-            type="tertiary",
-            icon=":material/refresh:",
-            on_click=reader.ask,
-            args=(turn.question,),
-        )
-        if is_last and not reader.is_anothers:
-            with st.popover("Delete", type="tertiary", icon=":material/delete:", key="clear_menu"):
-                count = len(reader.turns)
-                st.caption(f"The conversation has {counted(count, 'answer')}. They cannot be had back.")
-                st.button("Delete this conversation", key="clear", on_click=clear, args=(library, reader))
+def _draw_marks(reader: Reader, number: int, turn: Turn, looking: Looking) -> None:
+    """Say how many citations were marked as wrong, with the way to them."""
+    wrong = wrong_numbers(turn)
+    if not wrong:
+        return
+    who = "Its reader" if reader.is_anothers or reader.is_imported else "You"
+    said = f"{who} marked {counted(len(wrong), 'citation')} as wrong."
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="xsmall", key=f"findings_own_{number}"
+    ):
+        st.caption(said, width="content")
+        st.button("show", key=f"wrong_{number}", type="tertiary", on_click=show_next, args=(wrong, looking))
 
 
 def _edit(reader: Reader, question: str) -> None:

@@ -1,6 +1,6 @@
 """What is chosen above the conversation: where to look, how many papers to read, and who writes how."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 
 import streamlit as st
@@ -11,15 +11,16 @@ from assistant.generators.parameters import RANGES
 from assistant.records import AskOptions, Parameters, RequestKind
 from corpus.records import Scope
 from corpus.search import DEFAULT_PAPERS, MAX_PAPERS, MIN_PAPERS
+from explorer.documents.choosing import draw_own_scope, look_in
 from explorer.parts.coverage import names_papers
 from explorer.parts.safe_text import escaped, shortened
-from explorer.parts.topics import topic_label
+from explorer.parts.topics import LONGEST_AUTHOR, topic_label, venue_name
 from explorer.parts.wording import KIND_NAMES, collection_titles, years_said
 from explorer.reader import Reader
 from explorer.resources import Library
 
-# The key of the years among topics, none of which is called so: theirs have a colon.
-YEARS = "years"
+# The keys of filters among topics, none of whose kinds is called so.
+YEARS, VENUE, AUTHOR = "years", "venue:", "author:"
 # How each is called, what it does, and the step it is set by.
 WORDS: dict[str, tuple[str, str, float]] = {
     "temperature": ("Temperature", "0 writes the likeliest words; higher is freer and less steady.", 0.05),
@@ -69,18 +70,22 @@ def draw_choices(library: Library, reader: Reader) -> Choices:
 
 def _draw_scope(library: Library, reader: Reader) -> Scope:
     """Draw the chips of collections, of chosen papers and of a filter; return what is left of them."""
+    if library.is_own:
+        return draw_own_scope(library, reader)
     titles = collection_titles(library.corpus.collections())
-    chosen = st.multiselect(
-        "Look in",
-        list(titles),
-        format_func=lambda one: titles.get(one, one),
-        placeholder="All collections",
-        key="scope_collections",
-        persist_state="session",
-    )
+    with look_in(reader) as labelled:
+        chosen = st.multiselect(
+            "Look in",
+            list(titles),
+            format_func=lambda one: titles.get(one, one),
+            placeholder="All collections",
+            key="scope_collections",
+            persist_state="session",
+            label_visibility=labelled,
+        )
     papers = _draw_papers_scope(library, reader) if reader.asked_about else ()
     within = _draw_filter_scope(reader) if names_papers(reader.asked_within) else Scope()
-    return Scope(tuple(chosen), papers, within.years, within.topics)
+    return replace(within, collections=tuple(chosen), papers=papers)
 
 
 def _draw_papers_scope(library: Library, reader: Reader) -> tuple[str, ...]:
@@ -95,10 +100,7 @@ def _draw_filter_scope(reader: Reader) -> Scope:
     within = reader.asked_within
     labels = filter_labels(within)
     left = _draw_restriction("Only papers with", labels, "scope_filter")
-    return Scope(
-        years=within.years if YEARS in left else None,
-        topics=tuple(topic for topic in within.topics if topic in left),
-    )
+    return left_of(within, left)
 
 
 def _draw_restriction(title: str, labels: Mapping[str, str], key: str) -> list[str]:
@@ -116,9 +118,21 @@ def _draw_restriction(title: str, labels: Mapping[str, str], key: str) -> list[s
 
 
 def filter_labels(within: Scope) -> dict[str, str]:
-    """Return what a scope's topics and years are called, by the key that each is chosen by."""
+    """Return what a scope's filters are called, by the key that each is chosen by."""
     labels = {topic: topic_label(topic) for topic in within.topics}
+    labels |= {f"{VENUE}{one}": f"Venue: {venue_name(one)}" for one in within.venues}
+    labels |= {f"{AUTHOR}{one}": f"Author: {shortened(one, LONGEST_AUTHOR)}" for one in within.authors}
     return labels | {YEARS: f"Year: {years_said(within.years)}"} if within.years else labels
+
+
+def left_of(within: Scope, left: Container[str]) -> Scope:
+    """Return a scope with those of its filters whose keys are left."""
+    return Scope(
+        years=within.years if YEARS in left else None,
+        topics=tuple(one for one in within.topics if one in left),
+        venues=tuple(one for one in within.venues if f"{VENUE}{one}" in left),
+        authors=tuple(one for one in within.authors if f"{AUTHOR}{one}" in left),
+    )
 
 
 def _draw_number() -> int:

@@ -5,7 +5,7 @@ from functools import partial
 import streamlit as st
 
 from assistant.conversations import ConversationStore, ConversationSummary, StoredConversation
-from assistant.records import AssistantError
+from assistant.records import AssistantError, Turn
 from assistant.transcript import from_json
 from explorer.parts.jobs import Keep
 from explorer.parts.keeping import Keeper, Kept
@@ -13,7 +13,7 @@ from explorer.parts.safe_text import escaped
 from explorer.parts.shelf import MOST_LISTED, Entry, Shelf, draw_shelf, is_id, text_of
 from explorer.parts.soundness import sound
 from explorer.parts.wording import counted, day
-from explorer.reader import Reader, check_own, current_owner, is_anothers
+from explorer.reader import Reader, TakenOff, check_own, current_owner, is_anothers
 from explorer.resources import Library, jobs
 
 ADDRESS = "conversation"
@@ -49,7 +49,8 @@ def open_conversation(library: Library, reader: Reader, identifier: str) -> None
         reader.missing_id = identifier
         return
     _turn_to(reader, stored)
-    reader.job_id = under_way
+    if job := jobs().get(under_way):
+        reader.begin(under_way, job.replaces)
     reader.is_anothers, reader.is_imported = is_others, is_imported
 
 
@@ -60,9 +61,8 @@ def take_turns_from_elsewhere(library: Library, reader: Reader) -> None:
     except AssistantError:
         return
     if stored:
-        known = {(turn.asked, turn.question) for turn in reader.turns}
         found = sound(stored.conversation)[0].turns
-        new = (turn for turn in found if (turn.asked, turn.question) not in known)
+        new = (turn for turn in found if not any(turn.is_same_as(known) for known in reader.turns))
         reader.turns = (*reader.turns, *new)
 
 
@@ -72,8 +72,13 @@ def _turn_to(reader: Reader, stored: StoredConversation) -> None:
     reader.turn_to(conversation, notes=(*stored.faults, *faults))
 
 
-def keep_of(library: Library, reader: Reader, question: str) -> Keep:
-    """Return what stores the turns of the reader's conversation, which begins in the store with its first."""
+def keep_of(library: Library, reader: Reader, question: str, replaces: Turn | None = None) -> Keep:
+    """Return what stores the next turn of the reader's conversation; the first begins it in the store.
+
+    A turn that replaces another takes its place there. What is asked of own documents is in no store.
+    """
+    if reader.is_private:
+        return lambda _turn: Kept()
     try:
         store = library.conversations()
         if not reader.is_kept:
@@ -81,9 +86,62 @@ def keep_of(library: Library, reader: Reader, question: str) -> Keep:
             reader.conversation_id, reader.title, reader.is_kept = begun.id, begun.title, True
             reader.visited.add(begun.id)
     except AssistantError as error:
-        unkept, problem = reader.unkept, str(error)
+        unkept, problem = _without(reader.unkept, replaces), str(error)
         return lambda turn: Kept((*unkept, turn), problem)
-    return Keeper(store, reader.conversation_id, reader.unkept).keep
+    stored = None if replaces and _holds(reader.unkept, replaces) else replaces
+    return Keeper(store, reader.conversation_id, _without(reader.unkept, replaces), stored).keep
+
+
+def _without(turns: tuple[Turn, ...], turn: Turn | None) -> tuple[Turn, ...]:
+    return tuple(one for one in turns if turn is None or not one.is_same_as(turn))
+
+
+def _holds(turns: tuple[Turn, ...], turn: Turn) -> bool:
+    return any(one.is_same_as(turn) for one in turns)
+
+
+def undo(library: Library, reader: Reader) -> None:
+    """Take the last question off the conversation, in the store too; or say why that cannot be.
+
+    It can be put back until another question is asked.
+    """
+    if not reader.turns or reader.job_id:
+        return
+    last = reader.turns[-1]
+    try:
+        if reader.is_kept:
+            check_own(library.conversations(), reader, reader.conversation_id)
+            if not _holds(reader.unkept, last):
+                library.conversations().remove_turn(reader.conversation_id, last)
+    except AssistantError as error:
+        reader.notes = (str(error),)
+        return
+    reader.turns, reader.unkept = reader.turns[:-1], _without(reader.unkept, last)
+    reader.focus, reader.drawer_open, reader.failure, reader.shown_calls = None, False, None, 0
+    reader.taken_off = TakenOff(last)
+
+
+def put_back(library: Library, reader: Reader) -> None:
+    """Put at the end of the conversation what was taken off it, in the store too."""
+    if reader.taken_off is None or reader.job_id:
+        return
+    turn = reader.taken_off.turn
+    kept = keep_of(library, reader, turn.question)(turn)
+    reader.turns, reader.taken_off = (*reader.turns, turn), None
+    reader.unkept, reader.notes = kept.unkept, (kept.problem,) if kept.problem else ()
+
+
+def change_turn(library: Library, reader: Reader, before: Turn, after: Turn) -> None:
+    """Have a turn as it is now in the store and on the screen; or say why that cannot be."""
+    try:
+        if reader.is_kept:
+            check_own(library.conversations(), reader, reader.conversation_id)
+            if not _holds(reader.unkept, before):
+                library.conversations().change_turn(reader.conversation_id, before, after)
+    except AssistantError as error:
+        reader.notes = (str(error),)
+        return
+    reader.change(before, after)
 
 
 def address_of(reader: Reader) -> str:

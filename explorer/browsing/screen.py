@@ -1,76 +1,59 @@
-"""The Collection screen: what is there, found by words, year and order, as a table or as cards."""
-
-from dataclasses import dataclass
-from typing import Any
+"""The Collection screen: what is there, found by words and filters, as a table, as cards or as a map."""
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from assistant.comparing.admission import FEWEST_PAPERS
 from corpus.records import CollectionSummary, Scope
-from explorer.asking.screen import ask_about, ask_within, draw_examples, papers_picked
-from explorer.browsing.facets import chosen_topics, clear_topics, draw_chosen, draw_facets, draw_facets_folded
+from explorer.asking.screen import ask_about, ask_within, draw_examples
+from explorer.browsing.filters import VIEWS, Filters, clear_filters, draw_chosen, draw_facets, draw_filters
+from explorer.browsing.map import draw_map
+from explorer.browsing.overview import draw_overview
 from explorer.browsing.paper_list import draw_papers
-from explorer.comparing.desk import current_desk
-from explorer.navigation import ASK, COMPARE
+from explorer.browsing.restrictions import Restrictions, current_restrictions, to_first_page
+from explorer.browsing.selection import MOST_SELECTED, draw_select_all, draw_selection, go_to_ask
+from explorer.browsing.volumes import draw_volumes
+from explorer.parts.coverage import names_papers
 from explorer.parts.examples import example_questions
-from explorer.parts.finding import (
-    ORDER_NAMES,
-    ORDERS,
-    Listing,
-    Order,
-    count_topics,
-    list_papers,
-    query_terms,
-    year_range,
-)
+from explorer.parts.finding import Finding, Listing, Order, query_terms
 from explorer.parts.listener import listen
 from explorer.parts.safe_text import escaped, shortened
-from explorer.parts.topics import facets_of
-from explorer.parts.wording import collection_facts, collection_titles, counted
+from explorer.parts.topics import Facet, facets_of, venue_facet
+from explorer.parts.wording import collection_facts, collection_titles, counted, menu_title
 from explorer.reader import Reader
 from explorer.resources import Library
 
 ALL = "all"
-VIEWS = ("Table", "Cards")
+# Asked one by one: of more, Ask would show more chips than can be read.
+MOST_ASKED_ABOUT = 30
+# What a newcomer is to know of this product.
+PROMISE = (
+    "Answers come from these papers alone: every sentence leads to the passage that carries it, and what "
+    "they cannot answer is refused."
+)
 
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """What is chosen above the list, and the place where topics are chosen, which needs the list."""
-
-    query: str
-    order: Order
-    view: str
-    years: tuple[int, int] | None
-    place_of_topics: DeltaGenerator
+Summaries = tuple[CollectionSummary, ...]
 
 
 def render_collection(library: Library, reader: Reader) -> None:
     """Draw the Collection screen."""
-    if reader.waiting_question:
-        _go_to_ask()
+    if reader.waiting:
+        go_to_ask()
     _measure(reader)
     summaries = library.corpus.collections()
     chosen = _draw_collections(summaries)
-    topics = chosen_topics(library.corpus.topic_counts())
-    if not topics:
-        _draw_welcome(library, reader, summaries, chosen)
-    filters = _draw_filters(reader, chosen)
-    scope = Scope(
-        collections=tuple(one.collection.id for one in chosen) if len(chosen) < len(summaries) else (),
-        years=filters.years,
-        topics=topics,
-    )
-    page = int(st.session_state.get("page", 1) or 1)
-    listing = list_papers(
-        library.corpus, library.encoder, filters.query, scope, order=filters.order, page=page
-    )
-    with filters.place_of_topics:
-        _draw_topics(library, reader, filters.query, scope, listing)
-    draw_chosen(topics)
-    _draw_listing(reader, listing, filters, scope)
-    _draw_picked(reader)
+    restrictions = current_restrictions(library.corpus)
+    filters = draw_filters(chosen, narrow=reader.narrow)
+    scope = _scope(summaries, chosen, restrictions, filters)
+    finding = Finding(library.corpus, library.encoder, filters.query, scope)
+    listing = _listing(finding, filters.order, int(st.session_state.get("page", 1) or 1))
+    draw_facets(filters, _facets(finding, listing), lambda: _years(finding, listing), narrow=reader.narrow)
+    draw_chosen(restrictions, filters)
+    if restrictions == Restrictions() and not (filters.query or filters.years or filters.view == "Map"):
+        _draw_beginning(library, reader, summaries, chosen)
+    if listing.total:
+        _draw_listed(reader, finding, listing, filters)
+    else:
+        _draw_nothing(filters, scope)
+    draw_selection(reader, library.corpus)
 
 
 def _measure(reader: Reader) -> None:
@@ -80,7 +63,7 @@ def _measure(reader: Reader) -> None:
         st.session_state["view"] = VIEWS[1]
 
 
-def _draw_collections(summaries: tuple[CollectionSummary, ...]) -> tuple[CollectionSummary, ...]:
+def _draw_collections(summaries: Summaries) -> Summaries:
     """Draw the menu of collections with what they hold; return the chosen ones."""
     titles = collection_titles(summaries)
     # The address is what counts: bound to it, the menu would write titles there, which need not be unique.
@@ -91,7 +74,7 @@ def _draw_collections(summaries: tuple[CollectionSummary, ...]) -> tuple[Collect
         picked = st.selectbox(
             "Collection",
             [ALL, *titles],
-            format_func=lambda one: titles.get(one, "All collections"),
+            format_func=lambda one: menu_title(titles[one]) if one in titles else "All collections",
             key="collection_menu",
             label_visibility="collapsed",
             on_change=_collection_chosen,
@@ -99,182 +82,146 @@ def _draw_collections(summaries: tuple[CollectionSummary, ...]) -> tuple[Collect
     chosen = tuple(one for one in summaries if picked in (ALL, one.collection.id))
     with facts:
         st.caption(escaped(collection_facts(chosen)))
+    if len(chosen) == 1 < len(summaries):
+        # The menu cuts a long title.
+        st.subheader(escaped(titles[picked]), anchor=False)
     if len(chosen) == 1 and chosen[0].collection.description:
-        st.markdown(escaped(shortened(chosen[0].collection.description, 400)))
+        st.caption(escaped(shortened(chosen[0].collection.description, 400)))
     return chosen
 
 
-def _draw_welcome(
-    library: Library,
-    reader: Reader,
-    summaries: tuple[CollectionSummary, ...],
-    chosen: tuple[CollectionSummary, ...],
-) -> None:
-    """Draw questions to begin with, for a visitor who has neither asked nor searched."""
-    if reader.turns or reader.job_id or st.session_state.get("q") or st.query_params.get("q"):
-        return
+def _scope(summaries: Summaries, chosen: Summaries, restrictions: Restrictions, filters: Filters) -> Scope:
+    return Scope(
+        collections=tuple(one.collection.id for one in chosen) if len(chosen) < len(summaries) else (),
+        years=filters.years,
+        topics=restrictions.topics,
+        venues=restrictions.venues,
+        authors=restrictions.authors,
+    )
+
+
+def _listing(finding: Finding, order: Order, page: int) -> Listing:
+    """Return what is listed; a search is not made again for a tick."""
+    if not finding.is_search:
+        return finding.papers(order, page)
+    key, listing = st.session_state.get("last_search", (None, None))
+    if key != (finding, order, page) or not isinstance(listing, Listing):
+        listing = finding.papers(order, page)
+        st.session_state["last_search"] = ((finding, order, page), listing)
+    return listing
+
+
+def _facets(finding: Finding, listing: Listing) -> tuple[Facet, ...]:
+    """Return what the papers listed can be restricted to."""
+    counts = listing.counts
+    topics = facets_of(finding.scope, counts.topics, lambda wider: finding.within(wider).counts().topics)
+    venues = venue_facet(finding.scope, counts.venues, lambda wider: finding.within(wider).counts().venues)
+    return (*topics, *venues)
+
+
+def _years(finding: Finding, listing: Listing) -> dict[int, int]:
+    """Return how many papers each year has, those outside the chosen years too."""
+    scope = finding.scope
+    if not scope.years:
+        return dict(listing.counts.years)
+    wider = Scope(scope.collections, scope.papers, None, scope.topics, scope.venues, scope.authors)
+    return dict(finding.within(wider).counts().years)
+
+
+def _draw_beginning(library: Library, reader: Reader, summaries: Summaries, chosen: Summaries) -> None:
+    """Draw the volumes, and questions to begin with for a visitor who has asked none."""
+    shows_volumes = len(chosen) == len(summaries) > 1
     held = tuple(one.collection.id for one in chosen)
-    examples = example_questions(library.corpus, held)[:3]
-    if examples:
-        st.markdown("**Ask these papers.** Each sentence of the answer leads to the passage that carries it.")
-        draw_examples(reader, examples, held if len(chosen) < len(summaries) else ())
-
-
-def _draw_filters(reader: Reader, chosen: tuple[CollectionSummary, ...]) -> Filters:
-    """Draw search, order, view and years: in one row, or on a phone behind one button."""
-    if reader.narrow:
-        query = _draw_search()
-        with st.popover("Filter and sort", icon=":material/tune:", width="stretch", key="filters_popover"):
-            return Filters(query, _draw_order(query), _draw_view(), _draw_years(chosen), st.container())
-    with st.container(horizontal=True, vertical_alignment="bottom", key="filters"):
-        query = _draw_search()
-        order, view, years = _draw_order(query), _draw_view(), _draw_years(chosen)
-    return Filters(query, order, view, years, st.container())
-
-
-def _draw_topics(library: Library, reader: Reader, query: str, scope: Scope, listing: Listing) -> None:
-    """Draw the topics of what is listed, to be chosen from."""
-    facets = facets_of(
-        scope, listing.topics, lambda wider: count_topics(library.corpus, library.encoder, query, wider)
-    )
-    draw = draw_facets_folded if reader.narrow else draw_facets
-    draw(facets, scope.topics)
-
-
-def _draw_search() -> str:
-    query = st.text_input(
-        "Search titles, abstracts and texts",
-        key="q",
-        bind="query-params",
-        live="300ms",
-        type="search",
-        placeholder="Search titles, abstracts and texts",
-        label_visibility="collapsed",
-        icon=":material/search:",
-        on_change=_first_page,
-    )
-    return str(query or "")
-
-
-def _draw_order(query: str) -> Order:
-    orders = [one for one in ORDERS if query or one != "relevance"]
-    chosen = st.selectbox(
-        "Sort",
-        orders,
-        label_visibility="collapsed",
-        format_func=lambda one: ORDER_NAMES[one],
-        key="sort" if query else "order",
-        bind="query-params",
-        width=220,
-        on_change=_first_page,
-    )
-    return chosen if chosen in ORDERS else orders[0]
-
-
-def _draw_view() -> str:
-    view = st.segmented_control(
-        "Show as",
-        VIEWS,
-        # A phone's first view is set beforehand; a second default beside it would be a warning in the log.
-        default=None if "view" in st.session_state else VIEWS[0],
-        required=True,
-        key="view",
-        bind="query-params",
-        label_visibility="collapsed",
-        on_change=_first_page,
-    )
-    return str(view or VIEWS[0])
-
-
-def _draw_years(chosen: tuple[CollectionSummary, ...]) -> tuple[int, int] | None:
-    first = min((one.first_year for one in chosen if one.first_year), default=None)
-    last = max((one.last_year for one in chosen if one.last_year), default=None)
-    if first is None or last is None or first == last:
-        return None
-    years: Any = st.slider(
-        "Year", first, last, (first, last), key="years", bind="query-params", width=260, on_change=_first_page
-    )
-    return year_range(first, last, years)
-
-
-def _draw_listing(reader: Reader, listing: Listing, filters: Filters, scope: Scope) -> None:
-    if not listing.total:
-        _draw_nothing(filters.query, scope)
+    has_asked = bool(reader.turns or reader.job_id)
+    examples = () if has_asked else example_questions(library.corpus, held)[:3]
+    if not shows_volumes and not examples:
         return
-    _draw_count(reader, listing, filters.query, scope)
+    with st.container(key="beginning"):
+        places = (
+            st.columns([0.5, 0.5], gap="large")
+            if shows_volumes and examples and not reader.narrow
+            else (st.container(), st.container())
+        )
+        if examples:
+            with places[1 if shows_volumes and not reader.narrow else 0]:
+                st.markdown("**Ask these papers**")
+                st.caption(PROMISE)
+                draw_examples(reader, examples, held if len(chosen) < len(summaries) else ())
+        if shows_volumes:
+            with places[0 if not reader.narrow else 1]:
+                draw_volumes(summaries, narrow=reader.narrow)
+
+
+def _draw_listed(reader: Reader, finding: Finding, listing: Listing, filters: Filters) -> None:
+    draw_overview(finding, narrow=reader.narrow)
+    _draw_count(reader, finding, listing, filters)
+    if filters.view == "Map":
+        draw_map(reader, finding, listing.found)
+        return
     draw_papers(reader, listing.papers, query_terms(filters.query), as_cards=filters.view == "Cards")
     if listing.pages > 1:
         with st.container(horizontal_alignment="center"):
             st.pagination(listing.pages, key="page", bind="query-params")
 
 
-def _draw_count(reader: Reader, listing: Listing, query: str, scope: Scope) -> None:
-    """Say how many papers are listed, and offer to ask them where a filter says which they are."""
-    is_search = bool(query.strip())
-    best_first = is_search and st.session_state.get("sort") in (None, "relevance")
+def _draw_count(reader: Reader, finding: Finding, listing: Listing, filters: Filters) -> None:
+    """Say how many papers are listed, and offer to select them and to ask them where a filter names them."""
+    best_first = finding.is_search and filters.order == "relevance" and filters.view != "Map"
     with st.container(horizontal=True, vertical_alignment="center", key="listed"):
         st.caption(
-            f"{counted(listing.total, 'paper')}{' match, best first' if best_first else ''}", width="content"
+            f"{counted(listing.total, 'paper')}{' match' if finding.is_search else ''}"
+            f"{', best first' if best_first else ''}",
+            width="content",
         )
-        if scope.topics and not is_search:
-            what = "this paper" if listing.total == 1 else f"these {listing.total:,} papers"
-            if st.button(f"Ask {what}", key="ask_filtered", type="tertiary", icon=":material/forum:"):
-                ask_within(reader, scope)
-                _go_to_ask()
+        if filters.view != "Map" and (listing.total <= MOST_SELECTED or names_papers(finding.scope)):
+            draw_select_all(
+                reader,
+                "select_listed",
+                listing.total,
+                lambda: finding.ids(filters.order, MOST_SELECTED),
+                already=listing.total <= len(reader.picked),
+            )
+        _draw_ask_filtered(reader, finding, listing)
 
 
-def _draw_nothing(query: str, scope: Scope) -> None:
+def _draw_ask_filtered(reader: Reader, finding: Finding, listing: Listing) -> None:
+    """Offer to ask what a filter names as it is, or what a search found one by one, if these are few."""
+    scope = finding.scope
+    if listing.total > MOST_ASKED_ABOUT if finding.is_search else not names_papers(scope):
+        return
+    what = "this paper" if listing.total == 1 else f"these {listing.total:,} papers"
+    if st.button(f"Ask {what}", key="ask_filtered", type="tertiary", icon=":material/forum:"):
+        if finding.is_search:
+            ask_about(reader, finding.ids("relevance", MOST_ASKED_ABOUT))
+        else:
+            ask_within(reader, scope)
+        go_to_ask()
+
+
+def _draw_nothing(filters: Filters, scope: Scope) -> None:
     with st.container(border=True, key="nothing"):
-        if query.strip():
-            st.markdown(f"No paper here matches “{escaped(shortened(query, 80))}”.")
-        elif scope.topics:
+        if filters.query.strip():
+            st.markdown(f"No paper here matches “{escaped(shortened(filters.query, 80))}”.")
+        elif scope.authors and not (scope.topics or scope.venues or scope.years):
+            names = " or ".join(escaped(shortened(one, 80)) for one in scope.authors)
+            st.markdown(f"No paper here is by {names}.")
+        elif scope.topics or scope.venues or scope.authors:
             st.markdown("No paper here is about all of this.")
         else:
             st.markdown("No paper lies in these years.")
-        st.button("Clear the filters", key="clear_filters", type="primary", on_click=_clear_filters)
-
-
-def _draw_picked(reader: Reader) -> None:
-    """Draw what can be done with the selected papers, at the bottom of the window."""
-    if not reader.picked:
-        return
-    with st.bottom, st.container(horizontal=True, vertical_alignment="center", key="picked"):
-        st.markdown(papers_picked(reader), width="content")
-        if st.button("Ask these", type="primary", key="ask_these"):
-            ask_about(reader, reader.picked)
-            _go_to_ask()
-        if len(reader.picked) >= FEWEST_PAPERS and st.button("Compare these", key="compare_these"):
-            current_desk().choose(reader.picked)
-            st.switch_page(COMPARE, query_params={})
-        st.button("Select none", type="tertiary", key="pick_none", on_click=_pick_none, args=(reader,))
-
-
-def _go_to_ask() -> None:
-    # Without parameters of its own, switching is refused while widgets have theirs in the address.
-    st.switch_page(ASK, query_params={})
-
-
-def _pick_none(reader: Reader) -> None:
-    for identifier in reader.picked:
-        st.session_state[f"tick_{identifier}"] = False
-    reader.picked = ()
+        st.button(
+            "Clear the filters",
+            key="clear_filters",
+            type="primary",
+            on_click=clear_filters,
+            args=(filters.span,),
+        )
 
 
 def _collection_chosen() -> None:
-    _first_page()
+    to_first_page()
     chosen = st.session_state["collection_menu"]
     if chosen == ALL:
         st.query_params.pop("collection", None)
     else:
         st.query_params["collection"] = chosen
-
-
-def _first_page() -> None:
-    st.session_state["page"] = 1
-
-
-def _clear_filters() -> None:
-    st.session_state["q"] = ""
-    st.session_state.pop("years", None)
-    clear_topics()
-    _first_page()

@@ -4,7 +4,7 @@ import streamlit as st
 
 from assistant.comparing.differences import differences
 from assistant.comparing.grid import ELEMENT_TITLES, Grid, GridCell, GridOrder, GridRow, element_grid
-from assistant.comparing.records import ELEMENT_NAMES, Comparison, ElementEvidence, ElementName
+from assistant.comparing.records import ELEMENT_NAMES, Comparison, ElementEvidence
 from assistant.comparing.wording import (
     DIFFERENCES_NOTE,
     alone_said,
@@ -14,7 +14,8 @@ from assistant.comparing.wording import (
 )
 from corpus.records import parse_passage_id
 from explorer.comparing.desk import Desk
-from explorer.comparing.grid_table import chosen_rule, grid_table, parse_cell, row_title
+from explorer.comparing.grid_component import draw_table
+from explorer.comparing.grid_table import Cell, row_title
 from explorer.navigation import PAPER
 from explorer.parts.listener import listen
 from explorer.parts.safe_text import escaped, one_line, shortened
@@ -40,18 +41,15 @@ def render_grid(reader: Reader, desk: Desk, comparison: Comparison) -> None:
         st.caption(escaped(grid_said(grid)))
         _draw_list(grid)
         return
-    heard = listen("grid_listener", narrow=False, hears="cells")
-    desk.cell = parse_cell(heard.cite) or desk.cell
-    _draw_table(grid)
+    _draw_table(grid, desk)
     if chosen := chosen_cell(grid, desk.cell):
         row, cell = chosen
         place = f"cell_shown_{row.label}_{cell.name}"
-        st.html(chosen_rule(row.label, cell.name))
         _draw_cell(row, cell, place)
         listen("cell_listener", narrow=False, show=place, to_top=False)
 
 
-def _draw_table(grid: Grid) -> None:
+def _draw_table(grid: Grid, desk: Desk) -> None:
     """Draw the grid as a table, in the order that is chosen above it."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="grid_head"):
         said = f"{grid_said(grid)} Choose a cell to read it with the sentences that carry it."
@@ -61,11 +59,14 @@ def _draw_table(grid: Grid) -> None:
             "Sort by", orders, format_func=lambda one: SORTED_BY[one], key="grid_order", width=200
         )
     order = order if order in SORTED_BY else orders[0]
-    ordered = grid.sorted(order, descending=order in ("year", "stated"))
-    st.html(grid_table(ordered))
+
+    def choose(cell: Cell) -> None:
+        desk.cell = cell
+
+    draw_table(grid.sorted(order, descending=order in ("year", "stated")), desk.cell, choose)
 
 
-def chosen_cell(grid: Grid, chosen: tuple[int, ElementName] | None) -> tuple[GridRow, GridCell] | None:
+def chosen_cell(grid: Grid, chosen: Cell | None) -> tuple[GridRow, GridCell] | None:
     """Return the row and the cell of a label and an element, None where the grid has none such."""
     row = next((one for one in grid.rows if chosen and one.label == chosen[0]), None)
     return (row, row.cell(chosen[1])) if row and chosen else None

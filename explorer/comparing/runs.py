@@ -6,8 +6,9 @@ from corpus.errors import CorpusError
 from explorer.comparing.desk import Desk, Order, new_identifier
 from explorer.comparing.jobs import ComparisonJob
 from explorer.comparing.keeping import UNKEPT, Keeper
+from explorer.parts.allowance import COMPARISON_COST
 from explorer.reader import Reader, current_owner
-from explorer.resources import Library, comparison_jobs
+from explorer.resources import Library, allowance, comparison_jobs
 
 STOPPED = "Stopped. What is done of it is kept."
 LOST = "It does not run any more: it was stopped, or the server was. What is done of it is kept."
@@ -19,6 +20,7 @@ def begin(library: Library, reader: Reader, desk: Desk, order: Order) -> None:
     try:
         comparer = library.comparer(order.writer, order.parameters, current_owner(reader))
         comparer.plan(order.request)
+        allowance(library.settings).take(current_owner(reader), COMPARISON_COST)
     except (AssistantError, CorpusError) as error:
         desk.failure = str(error)
         return

@@ -20,7 +20,7 @@ def collections_in(summaries: Sequence[CollectionSummary], scope: Scope) -> tupl
 
 def names_papers(scope: Scope) -> bool:
     """Return whether a scope says which papers are meant, and not only in which collections."""
-    return bool(scope.papers or scope.topics or scope.years)
+    return bool(scope.papers or scope.topics or scope.years or scope.venues or scope.authors)
 
 
 def covered(corpus: Corpus, scope: Scope) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """Which papers a collection screen lists, and in what order. No Streamlit."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from assistant.thresholds import thresholds
@@ -17,7 +17,7 @@ MOST_FOUND = 200
 SHORTEST_TERM = 3
 SNIPPET = 260
 
-Order = Literal["relevance", "position", "title", "newest", "oldest"]
+Order = Literal["relevance", "position", "title", "newest", "oldest", "cited"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 ORDER_NAMES: dict[Order, str] = {
     "relevance": "Best match",
@@ -25,47 +25,126 @@ ORDER_NAMES: dict[Order, str] = {
     "title": "Title",
     "newest": "Newest",
     "oldest": "Oldest",
+    "cited": "Most cited here",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A paper in a list, with the passage that matched when something was searched for."""
+    """A paper in a list, with the passage that matched when something was searched for.
+
+    `cited_here` is how many papers of the corpus cite it, where the list is in that order.
+    """
 
     paper: Paper
     hit: Hit | None = None
+    cited_here: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many of the papers of a list have each topic, appeared at each venue and in each year."""
+
+    topics: Mapping[str, int]
+    venues: Mapping[str, int]
+    years: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """One page of a list; `total` counts all pages' papers, `topics` those of them that have each topic."""
+    """One page of a list; `total` and `counts` are of all pages' papers.
+
+    `found` are the ids of all that a search found, best first; empty where nothing is searched for.
+    """
 
     papers: tuple[Listed, ...]
     total: int
     page: int
     pages: int
-    topics: Mapping[str, int]
+    counts: Counts
+    found: tuple[str, ...] = ()
 
 
-def list_papers(
-    corpus: Corpus, encoder: Encoder, query: str, scope: Scope, *, order: Order, page: int
-) -> Listing:
-    """Return one page of the papers in `scope`, those that match `query` when there is one."""
-    if words(query):
-        found = [Listed(one.paper, one.hits[0]) for one in search_papers(corpus, encoder, query, scope)]
-        return _page_of(_ordered(found, order), page, _counted_topics(one.paper for one in found))
-    total = corpus.count_papers(scope)
-    page, pages = _fitting(page, total)
-    by: PaperOrder = "position" if order == "relevance" else order
-    papers = corpus.papers(scope, by, (page - 1) * PAGE_SIZE, PAGE_SIZE)
-    return Listing(tuple(Listed(paper) for paper in papers), total, page, pages, corpus.topic_counts(scope))
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Where papers are looked for, and by which words: "" lists all in `scope`."""
 
+    corpus: Corpus
+    encoder: Encoder
+    query: str
+    scope: Scope
 
-def count_topics(corpus: Corpus, encoder: Encoder, query: str, scope: Scope) -> Mapping[str, int]:
-    """Return how many of the papers that a list would have are about each topic, the most frequent first."""
-    if words(query):
-        return _counted_topics(one.paper for one in search_papers(corpus, encoder, query, scope))
-    return corpus.topic_counts(scope)
+    def within(self, scope: Scope) -> "Finding":
+        """Return the same search in another scope."""
+        return replace(self, scope=scope)
+
+    @property
+    def is_search(self) -> bool:
+        return bool(words(self.query))
+
+    def papers(self, order: Order, page: int) -> Listing:
+        """Return one page of the papers that are listed."""
+        if self.is_search:
+            return self._page_of_found(order, page)
+        total = self.corpus.count_papers(self.scope)
+        page, pages = _fitting(page, total)
+        papers = self.corpus.papers(self.scope, _without_search(order), (page - 1) * PAGE_SIZE, PAGE_SIZE)
+        listed = tuple(Listed(paper) for paper in papers)
+        return Listing(self._with_citations(listed, order), total, page, pages, self.counts())
+
+    def ids(self, order: Order, limit: int) -> tuple[str, ...]:
+        """Return the ids of the first `limit` papers of the whole list."""
+        if self.is_search:
+            return tuple(one.paper.id for one in self._ordered(self._found(), order)[:limit])
+        return tuple(one.id for one in self.corpus.papers(self.scope, _without_search(order), 0, limit))
+
+    def counts(self) -> Counts:
+        """Return what the papers of the list are about, where they appeared and when."""
+        if self.is_search:
+            return _counted([one.paper for one in self._found()])
+        corpus, scope = self.corpus, self.scope
+        return Counts(corpus.topic_counts(scope), corpus.venue_counts(scope), corpus.year_counts(scope))
+
+    def _found(self) -> list[Listed]:
+        hits = search_papers(self.corpus, self.encoder, self.query, self.scope)
+        return [Listed(one.paper, one.hits[0]) for one in hits]
+
+    def _page_of_found(self, order: Order, page: int) -> Listing:
+        found = self._found()
+        page, pages = _fitting(page, len(found))
+        start = (page - 1) * PAGE_SIZE
+        return Listing(
+            tuple(self._ordered(found, order)[start : start + PAGE_SIZE]),
+            len(found),
+            page,
+            pages,
+            _counted([one.paper for one in found]),
+            tuple(one.paper.id for one in found),
+        )
+
+    def _ordered(self, found: Sequence[Listed], order: Order) -> Sequence[Listed]:
+        """Return what a search found in another order; papers that are equal in it stay best first."""
+        match order:
+            case "title":
+                return sorted(found, key=lambda one: one.paper.title.lower())
+            case "newest":
+                return sorted(found, key=lambda one: -(one.paper.year or 0))
+            case "oldest":
+                return sorted(found, key=lambda one: one.paper.year or 9999)
+            case "position":
+                return sorted(found, key=lambda one: (one.paper.collection_id, one.paper.position))
+            case "cited":
+                return sorted(self._with_citations(found, order), key=lambda one: -one.cited_here)
+            case "relevance":
+                return found
+
+    def _with_citations(self, listed: Sequence[Listed], order: Order) -> tuple[Listed, ...]:
+        """Return a list with the citations of each paper where it is in their order."""
+        if order != "cited" or not listed:
+            return tuple(listed)
+        ids = tuple(one.paper.id for one in listed)
+        cited = dict(self.corpus.most_cited(Scope(papers=ids), len(ids)))
+        return tuple(replace(one, cited_here=cited.get(one.paper.id, 0)) for one in listed)
 
 
 def search_papers(corpus: Corpus, encoder: Encoder, query: str, scope: Scope) -> list[PaperHits]:
@@ -104,28 +183,18 @@ def _stem(word: str) -> str:
     return word[:-2] if len(word) > 6 else word
 
 
-def _ordered(found: list[Listed], order: Order) -> list[Listed]:
-    match order:
-        case "title":
-            return sorted(found, key=lambda one: one.paper.title.lower())
-        case "newest":
-            return sorted(found, key=lambda one: -(one.paper.year or 0))
-        case "oldest":
-            return sorted(found, key=lambda one: one.paper.year or 9999)
-        case "position":
-            return sorted(found, key=lambda one: (one.paper.collection_id, one.paper.position))
-        case "relevance":
-            return found
+def _without_search(order: Order) -> PaperOrder:
+    return "position" if order == "relevance" else order
 
 
-def _page_of(found: Sequence[Listed], page: int, topics: Mapping[str, int]) -> Listing:
-    page, pages = _fitting(page, len(found))
-    start = (page - 1) * PAGE_SIZE
-    return Listing(tuple(found[start : start + PAGE_SIZE]), len(found), page, pages, topics)
+def _counted(papers: Sequence[Paper]) -> Counts:
+    topics = Counter(topic.key for paper in papers for topic in paper.topics)
+    venues = Counter(paper.venue for paper in papers if paper.venue)
+    years = Counter(paper.year for paper in papers if paper.year)
+    return Counts(_frequent_first(topics), _frequent_first(venues), dict(sorted(years.items())))
 
 
-def _counted_topics(papers: Iterable[Paper]) -> Mapping[str, int]:
-    counts = Counter(topic.key for paper in papers for topic in paper.topics)
+def _frequent_first(counts: Mapping[str, int]) -> Mapping[str, int]:
     return dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0])))
 
 

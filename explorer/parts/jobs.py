@@ -16,15 +16,19 @@ from assistant.records import (
     Answered,
     AskOptions,
     AssistantError,
+    Checking,
     Event,
     Retrieved,
     Rewrite,
     Rewritten,
+    Step,
+    StepTime,
     Turn,
     Written,
 )
 from corpus.errors import CorpusError
 from corpus.records import PaperHits
+from explorer.parts.allowance import TooSoonError
 from explorer.parts.keeping import Kept
 
 logger = logging.getLogger(__name__)
@@ -43,15 +47,16 @@ class TooManyQuestionsError(AssistantError):
 
 def may_succeed_again(error: AssistantError | CorpusError) -> bool:
     """Return whether the same question may be answered at another try; one refused at the door may not."""
-    return isinstance(error, ModelError | TooManyQuestionsError | CorpusError)
+    return isinstance(error, ModelError | TooManyQuestionsError | TooSoonError | CorpusError)
 
 
 @dataclass(frozen=True, slots=True)
 class JobView:
     """A job as it stands at one moment; `text` is the draft so far, unchecked.
 
-    `kept` says what of the conversation could not be stored when its turn was complete, `search_query` is
-    the reader's own.
+    `done` are the steps behind it with what each took, `step` is the one it is at, for `step_seconds`;
+    `replaces` is the turn whose place its own is to take. `kept` says what of the conversation could not be
+    stored when its turn was complete, `search_query` is the reader's own.
     """
 
     question: str
@@ -65,6 +70,10 @@ class JobView:
     can_retry: bool = True
     kept: Kept = field(default_factory=Kept)
     search_query: str = ""
+    done: tuple[StepTime, ...] = ()
+    step: Step = "rewrite"
+    step_seconds: float = 0.0
+    replaces: Turn | None = None
 
     @property
     def is_over(self) -> bool:
@@ -84,6 +93,7 @@ class Job:
     conversation_id: str = ""
     keep: Keep = lambda _turn: Kept()
     asker: str = ""
+    replaces: Turn | None = None
     started: float = field(default_factory=time.monotonic)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _stop: threading.Event = field(default_factory=threading.Event)
@@ -98,6 +108,9 @@ class Job:
     _can_retry: bool = True
     _ended: float | None = None
     _kept: Kept = field(default_factory=Kept)
+    _done: tuple[StepTime, ...] = ()
+    _step: Step = "rewrite"
+    _step_began: float = field(default_factory=time.monotonic)
 
     def run(self, events: Iterator[Event]) -> None:
         """Take the events of one question until it is answered, fails or is stopped."""
@@ -131,6 +144,10 @@ class Job:
                 self._can_retry,
                 self._kept,
                 self.options.search_query,
+                self._done,
+                self._step,
+                time.monotonic() - self._step_began,
+                self.replaces,
             )
 
     def notice_crash(self, future: "Future[None]") -> None:
@@ -169,10 +186,19 @@ class Job:
             match event:
                 case Rewritten(rewrite):
                     self._rewrite = rewrite
+                    self._go_on_to("retrieve")
                 case Retrieved(papers):
                     self._papers = papers
+                    self._go_on_to("write")
                 case Written(text):
                     self._pieces.append(text)
+                case Checking():
+                    self._go_on_to("check")
+
+    def _go_on_to(self, step: Step) -> None:
+        now = time.monotonic()
+        self._done = (*self._done, StepTime(self._step, now - self._step_began))
+        self._step, self._step_began = step, now
 
     def _fail(self, message: str, *, can_retry: bool = True) -> None:
         with self._lock:
@@ -182,8 +208,11 @@ class Job:
     def _enter(self, state: JobState) -> None:
         with self._lock:
             if self._state not in ("stopped", "failed", "answered"):
+                now = time.monotonic()
                 self._state = state
-                self._ended = None if state == "running" else time.monotonic()
+                self._ended = None if state == "running" else now
+                if state == "running":
+                    self._step_began = now
 
 
 class JobStore:
@@ -221,6 +250,14 @@ class JobStore:
                 if job.conversation_id == conversation_id and not job.view().is_over
             ]
         return found[-1] if found else ""
+
+    def forget(self, conversation_id: str) -> None:
+        """Stop the question of a conversation that is under way, and drop all that is left of its others."""
+        with self._lock:
+            jobs = {key: job for key, job in self._jobs.items() if job.conversation_id == conversation_id}
+            self._jobs = {key: job for key, job in self._jobs.items() if key not in jobs}
+        for job in jobs.values():
+            job.stop()
 
     def _drop_old(self) -> None:
         now = time.monotonic()

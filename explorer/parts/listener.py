@@ -1,4 +1,4 @@
-"""The one piece of script of ours: it hears clicks, measures the screen and reveals what is meant."""
+"""The script that knows the page: it hears clicks on citations, measures the screen, shows what is meant."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ export default function ({ setTriggerValue, setStateValue, data, parentElement }
   stops.get(parentElement)?.();
   const narrow = () => matchMedia(`(max-width: ${data.narrowPixels}px)`).matches;
   const hear = (event) => {
-    const link = event.target.closest(`a[href^="#${data.hears === 'cells' ? 'cell' : 'cite'}-"]`);
+    const link = event.target.closest('a[href^="#cite-"]');
     if (!link) return;
     event.preventDefault();
     setTriggerValue('cite', { id: link.getAttribute('href').slice(6), narrow: narrow() });
@@ -79,7 +79,7 @@ _component = st.components.v2.component("paper_trail_listener", js=_SCRIPT)
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """What the page reported: the id of a citation or cell that was clicked, and whether it is narrow."""
+    """What the page reported: the id of a citation that was clicked, and whether it is narrow."""
 
     cite: object
     narrow: bool
@@ -94,16 +94,15 @@ def listen(
     place: str = "",
     address: Mapping[str, str] = MappingProxyType({}),
     is_new_entry: bool = True,
-    hears: Literal["clicks", "cells", "width"] = "width",
+    hears: Literal["clicks", "width"] = "width",
 ) -> Heard:
     """Mount the listener; `narrow` is what is believed so far, so that only a change is reported.
 
     `show` is the key of a container that is scrolled into view, once: to the top, or else only as far as it
     takes to see it. `place` names what is read: after a reload it is scrolled to where it was. `address`
     holds what the parameters of the page's address have to be, "" for not there; where that `is_new_entry`,
-    "back" leads to the address before. Of two on a screen one `hears` clicks on citations, one those on cells
-    of a table and one the width: of what two report at once, one of them in a fragment, Streamlit loses what
-    is not that fragment's.
+    "back" leads to the address before. Of two on a screen one `hears` clicks on citations and one the width:
+    of what two report at once, one of them in a fragment, Streamlit loses what is not that fragment's.
     """
     result = _component(
         key=key,

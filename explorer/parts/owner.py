@@ -1,4 +1,4 @@
-"""Who a browser's conversations belong to: a random token in a cookie that only the server reads."""
+"""Whose conversations are: a browser's, by a token in a cookie that only the server reads, or a person's."""
 
 import hashlib
 import re
@@ -26,3 +26,14 @@ def owner_of(token: object) -> str:
     Only a hash: who reads the stored conversations must not learn the cookies of their owners.
     """
     return f"browser-{hashlib.sha256(str(token).encode()).hexdigest()}" if is_token(token) else ""
+
+
+def owner_of_person(issuer: object, subject: object) -> str:
+    """Return the owner that a signed-in person is, whatever browser they use; "" for nobody in particular.
+
+    Only a hash, as for browsers; a subject is unique to its issuer (OpenID Connect Core, section 8).
+    """
+    if not (isinstance(subject, str) and subject):
+        return ""
+    named = f"{issuer} {subject}"
+    return f"person-{hashlib.sha256(named.encode()).hexdigest()}"

@@ -83,6 +83,12 @@ def _picture(path: str, page: int, corners: tuple[tuple[float, float, float, flo
     return page_image(path, page, [Box(page, *corner) for corner in corners], SCALE)
 
 
+def forget_pictures() -> None:
+    """Drop all pictures: of a PDF that was taken away none may be left."""
+    _picture.clear()
+    pages_in.clear()
+
+
 def _corners(box: Box) -> tuple[float, float, float, float]:
     return box.x, box.y, box.width, box.height
 

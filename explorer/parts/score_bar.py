@@ -6,6 +6,12 @@ from assistant.thresholds import thresholds
 NOT_MEASURED = "This measures support by the cited papers, not whether the question is answered."
 
 
+IN_SHORT = (
+    "Beside each passage two bars say how much of a sentence it carries: of its wording (overlap) and of its "
+    "meaning (support). They are no proof: read the passage."
+)
+
+
 def meaning() -> str:
     """Return in words what the two bars say and what they do not."""
     overlap, support = thresholds().overlap, thresholds().support
@@ -42,10 +48,9 @@ def score_bars(overlap: float, support: float | None) -> str:
     return overlap_bar(overlap) + (_dash("Support") if support is None else support_bar(support))
 
 
-def score_word(support: float) -> str:
-    """Return the HTML of a support in a line of its own: number, word and the colour of its bar."""
-    word = support_word(support)
-    return f'<span class="pt-facts"><span class="pt-spot pt-{word}"></span>{_number(support)} {word}</span>'
+def score_said(support: float) -> str:
+    """Return a support in a line of its own: number and word, beside the colour of its bar."""
+    return f"{_number(support)} {support_word(support)}"
 
 
 def _bar(name: str, score: float, word: ScoreWord, meaning: str) -> str:

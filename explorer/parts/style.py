@@ -2,7 +2,7 @@
 
 STYLE = """
 <style>
-:root { --pt-strong: #2b6aa3; --pt-paper: #fbfaf7; }
+:root { --pt-strong: #2b6aa3; --pt-page: #fbfaf7; }
 .stMainBlockContainer { max-width: 82rem; padding-top: 4.5rem; }
 [data-testid="stBottomBlockContainer"] { max-width: 82rem; padding-bottom: 1.2rem; }
 .stMarkdown p, .stMarkdown li, [data-testid="stText"] { line-height: 1.6; }
@@ -94,10 +94,6 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 .st-key-chosen_topics button p { font-size: .9rem; white-space: normal; text-align: left; }
 [class*="st-key-card_foot"] { flex-wrap: nowrap; }
 .st-key-facets { row-gap: .4rem; }
-[class*="st-key-aspect_lines"] { padding-bottom: .6rem; }
-[class*="st-key-aspect_lines"] .stMarkdown p { margin: 0; max-width: none; overflow: hidden;
-  white-space: nowrap; text-overflow: ellipsis; }
-[class*="st-key-aspect_lines"] .stMarkdown p > span:first-child { display: inline-block; width: 5.3rem; }
 .st-key-entries { gap: .5rem; }
 .st-key-entries a { background: none; padding: .1rem 0; min-height: 0; }
 .st-key-entries a p, .st-key-entries a span { white-space: normal; font-weight: 400;
@@ -129,44 +125,123 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 .st-key-progress { flex-wrap: nowrap; align-items: flex-start; }
 .st-key-progress > div { flex: 0 1 auto; min-width: 0; }
 .st-key-progress > div:has(button) { flex: none; }
-.pt-grid { overflow: auto; max-height: 78vh; scrollbar-width: auto; border-radius: 6px;
-  scrollbar-color: color-mix(in srgb, currentColor 45%, transparent) transparent;
-  border: 1px solid color-mix(in srgb, currentColor 16%, transparent); }
-.pt-grid table { border-collapse: separate; border-spacing: 0; table-layout: fixed; width: 100%;
-  min-width: 66rem; font-size: 13.5px; line-height: 1.4; margin: 0; }
-.pt-grid :is(th, td) { text-align: left; vertical-align: top; padding: .45rem .55rem; font-weight: 400;
-  overflow-wrap: break-word; border: 0;
-  border-bottom: 1px solid color-mix(in srgb, currentColor 14%, transparent); }
-.pt-grid tr:last-child > * { border-bottom: 0; }
-.pt-grid th { font-weight: 600; background: var(--pt-paper); position: sticky; }
-.pt-grid thead th { top: 0; z-index: 1; }
-.pt-grid th:first-child { left: 0; width: 10rem; z-index: 1;
-  border-right: 1px solid color-mix(in srgb, currentColor 14%, transparent); }
-.pt-grid thead th:first-child { z-index: 2; }
-.pt-grid a { color: inherit; text-decoration: none; display: block; }
-.pt-grid a:hover, .pt-grid a:focus-visible { text-decoration: underline; text-underline-offset: .2em; }
-.pt-facts { display: block; font-weight: 400; font-size: 12.5px; opacity: .8; margin-top: .25rem;
-  font-variant-numeric: tabular-nums; }
-.pt-spot { display: inline-block; width: .55rem; height: .55rem; border-radius: 50%; margin-right: .35rem; }
-.pt-absent { opacity: .7; font-style: italic; }
-.pt-not-carried { background: color-mix(in srgb, #dc2626 9%, transparent); }
-.pt-mark { display: block; font-weight: 600; margin-bottom: .2rem; }
 .st-key-grid_head { justify-content: space-between; }
 .st-key-reading_differences ul { margin-bottom: .7rem; }
 .st-key-progress .stMarkdown p { padding-top: .45rem; font-variant-numeric: tabular-nums; }
 .stImage img { border: 1px solid color-mix(in srgb, currentColor 16%, transparent); border-radius: 4px; }
+/* The Paper screen. */
+.st-key-author_links { row-gap: 0; column-gap: .35rem; }
+[class*="st-key-author_links"] a { background: none; padding: 0; min-height: 1.6rem; }
+[class*="st-key-author_links"] a p, [class*="st-key-author_links"] a span { font-weight: 400;
+  white-space: normal; text-decoration: underline; text-underline-offset: .2em;
+  text-decoration-color: color-mix(in srgb, currentColor 35%, transparent); }
+.st-key-author_links .stPageLink { display: flex; align-items: center; }
+.st-key-author_links > div:not(:last-child) .stPageLink::after { content: ","; }
+.st-key-author_links button { min-height: 1.6rem; padding: 0 .2rem; }
+.st-key-paper_links { row-gap: 0; }
+.st-key-paper_links :is(a, button) { min-height: 1.8rem; padding: 0 .2rem; }
+.st-key-paper_actions [data-testid="stMarkdownContainer"] { margin: 0 .4rem; }
+.st-key-paper_actions .stMarkdown p { margin: 0; }
+.st-key-way_back a { background: none; padding-left: 0; }
+[data-testid="stLayoutWrapper"]:has(> .st-key-contents_bar) { position: sticky; top: 3.3rem; z-index: 2;
+  padding-block: .55rem .35rem; background: var(--pt-page); }
+.st-key-contents_bar button { min-height: 2rem; }
+[class*="st-key-reading_section"] a[href^="#cite-"][href$="-0"] { background: none; padding-inline: .05em;
+  font-weight: 400; opacity: .8; }
+[class*="st-key-reading"] :is(h2, h3) { scroll-margin-top: 7rem; }
+.st-key-similar .stMarkdownColoredText { display: block; font-size: .875rem; }
+@media (min-width: 641px) {
+  [data-testid="stColumn"]:has(.st-key-pages) { position: sticky; top: 4.25rem; align-self: flex-start; }
+  .st-key-pages { max-height: calc(100vh - 5.5rem); overflow-y: auto; scrollbar-width: thin; }
+}
+.st-key-page_turner { flex-wrap: nowrap; }
+.st-key-page_turner kbd { display: none; }
+.st-key-page_turner > .st-key-page_zoom { margin-left: auto; }
+.st-key-page_turner button, .st-key-pdf_doors button { min-height: 2rem; padding: 0 .35rem; }
+.st-key-page_close { overflow: auto; max-height: 78vh; }
+.st-key-page_close img { width: 1100px !important; max-width: none !important; }
+.stHtml ol.pt-steps { display: grid; grid-template-columns: 3fr 4fr 2.6fr 2.6fr; gap: .15rem .8rem;
+  margin: 0 0 .3rem; padding: 0; list-style: none; max-width: 44rem; font-size: .875rem; line-height: 1.35; }
+.pt-step { display: flex; align-items: baseline; gap: .45rem; margin: 0; padding: 0; color: inherit; }
+.pt-step::before { content: ""; flex: none; width: .5rem; height: .5rem; border-radius: 50%;
+  background: var(--pt-strong); }
+.pt-step-done { opacity: .8; }
+.pt-step-now { font-weight: 600; }
+.pt-step-now::before { background: none; box-shadow: inset 0 0 0 2px var(--pt-strong); }
+.pt-step-next { opacity: .55; }
+.pt-step-next::before { background: none; box-shadow: inset 0 0 0 1px currentColor; }
+.pt-took { white-space: nowrap; font-variant-numeric: tabular-nums; }
+[class*="st-key-steps_"] { min-height: 1.75rem; }
 @media (max-width: 640px) {
+  .stHtml ol.pt-steps { grid-template-columns: 1fr 1.25fr; }
+  [class*="st-key-actions_"] { row-gap: 0; }
   .stMainBlockContainer { padding: 4rem 1rem 2rem; }
   .stMainBlockContainer h1 { font-size: 1.5rem; }
   .st-key-evidence_panel { display: none; }
-  [class*="st-key-aspect_lines"] .stMarkdown p { white-space: normal; display: -webkit-box;
-    -webkit-box-orient: vertical; -webkit-line-clamp: 2; margin-bottom: .3rem; }
-  [class*="st-key-aspect_lines"] .stMarkdown p > span:first-child { width: auto; margin-right: .3rem; }
   [class*="st-key-topics_"] a { min-height: 2rem; }
+}
+.st-key-filters { flex-wrap: nowrap; }
+.st-key-filters > div:first-child { flex: 1 1 auto; }
+.st-key-filters_on_phone { justify-content: space-between; flex-wrap: nowrap; }
+.pt-years { display: flex; align-items: flex-end; gap: 1px; height: 52px; margin: 0 .5rem; }
+.pt-years span { flex: 1 1 0; background: var(--pt-strong); opacity: .75; border-radius: 1px 1px 0 0; }
+.st-key-beginning [data-testid="stCaptionContainer"] p, .st-key-beginning .stMarkdown p { margin: 0; }
+:is(.st-key-volume_list, .st-key-map_groups, [class*="st-key-overview_"]) :is(a, button) {
+  min-height: 0; padding: .2rem 0; height: auto; background: none; justify-content: flex-start; }
+:is(.st-key-volume_list, .st-key-map_groups) button > div { justify-content: flex-start; }
+:is(.st-key-volume_list, .st-key-map_groups, [class*="st-key-overview_"]) :is(a, button) :is(p, span) {
+  white-space: normal; text-align: left; line-height: 1.35; font-weight: 400; }
+[class*="st-key-overview_"] a:hover { text-decoration: underline; }
+.st-key-overview_cited { gap: .35rem; }
+.st-key-map_groups .stMarkdown { margin-bottom: .3rem; }
+.st-key-map_groups button::before { content: ""; flex: none; width: .65rem; height: .65rem;
+  border-radius: 50%; margin-right: .5rem; }
+.st-key-map_side { max-height: 38rem; overflow-y: auto; scrollbar-width: thin; }
+[class*="st-key-map_row_"] { flex-wrap: nowrap; align-items: flex-start; padding-bottom: .35rem; }
+[class*="st-key-map_row_"] > div:has(a) { flex: 1 1 auto; min-width: 0; }
+[class*="st-key-map_row_"] > div:has(.stCheckbox) { flex: none; }
+[class*="st-key-map_row_"] a { background: none; padding: 0; }
+[class*="st-key-map_row_"] a:hover { text-decoration: underline; }
+[class*="st-key-map_row_"] a :is(p, span) { white-space: normal; font-weight: 400; line-height: 1.35; }
+[class*="st-key-map_row_"] .stMarkdownColoredText { display: block; font-size: .875rem; }
+.st-key-listed button, .st-key-map_list_head button { min-height: 0; padding: 0 .2rem; }
+:is(.st-key-listed, .st-key-map_list_head, .st-key-volumes_head)
+  :is([data-testid="stCaptionContainer"], [data-testid="stMarkdownContainer"], p) { margin: 0; }
+.st-key-beginning { padding-bottom: .5rem; }
+[class*="st-key-row_"] > div:has(.stCheckbox) { flex: none; width: 1.5rem; }
+[class*="st-key-row_"] > div:has(> [class*="st-key-title_link"]) { flex: 1 1 20rem; min-width: 0; }
+[class*="st-key-row_"] > div:has([data-testid="stCaptionContainer"]) { flex: none; width: 15rem; }
+[class*="st-key-row_"] [data-testid="stCaptionContainer"] p { margin: 0; font-size: .875rem;
+  line-height: 1.5; }
+[class*="st-key-row_"] .stMarkdown p { margin: 0; max-width: 96ch; }
+[class*="st-key-row_"] :is([data-testid="stMarkdownContainer"], [data-testid="stCaptionContainer"]) {
+  margin-bottom: 0; }
+[class*="st-key-card_foot"] { padding-top: .35rem; }
+[class*="st-key-title_link_with_aspects"] .stMarkdown p { margin: 0; max-width: none; overflow: hidden;
+  white-space: nowrap; text-overflow: ellipsis; }
+[class*="st-key-title_link_with_aspects"] .stMarkdown p > span:first-child {
+  display: inline-block; width: 5.3rem; }
+@media (max-width: 640px) {
+  [class*="st-key-title_link_with_aspects"] .stMarkdown p { white-space: normal; display: -webkit-box;
+    -webkit-box-orient: vertical; -webkit-line-clamp: 2; margin-bottom: .3rem; }
+  [class*="st-key-title_link_with_aspects"] .stMarkdown p > span:first-child {
+    width: auto; margin-right: .3rem; }
+  .st-key-map_side { max-height: none; }
+  [class*="st-key-row_"] > div:has([data-testid="stCaptionContainer"]) { width: 100%; padding-left: 2rem; }
 }
 @media print {
   [data-testid="stBottom"], [data-testid="stHeader"], .stButton, .stDownloadButton { display: none; }
 }
+[class*="st-key-own_row_"] { flex-wrap: nowrap; padding-top: .55rem;
+  border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent); }
+[class*="st-key-own_row_"] a { padding: 0; min-height: 0; background: none; }
+[class*="st-key-own_row_"] a:hover { text-decoration: underline; }
+[class*="st-key-own_row_"] :is(a p, a span, .stMarkdown > div > p) { white-space: normal; line-height: 1.4;
+  font-size: 1rem; font-weight: 600; margin: 0; }
+[class*="st-key-own_row_"] [data-testid="stCaptionContainer"] p { font-weight: 400; font-size: .875rem; }
+.st-key-look_in { flex-wrap: nowrap; }
+.st-key-look_in button { white-space: nowrap; }
+[data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] > p:last-child { margin-bottom: 0; }
 </style>
 """
 
@@ -174,7 +249,7 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 # Streamlit darkens on hover.
 DARK_STYLE = """
 <style>
-:root { --pt-strong: #8fb8de; --pt-paper: #171614; }
+:root { --pt-strong: #8fb8de; --pt-page: #171614; }
 [data-testid="stBaseButton-primary"], [data-testid="stBaseButton-primary"] p { color: #171614; }
 button[kind="tertiary"]:is(:hover, :active, [aria-expanded="true"]),
 button[kind="tertiary"]:is(:hover, :active, [aria-expanded="true"]) p { color: #8fb8de; }

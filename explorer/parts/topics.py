@@ -1,11 +1,14 @@
-"""What papers are about, as facets: kinds in plain words, and values with counts. No Streamlit."""
+"""What papers are about and where they appeared, as facets: plain words and counts. No Streamlit."""
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import get_args
+from itertools import islice
+from typing import Literal, get_args
 
 from corpus.records import Scope, Topic, TopicKind, parse_topic_key
-from explorer.parts.safe_text import shortened
+from explorer.parts.safe_text import one_line, shortened
+
+FacetKind = TopicKind | Literal["venue"]
 
 KINDS: tuple[TopicKind, ...] = get_args(TopicKind)
 KIND_NAMES: dict[TopicKind, str] = {
@@ -17,15 +20,19 @@ KIND_NAMES: dict[TopicKind, str] = {
 }
 MOST_CHOSEN = 20
 # What a menu is sent at most; a name that is rarer is found by searching.
-MOST_OFFERED = 500
+MOST_OFFERED = 250
 LONGEST_NAME = 60
+LONGEST_VENUE = 70
+LONGEST_AUTHOR = 200
 
 TopicCounts = Mapping[str, int]
+VENUE: Literal["venue"] = "venue"
+VENUE_NAME = "Venue"
 
 
 @dataclass(frozen=True, slots=True)
 class FacetValue:
-    """A topic that can be chosen, and how many papers would be listed with it."""
+    """A topic or venue that can be chosen, and how many papers would be listed with it."""
 
     key: str
     name: str
@@ -34,15 +41,15 @@ class FacetValue:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """One kind of topics: those that can be chosen, the most frequent first, and the keys chosen."""
+    """Topics of one kind, or venues: those that can be chosen, the most frequent first, and those chosen."""
 
-    kind: TopicKind
+    kind: FacetKind
     values: tuple[FacetValue, ...]
     chosen: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        return KIND_NAMES[self.kind]
+        return VENUE_NAME if self.kind == "venue" else KIND_NAMES[self.kind]
 
     def first_keys(self, count: int) -> tuple[str, ...]:
         """Return the keys of `count` values: those chosen, even if they are more, and the most frequent."""
@@ -75,6 +82,31 @@ def facets_of(
     return tuple(found)
 
 
+def venue_facet(
+    scope: Scope, counts: TopicCounts, widened: Callable[[Scope], TopicCounts]
+) -> tuple[Facet, ...]:
+    """Return the facet of venues, none where there is nothing to choose; counted as kinds of topics are."""
+    chosen = scope.venues
+    found = widened(replace(scope, venues=())) if chosen else counts
+    named = [venue for venue in found if one_line(venue)][:MOST_OFFERED]
+    named += [venue for venue in chosen if venue not in named]
+    if len(named) < 2 and not chosen:
+        return ()
+    values = tuple(FacetValue(venue, venue_name(venue), found.get(venue, 0)) for venue in named)
+    return (Facet(VENUE, values, chosen),)
+
+
+def known_venues(named: Iterable[str], vocabulary: Container[str]) -> tuple[str, ...]:
+    """Return those of some venues from an address that a corpus has, each once."""
+    return tuple(dict.fromkeys(one for one in named if one in vocabulary and one_line(one)))[:MOST_CHOSEN]
+
+
+def named_authors(named: Iterable[str]) -> tuple[str, ...]:
+    """Return the authors that an address names, each once; whether there are such, the list will show."""
+    kept = dict.fromkeys(one for one in named if one_line(one) and len(one) <= LONGEST_AUTHOR)
+    return tuple(kept)[:MOST_CHOSEN]
+
+
 def of_kind(topics: Iterable[str], kind: TopicKind) -> tuple[str, ...]:
     """Return those of some topics' keys that are of one kind."""
     return tuple(key for key in topics if parse_topic_key(key)[0] == kind)
@@ -83,6 +115,11 @@ def of_kind(topics: Iterable[str], kind: TopicKind) -> tuple[str, ...]:
 def topic_name(key: str) -> str:
     """Return a topic's own name; not yet safe for Markdown."""
     return shortened(parse_topic_key(key)[1], LONGEST_NAME)
+
+
+def venue_name(venue: str) -> str:
+    """Return a venue as it is shown; not yet safe for Markdown."""
+    return shortened(venue, LONGEST_VENUE)
 
 
 def topic_label(key: str) -> str:
@@ -98,14 +135,15 @@ def by_kind(topics: Iterable[Topic]) -> dict[TopicKind, list[Topic]]:
 
 
 def _values(kind: TopicKind, counts: TopicCounts, chosen: Sequence[str]) -> tuple[FacetValue, ...]:
-    mine = [key for key in counts if key.startswith(f"{kind}:") and _is_key(key)][:MOST_OFFERED]
+    mine = list(islice((key for key in counts if key.startswith(f"{kind}:")), MOST_OFFERED))
     mine += [key for key in chosen if key not in mine]
-    return tuple(FacetValue(key, topic_name(key), counts.get(key, 0)) for key in mine)
+    named = ((key, topic_name(key)) for key in mine if _is_key(key))
+    return tuple(FacetValue(key, name, counts.get(key, 0)) for key, name in named)
 
 
 def _is_key(key: str) -> bool:
     """Return whether a key is a topic's, with a name that can be seen."""
     try:
-        return bool(topic_name(key))
+        return bool(one_line(parse_topic_key(key)[1]))
     except ValueError:
         return False

@@ -1,9 +1,10 @@
 """How papers, counts and times are written for readers. No Streamlit; nothing here is escaped."""
 
+from collections import Counter
 from datetime import UTC, datetime
 
 from assistant.records import Answer, Evidence, RequestKind, Rewrite, Turn
-from corpus.records import Aspect, AspectName, Author, CollectionSummary, Paper, parse_passage_id
+from corpus.records import Aspect, AspectName, Author, CollectionSummary, Paper
 from explorer.parts.safe_text import escaped, one_line, shortened
 
 ASPECT_NAMES: dict[AspectName, str] = {"challenge": "Challenge", "approach": "Approach", "outcome": "Outcome"}
@@ -13,6 +14,7 @@ KIND_NAMES: dict[RequestKind, str] = {
     "fact": "A fact",
 }
 AFFILIATIONS_NAMED = 4
+LONGEST_MENU_TITLE = 64
 
 
 def short_authors(authors: tuple[Author, ...]) -> str:
@@ -97,8 +99,16 @@ def collection_facts(summaries: tuple[CollectionSummary, ...]) -> str:
 def collection_titles(summaries: tuple[CollectionSummary, ...]) -> dict[str, str]:
     """Return the titles of collections by their ids; those that share a title are told apart by id."""
     titles = {one.collection.id: one_line(one.collection.title) for one in summaries}
-    given = list(titles.values())
-    return {key: title if given.count(title) == 1 else f"{title} ({key})" for key, title in titles.items()}
+    given = Counter(titles.values())
+    return {key: title if given[title] == 1 else f"{title} ({key})" for key, title in titles.items()}
+
+
+def menu_title(title: str) -> str:
+    """Return a collection's title for a menu: of a long one the end is kept too, where volumes differ."""
+    if len(title) <= LONGEST_MENU_TITLE:
+        return title
+    start, end = title[: LONGEST_MENU_TITLE // 2], title[-LONGEST_MENU_TITLE // 2 :]
+    return f"{start.rpartition(' ')[0] or start} … {end.partition(' ')[2] or end}"
 
 
 def day(moment: str) -> str:
@@ -122,10 +132,6 @@ def searched_for(rewrite: Rewrite) -> str:
     return f"Searched for “{escaped(shortened(rewrite.search_query, 160))}”{own}"
 
 
-def steps_taken(turn: Turn) -> str:
-    """Return what was done for an answer: its kind, papers and passages read, and how long it took."""
-    passages = sum(len(paper.passages) for paper in turn.evidence.papers) or len(turn.hits)
-    papers = len(turn.evidence.papers) or len({parse_passage_id(hit.passage_id)[0] for hit in turn.hits})
-    taken = sum(step.seconds for step in turn.seconds)
-    kind = KIND_NAMES[turn.rewrite.kind].lower()
-    return f"{counted(papers, 'paper')}, {counted(passages, 'passage')} · {seconds(taken)} · kind: {kind}"
+def kind_said(rewrite: Rewrite) -> str:
+    """Return which kind of answer a question was taken to ask for."""
+    return f"kind: {KIND_NAMES[rewrite.kind].lower()}"

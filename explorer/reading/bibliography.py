@@ -5,11 +5,11 @@ from itertools import groupby
 
 import streamlit as st
 
-from corpus.links import links_by_reference
 from corpus.records import Paper, Reference
 from explorer.navigation import PAPER
 from explorer.parts.safe_text import escaped, shortened
 from explorer.parts.wording import counted, short_reference
+from explorer.reading.cited_text import Bibliography
 from explorer.resources import Library
 
 REFERENCES_SHOWN = 300
@@ -17,9 +17,9 @@ CITING_SHOWN = 100
 LONGEST_ENTRY = 600
 
 
-def draw_bibliography(library: Library, paper: Paper) -> None:
+def draw_bibliography(library: Library, paper: Paper, cited: Bibliography) -> None:
     """Draw what a paper cites, and which papers of this corpus cite it."""
-    _draw_references(library, paper)
+    _draw_references(cited)
     _draw_cited_by(library, paper)
 
 
@@ -28,17 +28,16 @@ def references_title(references: int, held: int) -> str:
     return f"References ({references:,}, {held:,} in this corpus)" if held else f"References ({references:,})"
 
 
-def _draw_references(library: Library, paper: Paper) -> None:
-    references = library.corpus.references(paper.id)
+def _draw_references(cited: Bibliography) -> None:
+    references = cited.entries
     if not references:
         return
-    cited = links_by_reference(library.corpus.links_from(paper.id))
-    with st.expander(references_title(len(references), len(cited)), key="references"):
+    with st.expander(references_title(len(references), len(cited.held)), key="references"):
         with st.container(key="entries", gap="xsmall"):
             for is_held, entries in groupby(
-                enumerate(references[:REFERENCES_SHOWN]), key=lambda entry: entry[0] in cited
+                enumerate(references[:REFERENCES_SHOWN]), key=lambda entry: entry[0] in cited.held
             ):
-                _draw_entries(list(entries), cited, is_held=is_held)
+                _draw_entries(list(entries), cited.held, is_held=is_held)
         if (more := len(references) - REFERENCES_SHOWN) > 0:
             st.caption(f"and {more:,} more")
 

@@ -13,6 +13,7 @@ from corpus.writer import CorpusWriter
 from indexer.commands.printing import JsonOption, fail, out, print_json
 from indexer.compacting import compact_home
 from indexer.locking import build_lock
+from indexer.paper_map import draw_map
 
 
 def remove(collection: str, as_json: JsonOption = False) -> None:
@@ -24,6 +25,7 @@ def remove(collection: str, as_json: JsonOption = False) -> None:
         with build_lock(settings):
             writer = CorpusWriter(settings.corpus_path, encoder)
             writer.remove_collection(collection)
+            draw_map(writer)
             writer.publish()
     except CorpusError as error:
         fail(error, as_json)

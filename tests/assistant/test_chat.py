@@ -14,6 +14,7 @@ from assistant.records import (
     Answered,
     AskOptions,
     AssistantError,
+    Checking,
     Conversation,
     Message,
     Retrieved,
@@ -66,7 +67,8 @@ def test_events_come_in_order_and_the_turn_tells_everything(extractive_assistant
     events = ask(extractive_assistant)
     kinds = [type(event) for event in events]
     assert kinds[:2] == [Rewritten, Retrieved]
-    assert set(kinds[2:-1]) == {Written}
+    assert set(kinds[2:-2]) == {Written}
+    assert kinds[-2:] == [Checking, Answered]
     assert kinds[-1] is Answered
     turn = events[-1].turn
     assert "".join(event.text for event in events if isinstance(event, Written)) == turn.answer.text

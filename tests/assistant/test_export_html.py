@@ -223,6 +223,7 @@ def test_no_text_and_no_offset_breaks_the_page(first, second, start, end):
         ("data:text/html,x", False),
         ("https:// example", False),
         ("//example.org", False),
+        ('https://example.org/"onmouseover="x', False),
         ("", False),
     ],
 )

@@ -31,6 +31,7 @@ from assistant.records import (
     Turn,
 )
 from assistant.transcript import from_json, to_json
+from assistant.verdicts import Feedback, WrongCitation
 from corpus.records import Scope
 from tests.assistant.test_citations import make_paper
 
@@ -66,6 +67,11 @@ def made_turns(draw):
         calls=(call,),
         seconds=(StepTime("check", number()),),
         provenance=Provenance(text(), text(), text(), text(), (TableVersion(text(), count()),)),
+        feedback=Feedback(
+            draw(st.sampled_from(["good", "bad", None])),
+            (WrongCitation(count(), text(), text(), draw(st.none() | counts), text()),),
+            text(),
+        ),
     )
 
 
@@ -235,7 +241,7 @@ ADDED_SINCE = {
     "calls": ("price", "attempts", "first_token_seconds", "left_out", "problem"),
     "parameters": ("top_k", "repetition_penalty"),
     "provenance": ("encoder_runtime", "scorer"),
-    "turns": ("drafts",),
+    "turns": ("drafts", "feedback"),
 }
 
 

@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
-from tests.explorer.demo_home import PROJECT, build_demo_home
+from corpus.encoder import SentenceEncoder
+from tests.demo_home import PROJECT
+from tests.explorer.studied_corpus import build_studied_home
 from tests.standin_chat import Received, StandinChat, reply
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or ""
@@ -40,7 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="chromium is not installed"))
 
 
-def _answer(request: Received) -> Any:
+def play_model(request: Received) -> Any:
     """Play a model: a search query at once, an answer slowly."""
     asked = request.body["messages"][-1]["content"]
     if "paper 1" in asked:
@@ -49,13 +51,8 @@ def _answer(request: Received) -> Any:
 
 
 @pytest.fixture(scope="session")
-def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_demo_home(tmp_path_factory.getbasetemp())
-
-
-@pytest.fixture(scope="session")
 def model() -> Iterator[StandinChat]:
-    with StandinChat(default=_answer) as server:
+    with StandinChat(default=play_model) as server:
         yield server
 
 
@@ -67,8 +64,13 @@ def app(demo_home: Path, model: StandinChat, tmp_path_factory: pytest.TempPathFa
 
 
 @contextmanager
-def serving(home: Path, model: StandinChat, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Run the app on a home, at a port of its own; yield its address."""
+def serving(
+    home: Path,
+    model: StandinChat,
+    tmp_path_factory: pytest.TempPathFactory,
+    secrets: Callable[[str], str] | None = None,
+) -> Iterator[str]:
+    """Run the app on a home, at a port of its own; yield its address, of which `secrets` are made."""
     models = tmp_path_factory.mktemp("models") / "models.toml"
     models.write_text('[[models]]\nid = "standin"\nlabel = "Stand-in"\ncontext = 32768\n')
     with socket.socket() as probe:
@@ -82,10 +84,14 @@ def serving(home: Path, model: StandinChat, tmp_path_factory: pytest.TempPathFac
         "PAPER_TRAIL_MODELS_FILE": str(models),
     }
     command = [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port", str(port)]
+    address = f"http://127.0.0.1:{port}"
+    if secrets:
+        file = models.with_name("secrets.toml")
+        file.write_text(secrets(address))
+        command += ["--secrets.files", str(file)]
     log = tmp_path_factory.mktemp("server") / "log.txt"
     with log.open("w") as output:
         server = subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=output, stderr=output)
-        address = f"http://127.0.0.1:{port}"
         try:
             _wait_for(address, server, log)
             yield address
@@ -119,6 +125,23 @@ def chromium() -> Iterator[Any]:
 def open_page(chromium: Any, app: str) -> Iterator[Callable[..., Any]]:
     """Open pages of the app, each a visitor of their own; fail on foreign requests and console errors."""
     with opening(chromium, app) as open_one:
+        yield open_one
+
+
+@pytest.fixture(scope="session")
+def studied_app(
+    encoder: SentenceEncoder, model: StandinChat, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """Start the app on the corpus of papers with topics; return its address."""
+    home = build_studied_home(tmp_path_factory.getbasetemp() / "studied-home", encoder)
+    with serving(home, model, tmp_path_factory) as address:
+        yield address
+
+
+@pytest.fixture
+def open_studied(chromium: Any, studied_app: str) -> Iterator[Callable[..., Any]]:
+    """Open pages on the corpus of papers with topics, citations and places."""
+    with opening(chromium, studied_app) as open_one:
         yield open_one
 
 

@@ -36,12 +36,15 @@ def test_two_papers_are_compared_read_and_taken_away(open_page: OpenPage) -> Non
 
 
 def _choose_a_cell(page: Any) -> None:
-    """Click a cell of the grid, and read it below the table."""
-    cell = page.locator('.pt-grid tbody a[href^="#cell-1-"]').first
-    cell.click()
+    """Choose a cell of the grid by keyboard, and read it below the table."""
+    grid = page.get_by_role("region", name="Key elements of the description and of each paper")
+    cell = grid.locator('tbody button[data-cell^="1-"]').first
+    cell.press("Enter")
     shown = page.locator('[class*="st-key-cell_shown_1"]').first
     shown.wait_for()
     assert shown.locator("[data-testid=stText]").first.inner_text()
+    grid.locator("button[aria-current=true]").wait_for()
+    assert cell.evaluate("(one) => one.getRootNode().activeElement === one"), "the focus was lost"
     settled(page)
 
 

@@ -1,5 +1,7 @@
 """The whole way in Chromium: ask, read the evidence, take the trail away; on a desk and on a phone."""
 
+import base64
+import http.client
 import json
 import time
 import urllib.request
@@ -289,3 +291,16 @@ def test_the_agent_interface_is_off(app: str) -> None:
     )
     with pytest.raises(urllib.error.HTTPError):
         urllib.request.urlopen(request)
+
+
+def test_a_name_that_another_site_has_for_this_server_opens_no_session(app: str) -> None:
+    connection = http.client.HTTPConnection(app.removeprefix("http://"), timeout=10)
+    upgrade = {
+        "Connection": "Upgrade",
+        "Upgrade": "websocket",
+        "Sec-WebSocket-Version": "13",
+        "Sec-WebSocket-Key": base64.b64encode(b"0123456789abcdef").decode(),
+        "Sec-WebSocket-Protocol": "streamlit",
+    }
+    connection.request("GET", "/_stcore/stream", headers={**upgrade, "Host": "rebound.example"})
+    assert connection.getresponse().status == 403

@@ -1,32 +1,15 @@
 """Topics, aspects and links between papers in Chromium: what an address restores and where links lead."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from corpus.encoder import SentenceEncoder
-from tests.browser.conftest import opening, serving, settled
-from tests.explorer.studied_corpus import TITLES, build_studied_home
-from tests.standin_chat import StandinChat
+from tests.browser.conftest import settled
+from tests.explorer.studied_corpus import TITLES
 
 OpenPage = Callable[..., Any]
 TOKENS = "/paper?id=studied%2Ftokens"
-
-
-@pytest.fixture(scope="session")
-def studied_app(
-    encoder: SentenceEncoder, model: StandinChat, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[str]:
-    home = build_studied_home(tmp_path_factory.getbasetemp() / "studied-home", encoder)
-    with serving(home, model, tmp_path_factory) as address:
-        yield address
-
-
-@pytest.fixture
-def open_studied(chromium: Any, studied_app: str) -> Iterator[OpenPage]:
-    with opening(chromium, studied_app) as open_one:
-        yield open_one
 
 
 def test_topics_are_chosen_and_their_address_restores_them(open_studied: OpenPage) -> None:
@@ -83,6 +66,16 @@ def test_a_reference_leads_to_its_paper_and_back(open_studied: OpenPage) -> None
     page.go_back()
     page.get_by_role("heading", name=TITLES["heads"]).wait_for()
     page.wait_for_url("**/paper?id=studied%2Fheads")
+
+
+def test_a_reference_in_the_text_opens_its_entry_and_that_its_paper(open_studied: OpenPage) -> None:
+    page = open_studied("/paper?id=studied%2Fsummaries", size="phone")
+    page.get_by_role("link", name="[3]").click()
+    drawer = page.get_by_role("dialog")
+    drawer.get_by_text("Cited in: 1 Introduction").wait_for()
+    drawer.get_by_role("link", name="Open paper").click()
+    page.get_by_role("heading", name=TITLES["tokens"]).wait_for()
+    page.get_by_role("dialog").wait_for(state="detached")
 
 
 def test_a_topic_of_a_paper_leads_to_those_that_share_it(open_studied: OpenPage) -> None:

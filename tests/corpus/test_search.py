@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from corpus.closeness import Closeness
 from corpus.encoder import SentenceEncoder
 from corpus.errors import CorpusError
 from corpus.records import Hit, PaperHits, Scope, Sentence
 from corpus.search import SearchMode, SearchWeights, fuse, search, similar_papers
-from corpus.store import Closeness, Corpus, Match
+from corpus.store import Corpus, Match
 from tests.small_corpus import make_paper, make_passages, write_corpus, write_with_sentences
 
 RETRIEVAL = "field-notes-retrieval"

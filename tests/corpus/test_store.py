@@ -19,22 +19,9 @@ from corpus.search import search
 from corpus.store import Corpus, PaperOrder
 from corpus.writer import CorpusWriter
 from tests.counting_encoder import CountingEncoder
-from tests.small_corpus import add, make_paper, write_corpus
+from tests.small_corpus import HOSTILE_IDS, add, make_paper, write_corpus
 
 Damage = Callable[[dict[str, Any]], object]
-
-HOSTILE_IDS = [
-    "x' OR 1=1 --",
-    "'",
-    "''",
-    '"notes"',
-    "notes' OR 'a'='a",
-    "\\'",
-    "*",
-    "notes%",
-    "\ud800",
-    "\x00",
-]
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +97,7 @@ def test_a_broken_manifest_is_named_with_what_to_do(
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda manifest: manifest.update(schema=2, colour="blue"), "has schema 2; .* reads schema 3"),
+        (lambda manifest: manifest.update(schema=3, colour="blue"), "has schema 3; .* reads schema 4"),
         (lambda manifest: manifest.pop("versions"), "not one of ours"),
         (lambda manifest: manifest.update(versions=[]), "not one of ours"),
         (lambda manifest: manifest["versions"].pop("papers"), "not one of ours"),

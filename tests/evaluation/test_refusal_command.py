@@ -6,6 +6,7 @@ import pytest
 from corpus.encoder import SentenceEncoder
 from corpus.manifest import read_manifest
 from corpus.store import Corpus
+from evaluation import refusal
 from evaluation.refusal import RefusalError, made_cases, measure_refusal, written_cases
 from tests.small_corpus import make_paper, write_corpus
 
@@ -25,7 +26,10 @@ def test_questions_written_for_other_collections_are_not_asked():
     assert written_cases(COLLECTIONS[:2]) == ()
 
 
-def test_questions_are_made_of_any_two_collections_and_most_go_right(demo_home: Path):
+def test_questions_are_made_of_any_two_collections_and_most_go_right(
+    demo_home: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(refusal, "MADE_PER_DIRECTION", 4)
     figures = measure_refusal(demo_home / "corpus")
     assert figures["questions"] == "made"
     assert len(figures["directions"]) == 4

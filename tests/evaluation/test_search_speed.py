@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from corpus import tables
+from evaluation import search_speed
 from evaluation.__main__ import app
 
 
@@ -14,6 +15,7 @@ def test_the_bench_measures_search_alone(
     monkeypatch: pytest.MonkeyPatch, index_from: int, recall: float
 ) -> None:
     monkeypatch.setattr(tables, "INDEX_VECTORS_FROM", index_from)
+    monkeypatch.setattr(search_speed, "QUERIES", 10)
     done = CliRunner().invoke(app, ["bench", "--search-rows", "1205"])
     assert done.exit_code == 0, done.output
     figures = json.loads(done.stdout.splitlines()[-1])

@@ -38,3 +38,11 @@ def finish(test: AppTest) -> AppTest:
 def choose_the_model(test: AppTest) -> AppTest:
     """Have the stand-in model write."""
     return test.selectbox(key="writer").set_value("standin").run()
+
+
+def links(test: AppTest) -> dict[str, str]:
+    """Return where each link of a screen leads, by its label without the escapes."""
+    return {
+        one.proto.label.replace("\\", "").replace("\u2060", ""): f"{one.proto.page}?{one.proto.query_string}"
+        for one in test.get("page_link")
+    }

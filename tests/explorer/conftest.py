@@ -6,21 +6,22 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit import config as st_config
 from streamlit.testing.v1 import AppTest
 
+from corpus.encoder import SentenceEncoder
 from explorer.resources import Library, open_library
 from tests.assistant.comparing_model import ComparingModel
+from tests.demo_home import PROJECT
 from tests.explorer.asking import QUESTION, ask, choose_the_model
-from tests.explorer.demo_home import PROJECT, build_demo_home
+from tests.explorer.studied_corpus import build_studied_home
 from tests.standin_chat import Behaviour, StandinChat, reply
+
+# Streamlit has the collector look at all there is after every script; the app itself freezes what stays.
+st_config.set_option("runner.postScriptGC", False)
 
 ANSWER = "BM25 ranks passages by weighted words [1]. Dense retrieval compares vectors [2]."
 KEYS = ("TOGETHER_API_KEY", "PAPER_TRAIL_MODEL_URL", "PAPER_TRAIL_MODELS_FILE", "PAPER_TRAIL_ENCODER")
-
-
-@pytest.fixture(scope="session")
-def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_demo_home(tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture
@@ -95,3 +96,17 @@ def writer(
             return server
 
         yield put
+
+
+@pytest.fixture(scope="session")
+def studied_home(tmp_path_factory: pytest.TempPathFactory, encoder: SentenceEncoder) -> Path:
+    return build_studied_home(tmp_path_factory.getbasetemp() / "studied-home", encoder)
+
+
+@pytest.fixture
+def studied(
+    screen: Callable[..., AppTest], studied_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., AppTest]:
+    """Open a screen on the corpus of papers with topics."""
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(studied_home))
+    return screen

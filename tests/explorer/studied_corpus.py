@@ -5,10 +5,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from corpus import rows
 from corpus.encoder import Encoder
-from corpus.records import Aspect, Author, Collection, Paper, Passage, Reference, Sentence, Topic
+from corpus.records import (
+    Aspect,
+    Author,
+    Cluster,
+    Collection,
+    Paper,
+    Passage,
+    Reference,
+    Section,
+    Sentence,
+    Topic,
+)
 from corpus.writer import CorpusWriter
 from tests.small_corpus import make_paper, make_passages
 
@@ -53,7 +65,29 @@ ASPECTS = {
     "heads": (Aspect("approach", "We prune heads and layers together.", 0, 1),),
     "hostile": (Aspect("challenge", HOSTILE, 0, 0, HOSTILE, 0.1),),
 }
+VENUES = {
+    "tokens": "Findings of Somewhere",
+    "heads": "Findings of Somewhere",
+    "summaries": "Workshop on Words",
+    "hostile": HOSTILE,
+}
+# The paper of which nothing is known has no place.
+PLACES = {
+    "tokens": (0.0, 0.0, 0),
+    "heads": (1.0, 0.5, 0),
+    "summaries": (6.0, 5.0, 1),
+    "hostile": (5.0, 1.0, 2),
+}
+CLUSTERS = (Cluster(0, "encoders · layers", 2), Cluster(1, "summaries", 1), Cluster(2, HOSTILE, 1))
 CITES = {"heads": ("tokens",), "summaries": ("heads", "tokens"), "hostile": ("tokens",)}
+# Text in sections, each sentence with the entries of the bibliography that it cites; there is no entry 9.
+SECTIONS: dict[str, tuple[tuple[tuple[Section, ...], tuple[tuple[str, tuple[int, ...]], ...]], ...]] = {
+    "summaries": (
+        ((Section("1", "Introduction"),), (("Many tokens can go. ", (2,)), ("So can heads.", (1, 1)))),
+        ((Section("2", "Method"), Section("2.1", HOSTILE)), ((f"Words of {HOSTILE} stay words.", (0, 9)),)),
+        ((Section("2", "Method"), Section("2.2", "Choice")), (("We choose sentences.", ()),)),
+    ),
+}
 BODY = ("A token is scored in every layer. ", "It is dropped once its score is low. ", "The rest goes on.")
 
 
@@ -75,6 +109,7 @@ def _paper(key: str, position: int) -> Paper:
             Author("Ana", "Lin", ("University of Somewhere", "Institute of Text")),
             Author("Bo", "Ruan", ("University of Somewhere", HOSTILE) if key == "hostile" else ()),
         ),
+        venue=VENUES.get(key, ""),
         arxiv_id={"tokens": "2203.08991v2", "hostile": "../../evil?x=1"}.get(key, ""),
         aspects=ASPECTS.get(key, ()),
         topics=tuple(Topic(kind, name, 0.5) for kind, name in TOPICS[key]),  # type: ignore[arg-type]
@@ -83,10 +118,22 @@ def _paper(key: str, position: int) -> Paper:
 
 def _passages(paper: Paper, key: str) -> list[Passage]:
     texts = [ABSTRACTS[key], BODY] if key == "tokens" else [ABSTRACTS[key]]
+    texts += [tuple(text for text, _ in sentences) for _, sentences in SECTIONS.get(key, ())]
     made = make_passages(paper, ["".join(sentences) for sentences in texts])
-    return [
+    whole = [
         replace(passage, sentences=_spans(sentences)) for passage, sentences in zip(made, texts, strict=True)
     ]
+    return [whole[0], *(_in_section(passage, key) for passage in whole[1:])]
+
+
+def _in_section(passage: Passage, key: str) -> Passage:
+    """Return a passage with its section and its citations, where it has them."""
+    if key not in SECTIONS:
+        return passage
+    section, sentences = SECTIONS[key][passage.number - 1]
+    spans = zip(passage.sentences, sentences, strict=True)
+    cited = tuple(replace(span, references=references) for span, (_, references) in spans)
+    return replace(passage, section=section, sentences=cited)
 
 
 def _spans(sentences: Sequence[str]) -> tuple[Sentence, ...]:
@@ -113,4 +160,13 @@ def _write(
         listed, {paper.id: paper for paper in papers}, texts, np.stack(list(encoder.encode_passages(texts)))
     )
     writer.add_papers(rows.paper_rows(entries).to_batches(), written.to_batches())
+    writer.put_map(_places(), CLUSTERS)
     writer.publish()
+
+
+def _places() -> pa.Table:
+    placed = [
+        {"paper_id": f"studied/{key}", "x": x, "y": y, "cluster": number}
+        for key, (x, y, number) in PLACES.items()
+    ]
+    return pa.Table.from_pylist(placed, schema=rows.PLACES)

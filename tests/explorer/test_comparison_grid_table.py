@@ -1,23 +1,45 @@
-"""The grid of key elements as a table, and what a click in it reports."""
+"""The grid of key elements as data for a table, and what a click in it reports."""
+
+import json
 
 import pytest
 
 from assistant.comparing.grid import Grid, GridCell, GridRow
 from assistant.comparing.records import ELEMENT_NAMES
-from explorer.comparing.grid_table import grid_table, parse_cell
+from explorer.comparing.grid_table import parse_cell, table_data
+
+HOSTILE = "<img src=x onerror=alert(1)> & <script>\u202e"
+WEAK = GridCell("results", HOSTILE, 0.04)
+STRONG = GridCell("methodology", "BM25 ranks.", 0.9)
 
 
-def test_a_cell_that_its_paper_does_not_carry_looks_so_and_text_in_the_grid_is_text() -> None:
-    weak = GridCell("results", "<img src=x onerror=alert(1)> & <script>", 0.04)
-    strong = GridCell("methodology", "BM25 ranks.", 0.9)
-    named = {"results": weak, "methodology": strong}
+def _grid() -> Grid:
+    named = {"results": WEAK, "methodology": STRONG}
     cells = tuple(named.get(name, GridCell(name)) for name in ELEMENT_NAMES)
-    row = GridRow(1, "c/p", "A <b>title</b>", 2020, "title", cells)
-    shown = grid_table(Grid((row,)))
-    assert "<img" not in shown and "<script" not in shown and "<b>" not in shown
-    assert weak.mark in shown and "0.04 weak" not in shown
-    assert "0.90 strong" in shown and "its title alone" in shown and "1 of 7 elements" in shown
-    assert shown.count('href="#cell-1-') == 2
+    return Grid((GridRow(1, "c/p", "A <b>title</b>", 2020, "title", cells),))
+
+
+def test_a_row_says_what_its_paper_states_and_how_well_it_carries_that() -> None:
+    data = json.loads(json.dumps(table_data(_grid(), (1, "results"))))
+    (row,) = data["rows"]
+    assert data["head"][0] == "Paper" and len(data["head"]) == 1 + len(row["cells"]) == 8
+    assert data["chosen"] == "1-results"
+    assert row["title"] == "[1] A <b>title</b>"
+    assert row["facts"] == "2020 · its title alone · 1 of 7 elements"
+    cells = {cell["id"]: cell for cell in row["cells"] if "id" in cell}
+    assert cells["1-methodology"]["score"] == "0.90 strong" and not cells["1-methodology"]["mark"]
+    assert cells["1-results"] == {
+        "id": "1-results",
+        "text": "<img src=x onerror=alert(1)> & <script>",
+        "mark": WEAK.mark,
+        "score": "",
+        "word": "",
+    }
+    assert [cell for cell in row["cells"] if "id" not in cell] == [{"absence": "not stated in the text"}] * 5
+
+
+def test_without_a_choice_no_cell_is_marked() -> None:
+    assert table_data(_grid(), None)["chosen"] == ""
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from corpus.records import Author, Scope
 from explorer.parts import examples as examples_module
 from explorer.parts.coverage import asked_about, covered
 from explorer.parts.examples import demonstration_questions, example_questions, questions_about
-from explorer.parts.finding import list_papers, query_terms, snippet, year_range
+from explorer.parts.finding import Finding, query_terms, snippet, year_range
 from explorer.parts.sections import paper_sections
 from explorer.parts.wording import collection_facts, day, short_authors
 from explorer.resources import Library
@@ -15,17 +15,21 @@ from explorer.resources import Library
 def titles(
     library: Library, query: str = "", order: str = "position", page: int = 1, scope: Scope | None = None
 ) -> list[str]:
-    listing = list_papers(library.corpus, library.encoder, query, scope or Scope(), order=order, page=page)  # type: ignore[arg-type]
+    listing = finding(library, query, scope).papers(order, page)  # type: ignore[arg-type]
     return [one.paper.title for one in listing.papers]
 
 
+def finding(library: Library, query: str = "", scope: Scope | None = None) -> Finding:
+    return Finding(library.corpus, library.encoder, query, scope or Scope())
+
+
 def test_all_papers_are_listed(library: Library) -> None:
-    listing = list_papers(library.corpus, library.encoder, "", Scope(), order="position", page=1)
+    listing = finding(library).papers("position", 1)
     assert (listing.total, listing.page, listing.pages, len(listing.papers)) == (16, 1, 1, 16)
 
 
 def test_a_page_that_is_not_there_is_the_last(library: Library) -> None:
-    assert list_papers(library.corpus, library.encoder, "", Scope(), order="title", page=99).page == 1
+    assert finding(library).papers("title", 99).page == 1
 
 
 def test_titles_are_sorted(library: Library) -> None:
@@ -36,9 +40,18 @@ def test_a_search_finds_the_paper_it_is_about(library: Library) -> None:
     assert "Rank Fusion" in titles(library, "reciprocal rank fusion", "relevance")[0]
 
 
-@pytest.mark.parametrize("order", ["title", "newest", "oldest", "position", "relevance"])
+@pytest.mark.parametrize("order", ["title", "newest", "oldest", "position", "relevance", "cited"])
 def test_a_search_can_be_put_in_every_order(library: Library, order: str) -> None:
     assert sorted(titles(library, "rouge", order)) == sorted(titles(library, "rouge", "relevance"))
+
+
+@pytest.mark.parametrize("query", ["", "rouge"])
+def test_the_whole_list_has_the_ids_of_its_pages(library: Library, query: str) -> None:
+    listing = finding(library, query).papers("title", 1)
+    ids = finding(library, query).ids("title", 200)
+    assert [one.paper.id for one in listing.papers] == list(ids[: len(listing.papers)])
+    assert len(ids) == listing.total
+    assert set(listing.found) == (set(ids) if query else set())
 
 
 @pytest.mark.parametrize("query", ["zzzqqqxxyy wwvvq", "' OR 1=1 --", '"', "AND OR NOT (", "*" * 50])

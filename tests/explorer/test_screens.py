@@ -12,8 +12,8 @@ from assistant.transcript import from_json, to_json
 from assistant.wording import PROBLEMS
 from explorer.parts.examples import demonstration_questions
 from explorer.parts.safe_text import escaped
+from tests.demo_home import PROJECT
 from tests.explorer.asking import QUESTION, ask, choose_the_model, finish, reader_of, texts
-from tests.explorer.demo_home import PROJECT
 from tests.standin_chat import StandinChat, cut_off, refusal, reply
 
 Screen = Callable[..., AppTest]
@@ -84,40 +84,6 @@ def test_selected_papers_are_asked(screen: Screen) -> None:
     test.button(key="ask_these").click().run()
     assert len(reader_of(test).asked_about) == 2
     assert len(test.multiselect(key="scope_papers").value) == 2
-
-
-def test_a_paper_is_shown_with_its_text(screen: Screen) -> None:
-    test = screen("paper", id="field-notes-retrieval/bm25")
-    assert not test.exception
-    assert "BM25" in test.title[0].value
-    assert "Similar papers" in texts(test)
-    assert len(test.text) > 5
-
-
-def test_a_paper_opens_at_the_passage_that_is_named(screen: Screen) -> None:
-    test = screen("paper", id="field-notes-retrieval/bm25", passage="8", sentence="1")
-    assert "The passage you came for" in texts(test)
-    assert not test.exception
-
-
-@pytest.mark.parametrize("query", [{"passage": "999"}, {"passage": "x"}, {"passage": "8", "sentence": "²"}])
-def test_a_wrong_passage_shows_the_paper(screen: Screen, query: dict[str, str]) -> None:
-    test = screen("paper", id="field-notes-retrieval/bm25", **query)
-    assert not test.exception
-    assert "BM25" in test.title[0].value
-
-
-@pytest.mark.parametrize("identifier", ["", "nothing", "' OR 1=1 --", "../../etc/passwd"])
-def test_an_unknown_paper_leads_back(screen: Screen, identifier: str) -> None:
-    test = screen("paper", id=identifier)
-    assert test.title[0].value == "There is no such paper here"
-
-
-def test_the_pages_of_a_paper_are_turned(screen: Screen) -> None:
-    test = screen("paper", id="field-notes-retrieval/bm25")
-    assert "Page 1 of" in texts(test)
-    test.button(key="next_page").click().run()
-    assert "Page 2 of" in texts(test)
 
 
 def test_asking_about_a_paper_narrows_the_scope(screen: Screen) -> None:
@@ -231,13 +197,6 @@ def test_what_a_model_writes_is_only_text_and_citations(
     assert "](http" not in drawn
     assert "![" not in drawn.replace("\\!\\[", "")
     assert "†" in drawn
-
-
-def test_about_says_what_is_here(screen: Screen) -> None:
-    test = screen("about")
-    assert not test.exception
-    assert "Extractive" in texts(test)
-    assert list(test.dataframe[0].value["Papers"]) == [8, 8]
 
 
 def test_without_a_corpus_it_says_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

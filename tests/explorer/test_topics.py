@@ -14,43 +14,22 @@ from assistant.transcript import from_json, to_json
 from corpus.encoder import SentenceEncoder
 from corpus.records import Aspect, Author, Paper, Scope, Topic
 from corpus.store import Corpus
-from explorer.asking.screen import filter_labels
+from explorer.asking.choices import filter_labels, left_of
 from explorer.parts.coverage import asked_about, covered, names_papers
-from explorer.parts.finding import count_topics, list_papers
+from explorer.parts.finding import Finding
 from explorer.parts.topics import Facet, FacetValue, by_kind, facets_of, known_topics, topic_label
 from explorer.parts.wording import affiliations, ordered_aspects, years_said
-from explorer.reading.bibliography import references_title
-from explorer.reading.screen import external_links
-from tests.explorer.studied_corpus import HOSTILE, MODEL, TITLES, build_studied_home
+from tests.explorer.asking import links
+from tests.explorer.studied_corpus import HOSTILE, TITLES
 from tests.explorer.test_screens import finish, reader_of, texts
 from tests.small_corpus import make_paper
 
 Screen = Callable[..., AppTest]
 
 
-@pytest.fixture(scope="session")
-def studied_home(tmp_path_factory: pytest.TempPathFactory, encoder: SentenceEncoder) -> Path:
-    return build_studied_home(tmp_path_factory.getbasetemp() / "studied-home", encoder)
-
-
-@pytest.fixture
-def studied(screen: Screen, studied_home: Path, monkeypatch: pytest.MonkeyPatch) -> Screen:
-    """Open a screen on the corpus of papers with topics."""
-    monkeypatch.setenv("PAPER_TRAIL_HOME", str(studied_home))
-    return screen
-
-
 @pytest.fixture
 def corpus(studied_home: Path, encoder: SentenceEncoder) -> Corpus:
     return Corpus.open(studied_home / "corpus", encoder)
-
-
-def links(test: AppTest) -> dict[str, str]:
-    """Return where each link of a screen leads, by its label without the escapes."""
-    return {
-        one.proto.label.replace("\\", "").replace("\u2060", ""): f"{one.proto.page}?{one.proto.query_string}"
-        for one in test.get("page_link")
-    }
 
 
 def listed(test: AppTest) -> set[str]:
@@ -67,7 +46,7 @@ def chips(test: AppTest) -> list[str]:
     return [
         one.label.replace("\\", "").replace("\u2060", "")
         for one in test.button
-        if str(one.key).startswith("chosen_topic_")
+        if str(one.key).startswith("chosen_")
     ]
 
 
@@ -90,7 +69,7 @@ def test_a_topic_in_the_address_filters_and_can_be_taken_back(studied: Screen) -
     test = studied("collection", topic="field:Efficiency")
     assert listed(test) == {"tokens", "heads"}
     assert chips(test) == ["Field: Efficiency"]
-    test.button(key="chosen_topic_1").click().run()
+    test.button(key="chosen_1").click().run()
     assert listed(test) == set(TITLES)
     assert address(test) == []
 
@@ -182,87 +161,19 @@ def test_a_filter_is_asked_as_it_is(studied: Screen) -> None:
     assert test.chat_input[0].placeholder == "Ask about these 5 papers"
 
 
-# Paper
-
-
-def test_a_paper_says_its_challenge_approach_and_outcome(studied: Screen) -> None:
-    test = studied("paper", id="studied/tokens")
-    assert not test.exception
-    names = [
-        one.value for one in test.markdown if one.value in ("**Challenge**", "**Approach**", "**Outcome**")
-    ]
-    assert names == ["**Challenge**", "**Approach**", "**Outcome**"]
-    assert "It runs twice as fast." in [one.value for one in test.text]
-    assert "passage=0&sentence=2" in links(test)["Where it says so"]
-
-
-def test_what_a_model_wrote_is_said_and_scored(studied: Screen) -> None:
-    test = studied("paper", id="studied/tokens")
-    assert f"Written by {MODEL}, checked:" in texts(test).replace("\\", "")
-    bars = [str(one.proto.body) for one in test.get("html") if "aria-label" in str(one.proto.body)]
-    assert len(bars) == 1
-    assert "0.62 partial" in bars[0]
-
-
-def test_where_it_says_so_marks_the_sentence(studied: Screen) -> None:
-    test = studied("paper", id="studied/tokens", passage="1", sentence="1")
-    assert "The passage you came for" in texts(test)
-    assert "It is dropped once its score is low." in [one.value for one in test.text]
-
-
-def test_topics_lead_to_the_papers_that_share_them(studied: Screen) -> None:
-    test = studied("paper", id="studied/summaries")
-    captions = [one.value for one in test.caption]
-    assert [one for one in captions if one in ("Field", "Task", "Method", "Data set", "Metric")] == [
-        "Field", "Task", "Data set", "Metric",
-    ]  # fmt: skip
-    assert links(test)["SciTLDR"].endswith("topic=dataset%3ASciTLDR")
-
-
-def test_references_of_this_corpus_are_links(studied: Screen) -> None:
-    test = studied("paper", id="studied/summaries")
-    assert [one.label for one in test.expander if one.label.startswith("Ref")] == [
-        "References (3, 2 in this corpus)"
-    ]
-    found = links(test)
-    assert found[f"2. Lin. {TITLES['heads']}. 2020."].endswith("id=studied%2Fheads")
-    assert found[f"3. Lin. {TITLES['tokens']}. 2020."].endswith("id=studied%2Ftokens")
-    assert not [label for label in found if label.startswith("1.")]
-
-
-@pytest.mark.parametrize(
-    ("key", "expected"),
-    [("tokens", ["Cited here by 3 papers"]), ("heads", ["Cited here by 1 paper"]), ("plain", [])],
-)
-def test_a_paper_names_those_that_cite_it(studied: Screen, key: str, expected: list[str]) -> None:
-    test = studied("paper", id=f"studied/{key}")
-    assert [one.label for one in test.expander if one.label.startswith("Cited")] == expected
-
-
-def test_what_is_hostile_on_a_paper_is_only_text(studied: Screen) -> None:
-    test = studied("paper", id="studied/hostile")
-    assert not test.exception
-    drawn = [one.value for one in (*test.markdown, *test.caption, *test.title)]
-    drawn += [one.proto.label for one in test.get("page_link")]
-    assert not [text for text in drawn if "![" in text or "](" in text or "<b>" in text]
-    assert "0.10 weak" in "".join(str(one.proto.body) for one in test.get("html"))
-
-
 # What needs no screen
-
-
-def test_arxiv_papers_are_linked_by_good_ids_only(corpus: Corpus) -> None:
-    assert ("arXiv", "https://arxiv.org/abs/2203.08991v2") in external_links(corpus.paper("studied/tokens"))
-    assert external_links(corpus.paper("studied/hostile")) == ()
 
 
 def test_counts_are_those_of_the_list(corpus: Corpus, encoder: SentenceEncoder) -> None:
     scope = Scope(topics=("field:Efficiency",))
     for query in ("", "pruning heads"):
-        listing = list_papers(corpus, encoder, query, scope, order="relevance", page=1)
-        assert listing.topics == count_topics(corpus, encoder, query, scope)
-        assert listing.topics["field:Efficiency"] == listing.total
-        assert "field:Summarization" not in listing.topics
+        finding = Finding(corpus, encoder, query, scope)
+        listing = finding.papers("relevance", 1)
+        assert listing.counts == finding.counts()
+        assert listing.counts.topics["field:Efficiency"] == listing.total
+        assert listing.counts.venues == {"Findings of Somewhere": listing.total}
+        assert sum(listing.counts.years.values()) == listing.total
+        assert "field:Summarization" not in listing.counts.topics
 
 
 def test_a_kind_with_a_choice_is_counted_without_it(corpus: Corpus) -> None:
@@ -324,9 +235,13 @@ def test_a_filter_of_years_and_topics_is_named() -> None:
     assert filter_labels(Scope(topics=("task:parsing",))) == {"task:parsing": "Task: parsing"}
 
 
+def test_a_question_keeps_to_every_filter_that_is_left() -> None:
+    within = Scope(years=(2019, 2021), topics=("task:parsing",), venues=("ACL",), authors=("Ada Lin",))
+    assert left_of(within, filter_labels(within)) == within
+    assert left_of(within, ["venue:ACL", "task:parsing"]) == Scope(venues=("ACL",), topics=("task:parsing",))
+
+
 def test_small_things_are_written_for_readers() -> None:
-    assert references_title(42, 7) == "References (42, 7 in this corpus)"
-    assert references_title(1, 0) == "References (1)"
     assert years_said((2020, 2020)) == "2020"
     assert years_said((2019, 2022)) == "2019 to 2022"
 

@@ -1,7 +1,8 @@
 """Builds a folder with a light encoder and small blocks, in a process that a test can kill.
 
 Arguments: home, folder of papers, a file that takes one line per passage encoded. The encoder stands in for
-the real model, which takes seconds to load: its vectors come from a hash of the text.
+the real model, which takes seconds to load: its vectors come from a hash of the text. Says when it begins:
+importing everything takes longer than building, and nothing can go wrong in it.
 """
 
 import hashlib
@@ -59,4 +60,5 @@ def build(home: Path, papers: Path, log: Path, seconds_per_passage: float = 0.0)
 
 
 if __name__ == "__main__":
+    print("begins", flush=True)
     build(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), float(sys.argv[4]))

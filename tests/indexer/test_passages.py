@@ -6,10 +6,11 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpus.indexed import indexed_text
 from corpus.records import Box, Paper, Passage, Section
 from corpus.text import storable, words
 from indexer.document import Document, DocumentSection, Paragraph, Piece
-from indexer.passages import indexed_text, make_passages
+from indexer.passages import make_passages
 
 PAPER = Paper("notes/a", "notes", "On cats", (), 2020, "", "We watch cats. They sleep.")
 METHOD = (Section("2", "Method"),)

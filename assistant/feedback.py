@@ -1,0 +1,52 @@
+"""What a reader says of an answer, said, changed and taken back."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from assistant.records import Citation, Turn
+from assistant.verdicts import Feedback, Verdict, WrongCitation
+from corpus.text import storable
+
+LONGEST_NOTE = 500
+
+
+def with_verdict(turn: Turn, verdict: Verdict | None) -> Turn:
+    """Return a turn with another verdict of its reader, None to take it back."""
+    return _given(turn, replace(turn.feedback, verdict=verdict))
+
+
+def with_wrong_citation(turn: Turn, citation: Citation, note: str = "") -> Turn:
+    """Return a turn with one of its citations marked as wrong, once, with the reader's reason."""
+    said = " ".join(storable(note).split())[:LONGEST_NOTE]
+    wrong = WrongCitation(citation.label, citation.claim, citation.passage_id, citation.sentence, said)
+    return _given(turn, replace(turn.feedback, wrong_citations=(*_others(turn, citation), wrong)))
+
+
+def without_wrong_citation(turn: Turn, citation: Citation) -> Turn:
+    """Return a turn with a citation no longer marked as wrong."""
+    return _given(turn, replace(turn.feedback, wrong_citations=_others(turn, citation)))
+
+
+def mark_of(turn: Turn, citation: Citation | None) -> WrongCitation | None:
+    """Return how a citation was marked as wrong, None where it was not."""
+    marks = turn.feedback.wrong_citations if citation else ()
+    return next((mark for mark in marks if citation and is_mark_of(mark, citation)), None)
+
+
+def is_mark_of(mark: WrongCitation, citation: Citation) -> bool:
+    return (mark.label, mark.claim, mark.passage_id, mark.sentence) == (
+        citation.label,
+        citation.claim,
+        citation.passage_id,
+        citation.sentence,
+    )
+
+
+def _others(turn: Turn, citation: Citation) -> tuple[WrongCitation, ...]:
+    return tuple(mark for mark in turn.feedback.wrong_citations if not is_mark_of(mark, citation))
+
+
+def _given(turn: Turn, feedback: Feedback) -> Turn:
+    """Return a turn with that feedback; with none at all it is as if nothing had ever been said."""
+    given = datetime.now(UTC).isoformat(timespec="seconds") if feedback.says_anything else ""
+    return replace(turn, feedback=replace(feedback, given=given))

@@ -1,0 +1,89 @@
+"""The strip that says what the papers listed are about; it is made only while it is open."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from corpus.store import Corpus
+from explorer.browsing.charts import with_data
+from explorer.browsing.overview_chart import fields_spec, fields_table
+from explorer.browsing.restrictions import restrict_to
+from explorer.navigation import PAPER
+from explorer.parts.finding import Finding
+from explorer.parts.overview import FieldYears, Overview, overview_of
+from explorer.parts.safe_text import escaped, one_line, shortened
+from explorer.parts.topics import topic_name
+from explorer.parts.wording import counted, short_authors
+
+LONGEST_TITLE = 90
+
+
+def draw_overview(finding: Finding, *, narrow: bool) -> None:
+    """Draw the strip, of all papers that were searched, not only of those found."""
+    corpus, scope = finding.corpus, finding.scope
+    of_what = f" of all {counted(corpus.count_papers(scope), 'paper')} searched" if finding.is_search else ""
+    strip = st.expander(f"Overview{of_what}", key="overview", type="compact", bind="query-params")
+    if not strip.open:
+        return
+    figures = overview_of(corpus, scope)
+    with strip:
+        if not (figures.fields.rows or figures.tasks or figures.methods or figures.most_cited):
+            st.markdown("Nothing is known yet of what these papers are about.")
+            return
+        chart, topics, cited = (
+            (st.container(), st.container(), st.container())
+            if narrow
+            else st.columns([0.44, 0.24, 0.32], gap="large")
+        )
+        with chart:
+            _draw_fields(figures.fields, narrow=narrow)
+        with topics:
+            _draw_topics("Frequent tasks", "task", figures.tasks)
+            _draw_topics("Frequent methods", "method", figures.methods)
+        with cited:
+            _draw_most_cited(corpus, figures)
+
+
+def _draw_fields(fields: FieldYears, *, narrow: bool) -> None:
+    if not fields.rows:
+        return
+    theme = "dark" if st.context.theme.type == "dark" else "light"
+    years = fields.years
+    st.markdown(f"**Papers by field{' and year' if len(years) > 1 else f', {years[0]}'}**")
+    spec = fields_spec(fields.names, years[0], years[-1], theme, narrow=narrow)
+    st.vega_lite_chart(
+        spec=with_data(spec, fields_table(fields)),
+        alt=one_line(fields.in_words),
+        key="overview_fields",
+    )
+    if len(years) > 1:
+        st.caption(f"One scale for all fields: the highest bar is {counted(fields.most, 'paper')}.")
+
+
+def _draw_topics(title: str, kind: str, topics: Sequence[tuple[str, int]]) -> None:
+    if not topics:
+        return
+    st.markdown(f"**{title}**")
+    with st.container(key=f"overview_{kind}", gap=None):
+        for number, (key, papers) in enumerate(topics, start=1):
+            st.button(
+                f"{escaped(topic_name(key))} :gray[{papers:,}]",
+                key=f"overview_{kind}_{number}",
+                type="tertiary",
+                on_click=restrict_to,
+                args=("topic", key),
+            )
+
+
+def _draw_most_cited(corpus: Corpus, figures: Overview) -> None:
+    st.markdown("**Most cited here**")
+    if not figures.most_cited:
+        st.caption("No paper of this corpus is known to cite one of these.")
+        return
+    numbers = dict(figures.most_cited)
+    with st.container(key="overview_cited", gap=None):
+        for paper in corpus.papers_by_id(list(numbers)):
+            by = ", ".join(part for part in (short_authors(paper.authors), str(paper.year or "")) if part)
+            title = escaped(shortened(paper.title, LONGEST_TITLE))
+            label = f"{title} :gray[{escaped(by)} · cited by {numbers[paper.id]:,}]"
+            st.page_link(PAPER, label=label, query_params={"id": paper.id})

@@ -1,0 +1,83 @@
+"""The overview's chart: papers by field, or small bars by year for each field, all on one scale."""
+
+from functools import lru_cache
+
+import altair as alt
+import pyarrow as pa
+
+from explorer.browsing.charts import ACCENT, INK, Spec, as_spec, later
+from explorer.parts.overview import FieldYears
+
+ROW = 32
+LABELS = 150
+WIDTH, WIDTH_ON_PHONE = 250, 170
+
+
+def fields_table(fields: FieldYears) -> pa.Table:
+    """Return a row for each field and year with papers, as `fields_spec` draws them."""
+    entries = [
+        {"field": name, "year": year, "papers": papers}
+        for name, years in fields.rows
+        for year, papers in years.items()
+    ]
+    return pa.Table.from_pylist(entries)
+
+
+@lru_cache(maxsize=32)
+def fields_spec(fields: tuple[str, ...], first: int, last: int, theme: str, *, narrow: bool) -> Spec:
+    """Return the chart of some fields from a first to a last year."""
+    if first == last:
+        return as_spec(_by_field(len(fields), theme))
+    return as_spec(_by_year(fields, first, last, theme, WIDTH_ON_PHONE if narrow else WIDTH))
+
+
+def _tips() -> list[alt.Tooltip]:
+    return [
+        alt.Tooltip("field:N", title="Field"),
+        alt.Tooltip("year:Q", title="Year", format="d"),
+        alt.Tooltip("papers:Q", title="Papers", format=","),
+    ]
+
+
+def _by_field(rows: int, theme: str) -> alt.LayerChart | alt.FacetChart:
+    axis = alt.Axis(domain=False, ticks=False, labelLimit=230, labelColor=INK[theme], labelFontSize=12)
+    # In the order of the rows, which is that of the frequencies.
+    y = alt.Y("field:N", sort=None, title=None, axis=axis)
+    # Room for the number behind the longest bar.
+    scale = alt.Scale(range=[0, alt.ExprRef("width - 44")])
+    base = later().encode(y=y, x=alt.X("papers:Q", axis=None, scale=scale), tooltip=_tips())
+    bars = base.mark_bar(color=ACCENT[theme], height=10, cornerRadius=2)
+    numbers = base.mark_text(align="left", dx=6, color=INK[theme])
+    chart = alt.layer(bars, numbers.encode(text=alt.Text("papers:Q", format=",")))
+    return chart.properties(height=ROW * rows)
+
+
+def _by_year(fields: tuple[str, ...], first: int, last: int, theme: str, width: int) -> alt.Chart:
+    # Years without papers keep their place.
+    scale = alt.Scale(domain=[first - 0.6, last + 0.6], nice=False)
+    axis = alt.Axis(
+        domainColor="#8888",
+        ticks=False,
+        grid=False,
+        format="d",
+        tickMinStep=1,
+        tickCount=min(5, last - first + 1),
+        labelColor=INK[theme],
+        labelFontSize=12,
+    )
+    header = alt.Header(
+        title=None,
+        labelAngle=0,
+        labelAlign="left",
+        labelLimit=LABELS,
+        labelColor=INK[theme],
+        labelFontSize=12,
+    )
+    bars = later().mark_bar(color=ACCENT[theme], size=max(1.5, min(18.0, width / (last - first + 2) - 1)))
+    chart: alt.Chart = bars.encode(
+        x=alt.X("year:Q", title=None, scale=scale, axis=axis),
+        y=alt.Y("papers:Q", axis=None),
+        row=alt.Row("field:N", sort=list(fields), header=header, spacing=8),
+        tooltip=_tips(),
+    ).properties(width=width, height=ROW)
+    return chart

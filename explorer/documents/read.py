@@ -1,0 +1,119 @@
+"""What reading a document gave, as a program of its own wrote it down: foreign text until checked here."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from pydantic import TypeAdapter, ValidationError
+
+from corpus.records import Paper, Passage, Reference, paper_id, passage_id
+from corpus.text import storable
+from explorer.parts.own import OWN_COLLECTION
+
+MOST_PASSAGES = 2_000
+LONGEST_PASSAGE = 50_000
+MOST_SENTENCES = 40_000
+
+
+class DocumentError(Exception):
+    """A document of a visitor's could not be taken in; the message says why, in a reader's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    """A document as a paper with its passages; `file` names the PDF to show, "" for none."""
+
+    paper: Paper
+    passages: tuple[Passage, ...]
+    references: tuple[Reference, ...] = ()
+    remarks: tuple[str, ...] = ()
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    document: ReadDocument
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    error: str
+
+
+_REPLY, _FAILURE = TypeAdapter(_Reply), TypeAdapter(_Failure)
+
+
+def read_reply(reply: bytes) -> ReadDocument:
+    """Return the document that a reply describes; raises DocumentError for one that cannot be."""
+    try:
+        found = _REPLY.validate_json(reply).document
+    except ValidationError as error:
+        raise DocumentError("What was read of it makes no sense, so nothing of it was taken in.") from error
+    if not _is_sound(found):
+        raise DocumentError("What was read of it makes no sense, so nothing of it was taken in.")
+    return found
+
+
+def read_failure(reply: bytes) -> str:
+    """Return why a document could not be read as its reader says it, "" where it does not say."""
+    try:
+        said = _FAILURE.validate_json(reply).error
+    except ValidationError:
+        return ""
+    line = " ".join(storable(said).split())[:400].rstrip(".")
+    return f"{line[:1].upper()}{line[1:]}." if line else ""
+
+
+def as_own(found: ReadDocument, key: str, position: int) -> ReadDocument:
+    """Return a document with the ids of this visit's collection, in which it is called `key`."""
+    paper = replace(
+        found.paper, id=paper_id(OWN_COLLECTION, key), collection_id=OWN_COLLECTION, position=position
+    )
+    passages = tuple(
+        replace(
+            passage,
+            id=passage_id(paper.id, number),
+            paper_id=paper.id,
+            collection_id=OWN_COLLECTION,
+            number=number,
+        )
+        for number, passage in enumerate(found.passages)
+    )
+    return replace(found, paper=paper, passages=passages)
+
+
+def _is_sound(found: ReadDocument) -> bool:
+    passages = found.passages
+    return (
+        0 < len(passages) <= MOST_PASSAGES
+        and sum(len(passage.sentences) for passage in passages) <= MOST_SENTENCES
+        and bool(found.paper.title.strip())
+        and found.paper.pdf_sha256.isalnum() == bool(found.file)
+        and "/" not in found.file
+        and all(_is_sound_passage(passage, len(found.references)) for passage in passages)
+    )
+
+
+def _is_sound_passage(passage: Passage, references: int) -> bool:
+    """Tell whether sentences follow each other without a gap and what they point to is there."""
+    ends = [0, *(sentence.end for sentence in passage.sentences)]
+    cited = [number for sentence in passage.sentences for number in sentence.references]
+    return (
+        0 < len(passage.text) <= LONGEST_PASSAGE
+        and storable(passage.text) == passage.text
+        and ends[-1] == len(passage.text)
+        and all(before < after for before, after in pairwise(ends))
+        and [sentence.start for sentence in passage.sentences] == ends[:-1]
+        and all(0 <= number < references for number in cited)
+        and _is_on_page(passage)
+    )
+
+
+def _is_on_page(passage: Passage) -> bool:
+    boxes = [box for sentence in passage.sentences for box in sentence.boxes]
+    return all(box.page >= 1 and _are_finite((box.x, box.y, box.width, box.height)) for box in boxes)
+
+
+def _are_finite(numbers: Sequence[float]) -> bool:
+    return all(math.isfinite(number) and abs(number) < 1e6 for number in numbers)

@@ -1,0 +1,135 @@
+"""Take the README's pictures of every screen anew: `make screenshots`. Not a test.
+
+Only the demonstration's own papers are in them. Pictures are reduced to few colours: they are small files.
+"""
+
+import sys
+import tempfile
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+
+from tests.browser.conftest import ARGUMENTS, CHROMIUM, SIZES, play_model, serving, settled
+from tests.demo_home import build_demo_home
+from tests.standin_chat import StandinChat
+
+FOLDER = Path(__file__).parents[2] / "docs" / "screenshots"
+COLOURS = 96
+LOOKS = (("light", "wide", "light"), ("dark", "wide", "dark"), ("phone", "phone", "light"))
+QUESTION = "How do dense retrieval and BM25 compare, and where does each of them fail?"
+PAPERS = "field-notes-retrieval/bm25,field-notes-retrieval/dense-retrieval,field-notes-retrieval/rank-fusion"
+ABOUT = "A search engine for a small collection of papers, by words and by meaning."
+
+Scene = Callable[[Any, bool], None]
+
+
+class Folders:
+    """What makes folders for the app, as pytest does for tests."""
+
+    def __init__(self, base: Path) -> None:
+        self._base = base
+
+    def mktemp(self, name: str) -> Path:
+        return Path(tempfile.mkdtemp(prefix=name, dir=self._base))
+
+
+def collection(page: Any, is_phone: bool) -> None:
+    page.locator(".st-key-papers").wait_for()
+
+
+def search(page: Any, is_phone: bool) -> None:
+    page.locator(".st-key-papers").wait_for()
+
+
+def map_of_papers(page: Any, is_phone: bool) -> None:
+    page.locator("[data-testid=stVegaLiteChart] canvas, [data-testid=stVegaLiteChart] svg").first.wait_for()
+
+
+def paper(page: Any, is_phone: bool) -> None:
+    page.locator("[class*=st-key-marked_sentence]").first.wait_for()
+
+
+def ask(page: Any, is_phone: bool) -> None:
+    page.get_by_test_id("stChatInputTextArea").fill(QUESTION)
+    page.get_by_test_id("stChatInputTextArea").press("Enter")
+    page.locator('a[href^="#cite-1-"]').nth(1).wait_for()
+    settled(page)
+    if is_phone:
+        return
+    page.locator('a[href^="#cite-1-"]').nth(1).click()
+    page.locator("[class*=st-key-marked_sentence]").first.wait_for()
+
+
+def evidence(page: Any, is_phone: bool) -> None:
+    ask(page, is_phone)
+    page.locator('a[href^="#cite-1-"]').nth(1).click()
+    page.locator("[class*=st-key-marked_sentence]").first.wait_for()
+
+
+def compare(page: Any, is_phone: bool) -> None:
+    page.get_by_label("What your own work is about").fill(ABOUT)
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.get_by_text("References", exact=True).wait_for()
+    settled(page)
+    if not is_phone:
+        page.locator('a[href^="#cite-1-"]').first.click()
+        page.locator("[class*=st-key-marked_sentence]").first.wait_for()
+
+
+def about(page: Any, is_phone: bool) -> None:
+    page.get_by_text("About Paper Trail").first.wait_for()
+
+
+SCENES: dict[str, tuple[str, Scene]] = {
+    "collection": ("/collection", collection),
+    "search": ("/collection?q=combine+lexical+and+dense+rankings", search),
+    "map": ("/collection?view=Map", map_of_papers),
+    "paper": ("/paper?id=field-notes-retrieval/bm25&passage=8&sentence=1", paper),
+    "ask": ("/ask", ask),
+    "evidence": ("/ask", evidence),
+    "compare": (f"/compare?papers={PAPERS}", compare),
+    "about": ("/about", about),
+}
+
+
+def main(wanted: list[str]) -> None:
+    """Take the scenes that are named, all where none is."""
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 - only who takes pictures needs it
+
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        StandinChat(default=play_model) as model,
+        serving(build_demo_home(Path(folder)), model, Folders(Path(folder))) as address,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, headless=True, args=ARGUMENTS)
+        for name, (path, scene) in SCENES.items():
+            if wanted and name not in wanted:
+                continue
+            for look in LOOKS:
+                file = FOLDER / f"{name}-{look[0]}.png"
+                _take(browser, address + path, scene, look, file)
+                print(f"{file.name}: {file.stat().st_size // 1024} KB")
+
+
+def _take(browser: Any, address: str, scene: Scene, look: tuple[str, str, str], file: Path) -> None:
+    _, size, scheme = look
+    context = browser.new_context(viewport=SIZES[size], color_scheme=scheme, reduced_motion="reduce")
+    page = context.new_page()
+    page.set_default_timeout(90_000)
+    page.goto(address)
+    settled(page)
+    scene(page, size == "phone")
+    settled(page)
+    page.wait_for_timeout(1200)  # pictures of pages and maps come after the script has ended
+    picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
+    picture.quantize(COLOURS, dither=Image.Dither.NONE).save(file, optimize=True)
+    context.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,50 @@
+"""What only a browser shows of asking: nothing moves while an answer is written, and keys lead on."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.browser.conftest import settled
+from tests.browser.test_reading_room import answered, ask, choose_the_model
+
+OpenPage = Callable[..., Any]
+# Where the fixed parts of a turn stand, and all that moved without anybody's doing since `watch`.
+TOPS = """() => ['question_1', 'steps_1', 'reading_answer_1'].map(
+  (key) => document.querySelector('.st-key-' + key)?.getBoundingClientRect().top)"""
+WATCH = """() => { window.moved = 0; new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.moved += entry.value;
+}).observe({ type: 'layout-shift' }); }"""
+
+
+def test_nothing_moves_while_an_answer_is_written_and_when_it_is_complete(open_page: OpenPage) -> None:
+    page = open_page("/ask")
+    choose_the_model(page)
+    ask(page)
+    page.locator('a[href="#cite-1-1"]').wait_for()
+    before = page.evaluate(TOPS)
+    page.evaluate(WATCH)
+    page.locator(".st-key-actions_1").wait_for()
+    answered(page)
+    after = page.evaluate(TOPS)
+    assert all(abs(one - other) < 2 for one, other in zip(before, after, strict=True)), (before, after)
+    # An answer that stood there twice for a moment, above itself, was 0.08.
+    assert page.evaluate("window.moved") < 0.02
+
+
+def test_keys_lead_from_citation_to_citation_and_never_while_something_is_typed(open_page: OpenPage) -> None:
+    page = open_page("/ask")
+    choose_the_model(page)
+    ask(page)
+    answered(page)
+    place = page.locator(".st-key-side_head")
+    page.locator('a[href="#cite-1-1"]').click()
+    place.get_by_text("1 of 3").wait_for()
+    page.keyboard.press("n")
+    place.get_by_text("2 of 3").wait_for()
+    page.keyboard.press("p")
+    place.get_by_text("1 of 3").wait_for()
+    box = page.get_by_test_id("stChatInputTextArea")
+    box.click()
+    page.keyboard.type("nn")
+    settled(page)
+    assert box.input_value() == "nn"
+    assert place.get_by_text("1 of 3").is_visible()

@@ -1,0 +1,73 @@
+"""What happens beside the screens: the garbage that Streamlit is told to leave is collected."""
+
+import asyncio
+import gc
+import sys
+import tomllib
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from corpus.settings import read_settings
+from explorer import warm_up
+
+
+class Knot:
+    """What only the garbage collector can free."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+@pytest.fixture
+def old_garbage_stays() -> Iterator[None]:
+    """Have Python itself never look through what is old; what is frozen is thawed afterwards."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(*thresholds[:2], 1_000_000)
+    yield
+    gc.set_threshold(*thresholds)
+    gc.unfreeze()
+
+
+def old_garbage() -> "weakref.ref[Knot]":
+    knot = Knot()
+    gc.collect(0)
+    gc.collect(1)
+    return weakref.ref(knot)
+
+
+def test_garbage_that_no_run_of_a_screen_collects_is_collected_beside_them(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch, old_garbage_stays: None
+) -> None:
+    config = tomllib.loads((root / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert config["runner"]["postScriptGC"] is False
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
+    monkeypatch.setattr(warm_up, "COLLECT_SECONDS", 0.01)
+
+    async def leave_and_wait() -> None:
+        loose, others = [old_garbage()], []
+        while all(one() for one in loose):
+            loose.append(old_garbage())
+            others += [[] for _ in range(2000)]
+            await asyncio.sleep(0.02)
+
+    async def wait_for_it() -> None:
+        async with warm_up.lifespan(None), asyncio.timeout(60):  # type: ignore[arg-type]
+            # The first is collected when everything is loaded; what was left before is frozen.
+            for _ in range(3):
+                await leave_and_wait()
+
+    asyncio.run(wait_for_it())
+    assert "explorer.reading.screen" in sys.modules
+
+
+def test_settings_are_read_anew_when_the_environment_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
+    assert read_settings().home == tmp_path
+    assert read_settings() is read_settings()
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path / "other"))
+    assert read_settings().home == tmp_path / "other"
