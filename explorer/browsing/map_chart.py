@@ -23,7 +23,7 @@ COLOURS = {
 FAINT = 0.13
 # A label stands above its place: a group of one paper would be hidden by it.
 ABOVE = -15
-HEIGHT, HEIGHT_ON_PHONE = 560, 400
+HEIGHT, HEIGHT_ON_PHONE = 480, 400
 
 
 def colour(number: int, theme: str) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from assistant.thresholds import thresholds
+from assistant.vocabulary import vocabulary
 from corpus.encoder import Encoder
 from corpus.records import Hit, Paper, PaperHits, Scope
 from corpus.search import search
@@ -155,8 +156,14 @@ def search_papers(corpus: Corpus, encoder: Encoder, query: str, scope: Scope) ->
 
 
 def query_terms(query: str) -> frozenset[str]:
-    """Return the beginnings of words that are marked where they occur: long words lose their ending."""
-    return frozenset(_stem(word) for word in words(query) if len(word) >= SHORTEST_TERM)
+    """Return the beginnings of words that are marked where they occur: long words lose their ending.
+
+    Words that carry no subject are not marked.
+    """
+    function = vocabulary().function
+    return frozenset(
+        _stem(word) for word in words(query) if len(word) >= SHORTEST_TERM and word not in function
+    )
 
 
 def snippet(text: str, terms: frozenset[str], length: int = SNIPPET) -> str:

@@ -242,6 +242,7 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 .st-key-look_in { flex-wrap: nowrap; }
 .st-key-look_in button { white-space: nowrap; }
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] > p:last-child { margin-bottom: 0; }
+[data-testid="stExpander"] summary { opacity: 1; }
 </style>
 """
 

@@ -63,8 +63,8 @@ def test_nothing_is_found_outside_the_years(library: Library) -> None:
     assert titles(library, scope=Scope(years=(1990, 1991))) == []
 
 
-def test_long_words_are_marked_without_their_ending() -> None:
-    assert query_terms("the retrieval of BM25") == {"the", "retriev", "bm25"}
+def test_words_of_a_subject_are_marked_and_long_ones_without_their_ending() -> None:
+    assert query_terms("the retrieval of BM25 and why") == {"retriev", "bm25"}
 
 
 def test_a_snippet_stands_round_the_first_match() -> None:
