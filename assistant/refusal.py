@@ -1,7 +1,7 @@
 """When the corpus cannot answer: before writing, because nothing is near; after it, because nothing holds."""
 
 import unicodedata
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -145,11 +145,19 @@ def _covered(corpus: Corpus, scope: Scope) -> Iterator[str]:
     yield from titles
     if count > len(titles):
         yield f"and {count - len(titles):,} more"
-    topics = [
-        parse_topic_key(key)[1] for key in islice(corpus.topic_counts(scope), thresholds().refusal.topics)
-    ]
-    if topics:
-        yield f"Topics: {', '.join(topics)}"
+    names = _named_once(parse_topic_key(key)[1] for key in corpus.topic_counts(scope))
+    if topics := ", ".join(islice(names, thresholds().refusal.topics)):
+        yield f"Topics: {topics}"
+
+
+def _named_once(names: Iterable[str]) -> Iterator[str]:
+    """Yield each name once: a field and a method may differ in case, a hyphen or the plural alone."""
+    seen: set[str] = set()
+    for name in names:
+        key = _squashed(name).removesuffix("s")
+        if key not in seen:
+            seen.add(key)
+            yield name
 
 
 def nothing_holds(answer: Answer) -> bool:

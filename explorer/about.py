@@ -26,8 +26,9 @@ def render_about(library: Library, _reader: Reader) -> None:
     with st.container(key="reading_about"):
         st.title("About Paper Trail", anchor=False)
         st.markdown(
-            "Paper Trail answers questions from a fixed collection of papers. Every sentence of an answer "
-            "leads to the passage that carries it, and the whole exchange can be downloaded."
+            "Paper Trail answers questions from a fixed collection of papers, or from documents of your own. "
+            "Every sentence of an answer leads to the passage that carries it, and the whole exchange can be "
+            "downloaded."
         )
         draw_signed_in()
         chosen = st.pills(

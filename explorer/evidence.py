@@ -33,7 +33,8 @@ from explorer.resources import Library, jobs
 @st.fragment
 def render_evidence(library: Library, reader: Reader) -> None:
     """Draw the panel for the citation in focus, and listen for clicks on citations."""
-    asked = f"question_{len(reader.turns) + 1}" if reader.job_id and reader.turns else ""
+    is_new = reader.job_id or (reader.failure and reader.failure.question)
+    asked = f"question_{len(reader.turns) + 1}" if is_new and reader.turns else ""
     heard = listen(
         "citation_listener",
         narrow=reader.narrow,

@@ -81,7 +81,8 @@ class Reader:
     `opened` counts conversations: in the keys of fields, so that none shows what was written in another,
     `is_private` says that the visitor's own documents are asked, in a conversation that no store has;
     `documents_open` that the dialog with them is open, `shown_calls` the turn whose calls are open in the
-    drawer, `stranger` who a visitor without a cookie is.
+    drawer, `stranger` who a visitor without a cookie is, `comes_from_paper` that
+    they have read a paper since the collection was shown.
     """
 
     conversation_id: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -90,6 +91,7 @@ class Reader:
     is_kept: bool = False
     is_private: bool = False
     documents_open: bool = False
+    comes_from_paper: bool = False
     is_anothers: bool = False
     is_imported: bool = False
     unkept: tuple[Turn, ...] = ()

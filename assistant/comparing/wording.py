@@ -60,12 +60,13 @@ def cited_and_not(comparison: Comparison) -> tuple[tuple[LabelledPaper, ...], tu
 
 
 def options_said(options: ComparisonOptions, criteria: int = 0) -> str:
-    """Return how papers are compared, in the words of the settings; where no model votes, `criteria` do."""
+    """Return how papers are compared, in plain words; where no model votes, `criteria` do."""
     votes = f"judged by {criteria} criteria" if criteria else counted(options.votes, "vote")
-    samples = counted(options.samples, "sample")
+    best = "the best" if options.keep == 1 else f"the best {options.keep}"
     facts = [
-        f"{samples} of each summary kept, {votes}{'' if criteria else ' a round'}",
-        f"{options.keep} kept",
+        f"{counted(options.samples, 'draft')} from each summary kept",
+        f"{best} of a round kept",
+        votes if criteria else f"{votes} a round",
         f"papers {ORDERS[options.order]}",
         *(WITHOUT[one] for one in options.without),
     ]

@@ -56,7 +56,8 @@ def draw_failure(reader: Reader, failure: Failure) -> None:
     """Draw a question that was not answered: why, what had been written, and how to go on."""
     number = len(reader.turns) + 1
     if failure.question:
-        _draw_question(number, failure.question)
+        # Of one refused for its length the reason is to be seen too; whole it is under "Edit the question".
+        _draw_question(number, failure.question, 160)
     with st.container(border=True, key="failure"):
         st.markdown(escaped(failure.message))
         if failure.partial.strip():
@@ -88,9 +89,9 @@ def _draw_ways_on(reader: Reader, failure: Failure) -> None:
     )
 
 
-def _draw_question(number: int, question: str) -> None:
+def _draw_question(number: int, question: str, longest: int = 600) -> None:
     with st.container(key=f"question_{number}"):
-        st.markdown(escaped(shortened(question, 600)))
+        st.markdown(escaped(shortened(question, longest)))
 
 
 def _steps_line(number: int) -> DeltaGenerator:
@@ -102,7 +103,9 @@ def _draw_steps(reader: Reader, number: int, turn: Turn) -> None:
     with _steps_line(number):
         st.caption(f"{searched_for(turn.rewrite)} · {kind_said(turn.rewrite)}", width="content")
         with (
-            st.popover("edit", type="tertiary", key=f"edit_query_{number}_{reader.menus_closed}"),
+            st.popover(
+                "change the search", type="tertiary", key=f"edit_query_{number}_{reader.menus_closed}"
+            ),
             st.form(f"query_form_{number}", border=False),
         ):
             key = f"own_query_{reader.opened}_{number}"

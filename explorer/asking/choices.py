@@ -19,6 +19,7 @@ from explorer.parts.wording import KIND_NAMES, collection_titles, years_said
 from explorer.reader import Reader
 from explorer.resources import Library
 
+FEWEST_TO_CHOOSE = 3
 # The keys of filters among topics, none of whose kinds is called so.
 YEARS, VENUE, AUTHOR = "years", "venue:", "author:"
 # How each is called, what it does, and the step it is set by.
@@ -52,7 +53,7 @@ def draw_choices(library: Library, reader: Reader) -> Choices:
             # Not a popover: what is in a closed one is forgotten when a question sets it.
             with st.expander("Where to look, and how", icon=":material/tune:", key="choices_folded"):
                 scope = _draw_scope(library, reader)
-                number = _draw_number()
+                number = _draw_number(library)
                 writer = draw_writer(library.writers())
                 return _draw_manner(library, scope, number, writer)
         places, count, menu, more = st.columns(
@@ -61,7 +62,7 @@ def draw_choices(library: Library, reader: Reader) -> Choices:
         with places:
             scope = _draw_scope(library, reader)
         with count:
-            number = _draw_number()
+            number = _draw_number(library)
         with menu:
             writer = draw_writer(library.writers())
         with more, st.popover("How", icon=":material/tune:", type="tertiary", key="manner"):
@@ -135,7 +136,10 @@ def left_of(within: Scope, left: Container[str]) -> Scope:
     )
 
 
-def _draw_number() -> int:
+def _draw_number(library: Library) -> int:
+    """Draw how many papers are read; of a reader's own documents, where there are few, all are."""
+    if library.is_own:
+        return _draw_number_of_documents(library.corpus.count_papers())
     number = st.slider(
         "Papers to read",
         MIN_PAPERS,
@@ -144,6 +148,22 @@ def _draw_number() -> int:
         key="papers_wanted",
         persist_state="session",
         help="How many of the best papers the answer may draw on.",
+    )
+    return int(number)
+
+
+def _draw_number_of_documents(most: int) -> int:
+    if most < FEWEST_TO_CHOOSE:
+        return most
+    number = st.slider(
+        "Documents to read",
+        MIN_PAPERS,
+        most,
+        most,
+        # Where there are more or fewer of them than before, all are read again.
+        key=f"documents_wanted_{most}",
+        persist_state="session",
+        help="How many of your documents the answer may draw on, the best first.",
     )
     return int(number)
 

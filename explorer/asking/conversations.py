@@ -217,8 +217,8 @@ def _shelf(library: Library, reader: Reader) -> Shelf:
         delete=partial(delete, library, reader),
         take_in=partial(import_transcript, library, reader),
         nothing=ANOTHERS if reader.is_anothers else NOTHING,
-        shared="Whoever has this link can read the conversation and continue it; rename, stop or delete it "
-        "can only this browser:",
+        shared="Whoever has this link can read the conversation and continue it. Only this browser "
+        "can rename, stop or delete it.",
         surely=f"Delete {counted(len(reader.turns), 'answer')} for good?",
         imported="A transcript that was downloaded as JSON becomes a conversation of yours.",
     )

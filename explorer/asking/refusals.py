@@ -4,6 +4,8 @@ import streamlit as st
 
 from assistant.records import Refusal, Turn
 from corpus.records import Scope, parse_passage_id
+from explorer.documents.visit import ask_own, documents_of_visit
+from explorer.documents.wording import not_searched
 from explorer.navigation import PAPER
 from explorer.parts.coverage import changed_query, covered, listed, names_papers
 from explorer.parts.safe_text import escaped, shortened
@@ -18,9 +20,35 @@ def draw_refusal(library: Library, reader: Reader, number: int, turn: Turn, refu
     with st.container(border=True, key=f"reading_refusal_{number}"):
         st.markdown("**Not answered**")
         st.markdown(escaped(refusal.message))
+        _draw_not_searched(reader, number, turn)
         _draw_nearest(number, refusal)
         _draw_covered(library, refusal, turn.scope)
         _draw_another_query(reader, number, turn)
+
+
+def _draw_not_searched(reader: Reader, number: int, turn: Turn) -> None:
+    """Say that the reader's own documents were left out, with the way to ask them."""
+    own = None if reader.is_private else documents_of_visit()
+    documents = [one for one in own.documents() if one.state != "failed"] if own else []
+    if not documents:
+        return
+    ready = sum(one.state == "ready" for one in documents)
+    with st.container(horizontal=True, vertical_alignment="center", key=f"not_searched_{number}"):
+        st.markdown(not_searched(ready, len(documents)), width="content")
+        if ready:
+            st.button(
+                "Ask your documents",
+                key=f"ask_own_{number}",
+                icon=":material/description:",
+                disabled=bool(reader.job_id),
+                on_click=_ask_own,
+                args=(reader, turn.question),
+            )
+
+
+def _ask_own(reader: Reader, question: str) -> None:
+    ask_own(reader)
+    reader.ask(question)
 
 
 def _draw_nearest(number: int, refusal: Refusal) -> None:

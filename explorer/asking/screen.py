@@ -77,7 +77,10 @@ def _measure(reader: Reader) -> None:
     """Find out whether the screen is narrow, for all of it: the panel's own listener tells only the panel."""
     with st.container(key="measure"):
         heard = listen("ask_width_listener", narrow=reader.narrow)
-    reader.narrow = heard.narrow
+    if heard.narrow != reader.narrow:
+        reader.narrow = heard.narrow
+        # The page has to learn what is believed now: it reports only what differs.
+        st.rerun()
 
 
 def _take_question(reader: Reader) -> None:

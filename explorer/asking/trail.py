@@ -55,14 +55,6 @@ def draw_trail(reader: Reader, number: int) -> None:
     """Draw the downloads of an answer or of the whole conversation; a file is made when it is asked for."""
     key = f"trail_{number}_{reader.menus_closed}"
     with st.popover("Trail", icon=":material/download:", type="tertiary", key=key):
-        st.button(
-            "What was sent",
-            icon=":material/receipt_long:",
-            key=f"calls_{number}",
-            width="stretch",
-            on_click=_show_calls,
-            args=(reader, number),
-        )
         part = WHOLE
         if len(reader.turns) > 1:
             part = st.segmented_control(
@@ -76,6 +68,14 @@ def draw_trail(reader: Reader, number: int) -> None:
         with st.container(key=f"downloads_{number}", gap=None):
             for one in FORMATS:
                 _draw_download(reader, number, one, is_whole=part == WHOLE)
+        st.button(
+            "What was sent",
+            icon=":material/receipt_long:",
+            key=f"calls_{number}",
+            width="stretch",
+            on_click=_show_calls,
+            args=(reader, number),
+        )
 
 
 def _draw_download(reader: Reader, number: int, one: Format, *, is_whole: bool) -> None:

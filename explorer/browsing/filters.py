@@ -43,7 +43,7 @@ def draw_filters(chosen: Sequence[CollectionSummary], *, narrow: bool) -> Filter
         query = _draw_search()
         if not narrow:
             place_of_order = st.container(width=220)
-            view = _draw_view()
+            view = _draw_view(narrow=False)
             with place_of_order:
                 order = _draw_order(query, view)
     if narrow:
@@ -52,7 +52,7 @@ def draw_filters(chosen: Sequence[CollectionSummary], *, narrow: bool) -> Filter
                 place_of_order = st.container()
                 years, bars = _draw_years(span)
                 place = st.container()
-            view = _draw_view()
+            view = _draw_view(narrow=True)
         with place_of_order:
             order = _draw_order(query, view)
         return Filters(query, order, view, years, span, bars, place)
@@ -158,19 +158,27 @@ def _draw_order(query: str, view: View) -> Order:
     return chosen if chosen in ORDERS else orders[0]
 
 
-def _draw_view() -> View:
+def _draw_view(*, narrow: bool) -> View:
+    first = VIEWS[1] if narrow else VIEWS[0]
     view = st.segmented_control(
         "Show as",
         VIEWS,
-        # A phone's first view is set beforehand; a second default beside it would be a warning in the log.
-        default=None if "view" in st.session_state else VIEWS[0],
+        default=first,
         required=True,
         key="view",
         bind="query-params",
         label_visibility="collapsed",
         on_change=to_first_page,
     )
-    return view if view in VIEWS else VIEWS[0]
+    return view if view in VIEWS else first
+
+
+def _forget_years_of_all(span: tuple[int, int]) -> None:
+    """Choose all years again where those that are chosen are all of other collections, listed before."""
+    former, chosen = st.session_state.get("former_span"), st.session_state.get("years")
+    if former != span and chosen == former and "years" not in st.query_params:
+        st.session_state.pop("years", None)
+    st.session_state["former_span"] = span
 
 
 def _draw_years(
@@ -180,5 +188,6 @@ def _draw_years(
     if span is None:
         return None, None
     bars = st.container()
+    _forget_years_of_all(span)
     years: Any = st.slider("Year", *span, span, key="years", bind="query-params", on_change=to_first_page)
     return year_range(*span, years), bars

@@ -6,7 +6,7 @@ import streamlit as st
 
 from corpus.store import Corpus
 from explorer.browsing.charts import with_data
-from explorer.browsing.overview_chart import fields_spec, fields_table
+from explorer.browsing.overview_chart import fields_spec, fields_table, is_sparse
 from explorer.browsing.restrictions import restrict_to
 from explorer.navigation import PAPER
 from explorer.parts.finding import Finding
@@ -21,27 +21,27 @@ LONGEST_TITLE = 90
 def draw_overview(finding: Finding, *, narrow: bool) -> None:
     """Draw the strip, of all papers that were searched, not only of those found."""
     corpus, scope = finding.corpus, finding.scope
-    of_what = f" of all {counted(corpus.count_papers(scope), 'paper')} searched" if finding.is_search else ""
+    searched = corpus.count_papers(scope)
+    what = "the one paper" if searched == 1 else f"all {searched:,} papers"
+    of_what = f" of {what} searched" if finding.is_search else ""
     strip = st.expander(f"Overview{of_what}", key="overview", type="compact", bind="query-params")
     if not strip.open:
         return
     figures = overview_of(corpus, scope)
     with strip:
-        if not (figures.fields.rows or figures.tasks or figures.methods or figures.most_cited):
+        if not (figures.fields.rows or figures.tasks or figures.methods or figures.tells_who_is_cited):
             st.markdown("Nothing is known yet of what these papers are about.")
             return
-        chart, topics, cited = (
-            (st.container(), st.container(), st.container())
-            if narrow
-            else st.columns([0.44, 0.24, 0.32], gap="large")
-        )
-        with chart:
+        shares = [0.44, 0.24, 0.32] if figures.tells_who_is_cited else [0.6, 0.4]
+        places = [st.container() for _ in shares] if narrow else st.columns(shares, gap="large")
+        with places[0]:
             _draw_fields(figures.fields, narrow=narrow)
-        with topics:
+        with places[1]:
             _draw_topics("Frequent tasks", "task", figures.tasks)
             _draw_topics("Frequent methods", "method", figures.methods)
-        with cited:
-            _draw_most_cited(corpus, figures)
+        if figures.tells_who_is_cited:
+            with places[2]:
+                _draw_most_cited(corpus, figures)
 
 
 def _draw_fields(fields: FieldYears, *, narrow: bool) -> None:
@@ -50,14 +50,15 @@ def _draw_fields(fields: FieldYears, *, narrow: bool) -> None:
     theme = "dark" if st.context.theme.type == "dark" else "light"
     years = fields.years
     st.markdown(f"**Papers by field{' and year' if len(years) > 1 else f', {years[0]}'}**")
-    spec = fields_spec(fields.names, years[0], years[-1], theme, narrow=narrow)
+    spec = fields_spec(fields.names, years, theme, narrow=narrow)
     st.vega_lite_chart(
         spec=with_data(spec, fields_table(fields)),
         alt=one_line(fields.in_words),
         key="overview_fields",
     )
     if len(years) > 1:
-        st.caption(f"One scale for all fields: the highest bar is {counted(fields.most, 'paper')}.")
+        gaps = " Years without papers are left out." if is_sparse(years) else ""
+        st.caption(f"One scale for all fields: the highest bar is {counted(fields.most, 'paper')}.{gaps}")
 
 
 def _draw_topics(title: str, kind: str, topics: Sequence[tuple[str, int]]) -> None:
@@ -77,9 +78,6 @@ def _draw_topics(title: str, kind: str, topics: Sequence[tuple[str, int]]) -> No
 
 def _draw_most_cited(corpus: Corpus, figures: Overview) -> None:
     st.markdown("**Most cited here**")
-    if not figures.most_cited:
-        st.caption("No paper of this corpus is known to cite one of these.")
-        return
     numbers = dict(figures.most_cited)
     with st.container(key="overview_cited", gap=None):
         for paper in corpus.papers_by_id(list(numbers)):

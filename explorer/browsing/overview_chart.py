@@ -1,6 +1,7 @@
 """The overview's chart: papers by field, or small bars by year for each field, all on one scale."""
 
 from functools import lru_cache
+from typing import Any
 
 import altair as alt
 import pyarrow as pa
@@ -24,11 +25,16 @@ def fields_table(fields: FieldYears) -> pa.Table:
 
 
 @lru_cache(maxsize=32)
-def fields_spec(fields: tuple[str, ...], first: int, last: int, theme: str, *, narrow: bool) -> Spec:
-    """Return the chart of some fields from a first to a last year."""
-    if first == last:
+def fields_spec(fields: tuple[str, ...], years: tuple[int, ...], theme: str, *, narrow: bool) -> Spec:
+    """Return the chart of some fields in the years that they have papers of."""
+    if len(years) == 1:
         return as_spec(_by_field(len(fields), theme))
-    return as_spec(_by_year(fields, first, last, theme, WIDTH_ON_PHONE if narrow else WIDTH))
+    return as_spec(_by_year(fields, years, theme, WIDTH_ON_PHONE if narrow else WIDTH))
+
+
+def is_sparse(years: tuple[int, ...]) -> bool:
+    """Tell whether most of the years from the first to the last have no papers: these get no place."""
+    return 2 * len(years) < years[-1] - years[0] + 1
 
 
 def _tips() -> list[alt.Tooltip]:
@@ -52,19 +58,25 @@ def _by_field(rows: int, theme: str) -> alt.LayerChart | alt.FacetChart:
     return chart.properties(height=ROW * rows)
 
 
-def _by_year(fields: tuple[str, ...], first: int, last: int, theme: str, width: int) -> alt.Chart:
-    # Years without papers keep their place.
+def _years(years: tuple[int, ...], theme: str) -> alt.X:
+    """Return the axis: where few years have papers these alone, else a place for every year."""
+    first, last = years[0], years[-1]
+    look: dict[str, Any] = {
+        "domainColor": "#8888",
+        "ticks": False,
+        "labelColor": INK[theme],
+        "labelFontSize": 12,
+    }
+    if is_sparse(years):
+        axis = alt.Axis(labelAngle=0, labelOverlap=True, **look)
+        return alt.X("year:O", title=None, scale=alt.Scale(domain=list(years)), axis=axis)
     scale = alt.Scale(domain=[first - 0.6, last + 0.6], nice=False)
-    axis = alt.Axis(
-        domainColor="#8888",
-        ticks=False,
-        grid=False,
-        format="d",
-        tickMinStep=1,
-        tickCount=min(5, last - first + 1),
-        labelColor=INK[theme],
-        labelFontSize=12,
-    )
+    count = min(5, last - first + 1)
+    axis = alt.Axis(grid=False, format="d", tickMinStep=1, tickCount=count, **look)
+    return alt.X("year:Q", title=None, scale=scale, axis=axis)
+
+
+def _by_year(fields: tuple[str, ...], years: tuple[int, ...], theme: str, width: int) -> alt.Chart:
     header = alt.Header(
         title=None,
         labelAngle=0,
@@ -73,9 +85,10 @@ def _by_year(fields: tuple[str, ...], first: int, last: int, theme: str, width: 
         labelColor=INK[theme],
         labelFontSize=12,
     )
-    bars = later().mark_bar(color=ACCENT[theme], size=max(1.5, min(18.0, width / (last - first + 2) - 1)))
+    places = len(years) if is_sparse(years) else years[-1] - years[0] + 2
+    bars = later().mark_bar(color=ACCENT[theme], size=max(1.5, min(18.0, width / places - 1)))
     chart: alt.Chart = bars.encode(
-        x=alt.X("year:Q", title=None, scale=scale, axis=axis),
+        x=_years(years, theme),
         y=alt.Y("papers:Q", axis=None),
         row=alt.Row("field:N", sort=list(fields), header=header, spacing=8),
         tooltip=_tips(),

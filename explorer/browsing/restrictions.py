@@ -71,5 +71,14 @@ def take_all_back() -> None:
         restrict(parameter, ())
 
 
+def forget_former_search() -> None:
+    """Take back the search of before, where a link from another screen names what is to be listed."""
+    if not any(name in st.query_params for name in ("collection", *get_args(Parameter))):
+        return
+    for chosen in ("q", "years", "page"):
+        if chosen not in st.query_params:
+            st.session_state.pop(chosen, None)
+
+
 def to_first_page() -> None:
     st.session_state["page"] = 1

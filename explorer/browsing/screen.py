@@ -8,7 +8,12 @@ from explorer.browsing.filters import VIEWS, Filters, clear_filters, draw_chosen
 from explorer.browsing.map import draw_map
 from explorer.browsing.overview import draw_overview
 from explorer.browsing.paper_list import draw_papers
-from explorer.browsing.restrictions import Restrictions, current_restrictions, to_first_page
+from explorer.browsing.restrictions import (
+    Restrictions,
+    current_restrictions,
+    forget_former_search,
+    to_first_page,
+)
 from explorer.browsing.selection import MOST_SELECTED, draw_select_all, draw_selection, go_to_ask
 from explorer.browsing.volumes import draw_volumes
 from explorer.parts.coverage import names_papers
@@ -37,6 +42,9 @@ def render_collection(library: Library, reader: Reader) -> None:
     """Draw the Collection screen."""
     if reader.waiting:
         go_to_ask()
+    if reader.comes_from_paper:
+        reader.comes_from_paper = False
+        forget_former_search()
     _measure(reader)
     summaries = library.corpus.collections()
     chosen = _draw_collections(summaries)
@@ -82,6 +90,8 @@ def _draw_collections(summaries: Summaries) -> Summaries:
     chosen = tuple(one for one in summaries if picked in (ALL, one.collection.id))
     with facts:
         st.caption(escaped(collection_facts(chosen)))
+    if wanted not in (ALL, *titles):
+        st.markdown(f"There is no collection “{escaped(shortened(wanted, 60))}” here: all are shown.")
     if len(chosen) == 1 < len(summaries):
         # The menu cuts a long title.
         st.subheader(escaped(titles[picked]), anchor=False)
@@ -167,9 +177,10 @@ def _draw_listed(reader: Reader, finding: Finding, listing: Listing, filters: Fi
 def _draw_count(reader: Reader, finding: Finding, listing: Listing, filters: Filters) -> None:
     """Say how many papers are listed, and offer to select them and to ask them where a filter names them."""
     best_first = finding.is_search and filters.order == "relevance" and filters.view != "Map"
+    matching = " matches" if listing.total == 1 else " match"
     with st.container(horizontal=True, vertical_alignment="center", key="listed"):
         st.caption(
-            f"{counted(listing.total, 'paper')}{' match' if finding.is_search else ''}"
+            f"{counted(listing.total, 'paper')}{matching if finding.is_search else ''}"
             f"{', best first' if best_first else ''}",
             width="content",
         )

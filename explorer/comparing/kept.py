@@ -105,8 +105,8 @@ def shelf_of(library: Library, reader: Reader, desk: Desk) -> Shelf:
         delete=partial(delete, library, reader, desk),
         take_in=partial(import_comparison, library, reader, desk),
         nothing="Nothing yet. What you compare is kept here, for this browser.",
-        shared="Whoever has this link can read the comparison and go on with it; rename, stop or delete it "
-        "can only this browser:",
+        shared="Whoever has this link can read the comparison and go on with it. Only this browser "
+        "can rename, stop or delete it.",
         surely="Delete this comparison for good?",
         imported="A comparison that was downloaded as JSON becomes one of yours.",
     )

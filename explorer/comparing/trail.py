@@ -71,6 +71,9 @@ def draw_comparison_trail(desk: Desk, comparison: Comparison) -> None:
     """Draw the downloads of a comparison; a file is made when it is asked for."""
     key = f"comparison_trail_{desk.menus_closed}"
     with st.popover("Trail", type="tertiary", icon=":material/download:", key=key):
+        with st.container(key="downloads_comparison", gap=None):
+            for one in COMPARISON_FORMATS:
+                _draw_download(one, comparison)
         st.button(
             "What was sent",
             icon=":material/receipt_long:",
@@ -79,9 +82,6 @@ def draw_comparison_trail(desk: Desk, comparison: Comparison) -> None:
             on_click=_show_calls,
             args=(desk,),
         )
-        with st.container(key="downloads_comparison", gap=None):
-            for one in COMPARISON_FORMATS:
-                _draw_download(one, comparison)
 
 
 def _draw_download(one: ComparisonFormat, comparison: Comparison) -> None:

@@ -4,6 +4,7 @@ The screens call in from one thread, workers from others. What they tell each ot
 held for moments; files change under another, which only who changes them waits for.
 """
 
+import hashlib
 import logging
 import shutil
 import threading
@@ -33,6 +34,8 @@ from explorer.parts.safe_text import shortened
 logger = logging.getLogger(__name__)
 
 MOST_DOCUMENTS = 10
+# With those that could not be read, which do not count towards the ten.
+MOST_LISTED = 30
 # A browser whose connection dropped has two minutes to come back (Streamlit's disconnectedSessionTTL).
 ABSENT_SECONDS = 180.0
 
@@ -56,6 +59,7 @@ class OwnDocument:
     remarks: tuple[str, ...] = ()
     problem: str = ""
     share: float = 0.0
+    is_web: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -64,17 +68,19 @@ class OwnDocument:
 
 @dataclass(slots=True)
 class _Under:
-    """What belongs to a document while it is here: its folder, and what stops its reading."""
+    """What belongs to a document while it is here: its folder, what it is known by, what stops it."""
 
     folder: Path
+    known_by: str
     stop: threading.Event = field(default_factory=threading.Event)
 
 
 class OwnDocuments:
     """The documents of one visit; `conversation` is what was asked of them, kept as long as they are.
 
-    `taken` counts what was handed in, for the keys of fields that empty themselves; `refused` says why
-    something that was handed in last is not here.
+    `seen` are the files of the field that were handed in, by its ids; `refused` says why some of what was
+    handed in is not here; `removing` is the document that is removed once that is confirmed, 0 for all;
+    `were_chosen` that they were made what is asked, as soon as the first was ready.
     """
 
     def __init__(
@@ -91,7 +97,10 @@ class OwnDocuments:
         self.encoder = encoder
         self.conversation: Conversation | None = None
         self.refused: tuple[str, ...] = ()
-        self.taken = 0
+        self.seen: set[str] = set()
+        self.removing: int | None = None
+        self.were_chosen = False
+        self._begun = 0
         self._readers, self._limits, self._allow_private = readers, limits, allow_private
         self._documents: dict[int, OwnDocument] = {}
         self._under: dict[int, _Under] = {}
@@ -127,7 +136,7 @@ class OwnDocuments:
         if len(content) > self._limits.most_bytes:
             most = f"{self._limits.most_bytes / 2**20:.0f} MB"
             raise DocumentError(f"{shown_name(name)} is larger than {most}, the most that is read.")
-        document, under = self._begin(shown_name(name))
+        document, under = self._begin(shown_name(name), hashlib.sha256(content).hexdigest())
         try:
             path = under.folder / stored_name(name)
             path.write_bytes(content)
@@ -141,7 +150,7 @@ class OwnDocuments:
         typed = address.strip()
         if not typed:
             raise DocumentError("Type the address of a page first, such as https://arxiv.org/abs/2203.10244")
-        document, under = self._begin(shortened(typed, LONGEST_NAME))
+        document, under = self._begin(shortened(typed, LONGEST_NAME), typed, is_web=True)
         self._submit(document, under, Material(typed.replace("\x00", ""), document.name, is_web=True))
 
     def remove(self, number: int) -> None:
@@ -189,18 +198,31 @@ class OwnDocuments:
         self.remove_all()
         self._removal()
 
-    def _begin(self, name: str) -> tuple[OwnDocument, _Under]:
+    def _begin(self, name: str, known_by: str, *, is_web: bool = False) -> tuple[OwnDocument, _Under]:
         with self._lock:
-            if len(self._documents) >= MOST_DOCUMENTS or self._is_closed:
-                raise DocumentError(
-                    f"{name} was left out: {MOST_DOCUMENTS} documents are the most. Remove one first."
-                )
-            self.taken += 1
-            document = OwnDocument(self.taken, name)
-            under = _Under(self.folder / f"document-{document.number}")
+            self._check_place(name, known_by)
+            self._begun += 1
+            document = OwnDocument(self._begun, name, is_web=is_web)
+            under = _Under(self.folder / f"document-{document.number}", known_by)
             under.folder.mkdir(mode=0o700)
             self._documents[document.number], self._under[document.number] = document, under
             return document, under
+
+    def _check_place(self, name: str, known_by: str) -> None:
+        """Raise DocumentError where a document is here already, or there is no place for it.
+
+        One that could not be read makes way for another try.
+        """
+        for number in [number for number, under in self._under.items() if under.known_by == known_by]:
+            same = self._documents[number]
+            if same.state != "failed":
+                called = "" if same.name == name else f", called {same.name}"
+                raise DocumentError(f"{name} is here already{called}. It was taken once.")
+            del self._documents[number], self._under[number]
+        counted = sum(one.state != "failed" for one in self._documents.values())
+        if counted >= MOST_DOCUMENTS or len(self._documents) >= MOST_LISTED or self._is_closed:
+            most = f"{MOST_DOCUMENTS} documents are the most, and {MOST_LISTED} with those not readable"
+            raise DocumentError(f"{name} was left out: {most}. Remove one first.")
 
     def _submit(self, document: OwnDocument, under: _Under, material: Material) -> None:
         number = document.number

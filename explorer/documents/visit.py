@@ -52,6 +52,7 @@ def _attended(name: str, _own: OwnDocuments) -> OwnDocuments:  # noqa: ARG001
 
 def library_asked(library: Library, reader: Reader) -> Library:
     """Return what questions go to: the visitor's documents where these are chosen, else the corpus."""
+    _choose_first_documents(reader)
     own = documents_of_visit() if reader.is_private else None
     if own is None or own.corpus is None:
         if reader.is_private:
@@ -60,6 +61,21 @@ def library_asked(library: Library, reader: Reader) -> Library:
     if reader.turns:
         own.conversation = reader.conversation()
     return _own_library(library, own)
+
+
+def _choose_first_documents(reader: Reader) -> None:
+    """Have questions go to documents as soon as the first is ready: who brought them wants to ask them.
+
+    Not where a conversation or chosen papers would be left for that, and once: who then chooses the
+    collection is not overruled by the next document.
+    """
+    own = documents_of_visit()
+    if own is None or own.corpus is None or own.were_chosen:
+        return
+    own.were_chosen = True
+    is_begun = reader.turns or reader.job_id or reader.waiting or reader.failure or reader.missing_id
+    if not (is_begun or reader.asked_about or reader.asked_within != Scope()):
+        ask_own(reader)
 
 
 def library_of_paper(library: Library, reader: Reader, paper_id: str) -> Library:
@@ -110,19 +126,27 @@ def _leave_scope(reader: Reader) -> None:
         st.session_state.pop(key, None)
 
 
-def remove_document(reader: Reader, number: int | None) -> None:
-    """Take out one document, or with None all; when it could be asked, the conversation about them ends."""
+def ends_conversation(reader: Reader, own: OwnDocuments, number: int) -> bool:
+    """Tell whether there is a conversation that ends when a document, or with 0 all, is removed."""
+    is_asked = own.conversation is not None or (reader.is_private and bool(reader.turns or reader.job_id))
+    return is_asked and (not number or number in {one.number for one in own.ready()})
+
+
+def remove_document(reader: Reader, number: int) -> None:
+    """Take out one document, or with 0 all; when it could be asked, the conversation about them ends."""
     own = documents_of_visit()
     if own is None:
         return
-    if number is None or number in {one.number for one in own.ready()}:
+    own.removing = None
+    if not number or number in {one.number for one in own.ready()}:
         _end_conversation(reader, own)
-    if number is None:
-        own.remove_all()
-    else:
+    if number:
         own.remove(number)
+    else:
+        own.remove_all()
     forget_pictures()
     if own.corpus is None:
+        own.were_chosen = False
         ask_collection(reader)
 
 

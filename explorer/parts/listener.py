@@ -15,6 +15,21 @@ let shown = '';
 let returned = '';
 // Streamlit runs this anew for new data and forgets what it returned before: that would go on hearing.
 const stops = new WeakMap();
+// On the way to another page Streamlit writes that page's parameters to the address of the page that is left,
+// and then the address itself: "back" would lead to a page with foreign parameters. What is written with
+// nothing done in between is one entry of the history.
+if (!window.paperTrailGoesBack) {
+  window.paperTrailGoesBack = true;
+  let written = '';
+  const push = history.pushState;
+  history.pushState = function (state, title, url) {
+    if (written === location.href) history.replaceState(state, title, url);
+    else push.call(this, state, title, url);
+    written = location.href;
+  };
+  const forget = () => { written = ''; };
+  for (const name of ['click', 'keydown', 'popstate']) addEventListener(name, forget, true);
+}
 export default function ({ setTriggerValue, setStateValue, data, parentElement }) {
   stops.get(parentElement)?.();
   const narrow = () => matchMedia(`(max-width: ${data.narrowPixels}px)`).matches;

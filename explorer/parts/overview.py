@@ -48,6 +48,11 @@ class Overview:
     methods: tuple[tuple[str, int], ...]
     most_cited: tuple[tuple[str, int], ...]
 
+    @property
+    def tells_who_is_cited(self) -> bool:
+        """Tell whether some papers are cited more than others: one citation each says nothing."""
+        return any(number > 1 for _, number in self.most_cited)
+
 
 def overview_of(corpus: Corpus, scope: Scope) -> Overview:
     """Return the figures of the papers in `scope`."""

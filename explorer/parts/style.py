@@ -239,6 +239,29 @@ a[href^="#cite-"]:hover, a[href^="#cite-"]:focus-visible {
 [class*="st-key-own_row_"] :is(a p, a span, .stMarkdown > div > p) { white-space: normal; line-height: 1.4;
   font-size: 1rem; font-weight: 600; margin: 0; }
 [class*="st-key-own_row_"] [data-testid="stCaptionContainer"] p { font-weight: 400; font-size: .875rem; }
+[class*="st-key-own_row_"] [data-testid="stText"], [class*="st-key-own_refused_"] [data-testid="stText"] {
+  font-size: .875rem; white-space: normal; overflow-wrap: anywhere; }
+[class*="st-key-own_facts_"] [data-testid="stText"], [class*="st-key-own_remarks_"] [data-testid="stText"] {
+  opacity: .75; }
+[class*="st-key-own_address_"] [data-testid="stText"] { font-size: 1rem; font-weight: 600; }
+/* What the field for files has taken is in the list below it. */
+.st-key-own_files [data-testid="stFileChips"] > div >
+  div:not(:has([aria-invalid="true"], [data-testid="stFileChipIconSpinner"])) { display: none; }
+.st-key-own_files [data-testid="stFileChips"] button[aria-label="Add files"] { width: auto; }
+.st-key-own_files [data-testid="stFileChips"] button[aria-label="Add files"]::after { content: "Add files";
+  white-space: nowrap; }
+/* Words among controls stand on one line with theirs. */
+.st-key-choices [data-testid="stColumn"] [data-testid="stCaptionContainer"] {
+  display: flex; align-items: center; min-height: 2.5rem; }
+.st-key-listed .stButton { display: flex; }
+.st-key-side_head kbd { display: none; }
+.st-key-paper_actions .stMarkdown a { color: inherit; text-decoration: none; }
+.st-key-paper_actions .stMarkdown a:hover { color: var(--pt-strong); }
+/* A thumb is wider than a citation's number; the lines stay where they are. */
+@media (pointer: coarse), (max-width: 640px) {
+  a[href^="#cite-"] { position: relative; }
+  a[href^="#cite-"]::after { content: ""; position: absolute; inset: -.85em -.3em; }
+}
 .st-key-look_in { flex-wrap: nowrap; }
 .st-key-look_in button { white-space: nowrap; }
 [data-testid="stCaptionContainer"], [data-testid="stCaptionContainer"] > p:last-child { margin-bottom: 0; }

@@ -45,6 +45,7 @@ class Opened:
 
 def render_paper(library: Library, reader: Reader) -> None:
     """Draw the paper that the address names."""
+    reader.comes_from_paper = True
     address = {name: st.query_params.get(name, "") for name in ("id", "passage", "sentence")}
     try:
         opened = _open(library, address)

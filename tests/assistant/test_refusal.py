@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,13 @@ from assistant.records import (
     Rewrite,
     Rewritten,
 )
-from assistant.refusal import cannot_answer, is_foreign, nothing_holds
+from assistant.refusal import cannot_answer, is_foreign, nothing_holds, refuse, with_coverage
 from corpus.demo import __file__ as demo_package
-from corpus.records import Hit, PaperHits, Scope
+from corpus.records import Hit, PaperHits, Scope, Topic
 from corpus.settings import Settings
 from corpus.store import Corpus
 from corpus.writer import CorpusWriter
+from tests import small_corpus
 from tests.assistant.test_citations import make_paper
 
 
@@ -115,6 +117,22 @@ def test_a_refusal_says_what_the_corpus_covers(ask_demo, extractive_assistant, d
 def test_the_words_of_a_question_decide_where_the_cosine_leaves_doubt(query, text, answers):
     (paper,) = found(text, dense=0.42)
     assert (cannot_answer(Rewrite(query, query), (paper,)) is None) == answers
+
+
+def test_a_topic_that_a_field_and_a_method_name_was_said_twice(tmp_path, encoder):
+    topics = (
+        Topic("field", "Language models", 0.9),
+        Topic("method", "language models", 0.8),
+        Topic("task", "language-model", 0.7),
+        Topic("metric", "ROUGE-L", 0.6),
+    )
+    paper = replace(small_corpus.make_paper("notes", "models"), topics=topics)
+    small_corpus.write_corpus(tmp_path, encoder, {paper: ["Language models predict words."]})
+    corpus = Corpus.open(tmp_path, encoder)
+    answer = with_coverage(refuse("nothing_relevant", (), "1 paper"), corpus, Scope())
+    said = answer.refusal.covers[-1].removeprefix("Topics: ").lower().split(", ")
+    assert len(said) == 2
+    assert {one.rstrip("s").replace("-", " ") for one in said} == {"language model", "rouge l"}
 
 
 def test_a_summary_of_the_one_paper_asked_about_is_never_refused():

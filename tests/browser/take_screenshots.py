@@ -12,11 +12,13 @@ from typing import Any
 
 from PIL import Image
 
+import corpus.demo
 from tests.browser.conftest import ARGUMENTS, CHROMIUM, SIZES, play_model, serving, settled
 from tests.demo_home import build_demo_home
 from tests.standin_chat import StandinChat
 
 FOLDER = Path(__file__).parents[2] / "docs" / "screenshots"
+DOCUMENT = Path(corpus.demo.__file__).parent / "pdf" / "rank-fusion.pdf"
 COLOURS = 96
 LOOKS = (("light", "wide", "light"), ("dark", "wide", "dark"), ("phone", "phone", "light"))
 QUESTION = "How do dense retrieval and BM25 compare, and where does each of them fail?"
@@ -57,16 +59,17 @@ def ask(page: Any, is_phone: bool) -> None:
     page.get_by_test_id("stChatInputTextArea").press("Enter")
     page.locator('a[href^="#cite-1-"]').nth(1).wait_for()
     settled(page)
+    page.locator('a[href^="#cite-1-"]').nth(1).click()
+    page.locator("[class*=st-key-marked_sentence]").first.wait_for()
+
+
+def documents(page: Any, is_phone: bool) -> None:
     if is_phone:
-        return
-    page.locator('a[href^="#cite-1-"]').nth(1).click()
-    page.locator("[class*=st-key-marked_sentence]").first.wait_for()
-
-
-def evidence(page: Any, is_phone: bool) -> None:
-    ask(page, is_phone)
-    page.locator('a[href^="#cite-1-"]').nth(1).click()
-    page.locator("[class*=st-key-marked_sentence]").first.wait_for()
+        page.get_by_text("Where to look, and how").click()
+    page.get_by_role("button", name="Your documents").click()
+    dialog = page.get_by_role("dialog")
+    dialog.locator("input[type=file]").set_input_files(DOCUMENT)
+    dialog.get_by_text("passages").wait_for()
 
 
 def compare(page: Any, is_phone: bool) -> None:
@@ -89,7 +92,7 @@ SCENES: dict[str, tuple[str, Scene]] = {
     "map": ("/collection?view=Map", map_of_papers),
     "paper": ("/paper?id=field-notes-retrieval/bm25&passage=8&sentence=1", paper),
     "ask": ("/ask", ask),
-    "evidence": ("/ask", evidence),
+    "documents": ("/ask", documents),
     "compare": (f"/compare?papers={PAPERS}", compare),
     "about": ("/about", about),
 }

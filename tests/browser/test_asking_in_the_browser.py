@@ -48,3 +48,11 @@ def test_keys_lead_from_citation_to_citation_and_never_while_something_is_typed(
     settled(page)
     assert box.input_value() == "nn"
     assert place.get_by_text("1 of 3").is_visible()
+
+
+def test_what_a_window_was_made_narrow_for_stayed_when_it_was_wide_again(open_page: OpenPage) -> None:
+    page = open_page("/ask")
+    folded = page.locator(".st-key-choices_folded")
+    for width, state in ((390, "attached"), (1440, "detached"), (390, "attached")):
+        page.set_viewport_size({"width": width, "height": 844})
+        folded.wait_for(state=state)

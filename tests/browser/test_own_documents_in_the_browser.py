@@ -22,7 +22,12 @@ def test_a_pdf_of_ones_own_is_asked_and_gone_when_it_is_removed(open_page: OpenP
     page = open_page("/ask")
     page.locator(".st-key-open_documents button").click()
     pdf = write_pdf(tmp_path / "singing.pdf", [CONTENT])
-    page.locator(".st-key-own_documents input[type=file]").set_input_files(str(pdf))
+    files = page.locator(".st-key-own_documents input[type=file]")
+    files.set_input_files(str(pdf))
+    page.locator(".st-key-own_row_1").wait_for()
+    # What was handed in while another was read was lost, when the field became another.
+    files.set_input_files(files=[{"name": "empty.txt", "mimeType": "text/plain", "buffer": b""}])
+    page.locator(".st-key-own_row_2").get_by_text("The file is empty.").wait_for()
     page.locator(".st-key-ask_own button").click()
     page.get_by_role("heading", name="Ask your document").wait_for()
     settled(page)
@@ -46,6 +51,9 @@ def test_a_pdf_of_ones_own_is_asked_and_gone_when_it_is_removed(open_page: OpenP
 
     page.locator(".st-key-way_back a").click()
     page.locator(".st-key-open_documents button").click()
+    page.locator(".st-key-own_remove_2 button").click()
+    page.locator(".st-key-own_row_2").wait_for(state="detached")
     page.locator(".st-key-own_remove_1 button").click()
+    page.locator(".st-key-own_remove_surely button").click()
     page.locator("[class*=st-key-own_row_]").wait_for(state="detached")
     page.get_by_role("heading", name="Ask the papers").wait_for()

@@ -162,7 +162,7 @@ def test_a_click_on_a_phone_is_reported_once_however_late_the_screen_was_measure
 
 def test_the_scope_of_a_question_is_not_forgotten_on_a_phone(open_page: OpenPage) -> None:
     page = open_page("/ask", size="phone")
-    page.get_by_role("button", name="What does ColBERTv2 change").click()
+    page.get_by_role("button", name="How does ColBERTv2 compress").click()
     answered(page)
     page.get_by_placeholder("Ask about these 8 papers").wait_for()
 

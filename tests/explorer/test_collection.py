@@ -86,6 +86,13 @@ def test_unknown_venues_in_the_address_are_ignored(studied: Screen, venue: str) 
     assert set(listed(test)) == set(TITLES)
 
 
+def test_a_collection_that_is_not_here_was_ignored_in_silence(studied: Screen) -> None:
+    test = studied("collection", collection="nope **bold**")
+    assert "There is no collection “nope **bold**” here: all are shown." in plain(texts(test))
+    assert set(listed(test)) == set(TITLES)
+    assert "There is no collection" not in texts(studied("collection"))
+
+
 def test_an_author_of_a_link_is_a_chip_to_take_back(studied: Screen) -> None:
     test = studied("collection", author="Ana Lin")
     assert set(listed(test)) == set(TITLES)
@@ -126,6 +133,36 @@ def test_nonsense_in_the_address_is_ignored(studied: Screen, query: dict[str, st
     test = studied("collection", view=view, **query)
     assert not test.exception
     assert "5 papers" in texts(test)
+
+
+def test_a_link_of_a_paper_lists_what_it_names_and_not_what_was_searched_before(studied: Screen) -> None:
+    test = studied("collection", q="faithful summaries", years=["2020", "2021"])
+    _go(test, "paper", id="studied/heads")
+    _go(test, "collection", author="Ana Lin")
+    assert len(listed(test)) == 5
+    assert test.text_input(key="q").value == ""
+    assert address(test, "q") == address(test, "years") == []
+    test.text_input(key="q").set_value("heads").run()
+    assert buttons(test, "chosen_") == {"chosen_1": "Author: Ana Lin"}
+    assert test.text_input(key="q").value == "heads" and "heads" in listed(test)
+
+
+def test_a_search_outlasts_a_paper_that_was_read(studied: Screen) -> None:
+    test = studied("collection", q="heads")
+    found = listed(test)
+    _go(test, "paper", id="studied/heads")
+    _go(test, "collection")
+    assert test.text_input(key="q").value == "heads"
+    assert listed(test) == found
+
+
+def _go(test: AppTest, page: str, **query: str) -> None:
+    """Follow a link to another page: its address has what the link names."""
+    test.query_params.clear()
+    test.switch_page(f"explorer/pages/{page}.py")
+    for name, value in query.items():
+        test.query_params[name] = value
+    test.run()
 
 
 # Overview

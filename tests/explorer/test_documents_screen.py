@@ -29,8 +29,16 @@ def own_of(test: AppTest) -> OwnDocuments:
 def bring(test: AppTest, *files: tuple[str, bytes]) -> AppTest:
     """Open the dialog and hand in files; return when all were read."""
     test.button(key="open_documents").click().run()
-    uploader = test.file_uploader(key="own_files_0")
+    hand_in(test, *files)
+    return wait_until_read(test)
+
+
+def hand_in(test: AppTest, *files: tuple[str, bytes]) -> None:
+    uploader = test.file_uploader(key="own_files")
     uploader.set_value([(name, content, "application/octet-stream") for name, content in files]).run()
+
+
+def wait_until_read(test: AppTest) -> AppTest:
     deadline = time.monotonic() + 60
     while own_of(test).is_reading():
         assert time.monotonic() < deadline, "the documents were not read"
@@ -58,9 +66,9 @@ def test_there_is_nothing_but_a_quiet_way_in_before_there_are_documents(screen: 
 def test_each_document_says_what_it_gave_or_why_nothing(screen: Screen) -> None:
     test = bring(screen("ask"), ("notes.md", NOTES), ("fake.pdf", b"hello"), ("empty.txt", b""))
     said = texts(test)
-    assert "notes\\.md · 3 passages" in said
-    assert "The file is called a PDF but is none\\." in said
-    assert "The file is empty\\." in said
+    assert "notes.md · 3 passages" in said
+    assert "The file is called a PDF but is none." in said
+    assert "The file is empty." in said
     assert test.button(key="ask_own").label == "Ask this document"
     test.button(key="own_remove_2").click().run()
     assert "fake" not in texts(test)
@@ -96,11 +104,71 @@ def test_conversations_are_kept_apart_and_one_goes_with_its_documents(brought: A
     assert not reader_of(test).is_kept
     folder = own_of(test).folder
     test.button(key="open_documents").click().run()
-    assert "Removing a document ends the conversation" in texts(test)
     test.button(key="own_remove_1").click().run()
+    assert "Remove “notes.md” and the conversation about it?" in texts(test).replace("\\", "")
+    test.button(key="own_remove_not").click().run()
+    assert "and the conversation about" not in texts(test)
+    assert [turn.question for turn in reader_of(test).turns] == [QUESTION]
+    test.button(key="own_remove_1").click().run()
+    test.button(key="own_remove_surely").click().run()
     assert (reader_of(test).turns, reader_of(test).is_private) == ((), False)
     assert list(folder.iterdir()) == []
     assert "Ask the papers" in texts(test)
+
+
+def test_documents_that_became_ready_after_the_dialog_was_left_are_what_is_asked(screen: Screen) -> None:
+    test = screen("ask")
+    test.button(key="open_documents").click().run()
+    hand_in(test, ("notes.md", NOTES), ("more.md", NOTES.replace(b"Xylo", b"Mega")))
+    reader_of(test).documents_open = False
+    test = wait_until_read(test)
+    assert reader_of(test).is_private
+    assert "Ask your documents" in texts(test)
+    assert "papers_wanted" not in {slider.key for slider in test.slider}
+    test.segmented_control(key="place_1_2").set_value("The collection").run()
+    assert not reader_of(test.run()).is_private
+    test.button(key="open_documents").click().run()
+    test.button(key="own_remove_all").click().run()
+    assert own_of(test).documents() == ()
+
+
+def test_with_three_documents_it_can_be_chosen_how_many_are_read(screen: Screen) -> None:
+    files = [(f"{number}.md", b"# Note %d\n\nWords of note %d." % (number, number)) for number in range(3)]
+    slider = bring(screen("ask"), *files).slider(key="documents_wanted_3")
+    assert (slider.label, slider.value, slider.max) == ("Documents to read", 3, 3)
+
+
+def test_a_refusal_from_the_collection_says_that_own_documents_were_not_searched(screen: Screen) -> None:
+    test = ask(screen("ask"), QUESTION)
+    assert "Not answered" in texts(test)
+    assert "Not searched" not in texts(test)
+    test = bring(test, ("notes.md", NOTES))
+    assert not reader_of(test).is_private, "the conversation that was begun is not left"
+    assert "Not searched: 1 document of your own." in texts(test)
+    test = finish(test.button(key="ask_own_1").click().run())
+    (turn,) = reader_of(test).turns
+    assert (turn.question, turn.answer.refusal, reader_of(test).is_private) == (QUESTION, None, True)
+
+
+def test_files_of_a_second_upload_are_not_lost_nor_those_of_the_first_read_twice(screen: Screen) -> None:
+    test = screen("ask")
+    test.button(key="open_documents").click().run()
+    hand_in(test, ("notes.md", NOTES))
+    hand_in(test, ("copy.md", NOTES), ("empty.txt", b""))
+    test = wait_until_read(test)
+    assert [one.name for one in own_of(test).documents()] == ["notes.md", "empty.txt"]
+    assert "copy.md is here already, called notes.md. It was taken once." in texts(test)
+    test.run()
+    assert len(own_of(test).documents()) == 2
+
+
+def test_an_address_is_shown_as_it_can_be_copied(screen: Screen) -> None:
+    test = screen("ask")
+    test.button(key="open_documents").click().run()
+    test.text_input(key="own_address").set_value("http://[::1]:9/page")
+    test.button(key="read_address").click().run()
+    test = wait_until_read(test)
+    assert "http://[::1]:9/page" in texts(test)
 
 
 def test_an_own_paper_opens_for_its_owner_and_for_nobody_else(brought: AppTest, screen: Screen) -> None:

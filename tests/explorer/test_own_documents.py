@@ -15,12 +15,13 @@ from corpus.records import Scope
 from corpus.search import search
 from corpus.settings import PROJECT
 from explorer.documents import folders
+from explorer.documents import own as own_documents
 from explorer.documents.apart import Limits
 from explorer.documents.naming import shown_name, stored_name, unused_key
 from explorer.documents.own import MOST_DOCUMENTS, OwnDocument, OwnDocuments
 from explorer.documents.read import DocumentError
 from explorer.documents.readers import Readers
-from explorer.documents.wording import facts_of, progress_of, remarks_of
+from explorer.documents.wording import facts_of, not_searched, progress_of, remarks_of, removal_of
 from tests.small_pdf import write_pdf
 from tests.standin_files import Served, StandinFiles, Trouble
 
@@ -177,11 +178,41 @@ def test_so_many_documents_and_so_large(make: Make) -> None:
     with pytest.raises(DocumentError, match="larger than"):
         own.add_file("large.txt", b"x" * 11)
     for number in range(MOST_DOCUMENTS):
-        own.add_file(f"{number}.txt", b"")
+        own.add_file(f"{number}.txt", b"%d" % number)
     with pytest.raises(DocumentError, match="10 documents are the most"):
         own.add_file("one-more.txt", b"")
     own.remove_all()
     blocked.set()
+
+
+def test_the_same_document_is_taken_once(make: Make) -> None:
+    own = make()
+    own.add_file("notes.md", NOTES.encode())
+    with pytest.raises(DocumentError, match=r"^notes.md is here already\. It was taken once\.$"):
+        own.add_file("notes.md", NOTES.encode())
+    with pytest.raises(DocumentError, match=r"^copy.md is here already, called notes\.md\."):
+        own.add_file("copy.md", NOTES.encode())
+    own.add_file("notes.md", NOTES.replace("sing", "hum").encode())
+    assert [one.state for one in finish(own)] == ["ready", "ready"]
+    own.remove(1)
+    own.add_file("notes.md", NOTES.encode())
+    assert [(one.number, one.state) for one in finish(own)] == [(2, "ready"), (3, "ready")]
+
+
+def test_what_could_not_be_read_does_not_count_and_makes_way_for_another_try(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_documents, "MOST_DOCUMENTS", 1)
+    monkeypatch.setattr(own_documents, "MOST_LISTED", 2)
+    own = make()
+    for _ in range(2):
+        own.add_file("empty.txt", b"")
+        finish(own)
+    assert [(one.number, one.state) for one in own.documents()] == [(2, "failed")]
+    own.add_file("notes.md", NOTES.encode())
+    assert [one.state for one in finish(own)] == ["failed", "ready"]
+    with pytest.raises(DocumentError, match="1 documents are the most"):
+        own.add_file("another.md", b"# Another\n\nSome words that are others.")
 
 
 def test_a_server_with_too_much_to_read_says_so(make: Make) -> None:
@@ -257,3 +288,7 @@ def test_documents_are_spoken_of_plainly() -> None:
     assert facts_of(ready) == "a.pdf · 12 pages · 1 passage"
     assert remarks_of(ready) == "Only the first 3 pages were read."
     assert progress_of(OwnDocument(1, "a", "encoding", share=0.456)) == "making it searchable, 46%"
+    assert removal_of("", 2) == "Remove 2 documents and the conversation about them?"
+    assert removal_of("a.pdf", 1) == "Remove “a.pdf” and the conversation about it?"
+    assert not_searched(2, 0) == "Not searched: 2 documents of your own."
+    assert not_searched(0, 1) == "Not searched: 1 document of your own, still being read."

@@ -155,6 +155,7 @@ def test_a_question_that_is_too_long_is_kept_and_said_to_be(screen: Screen) -> N
     assert failure is not None and failure.question.startswith("why why")
     assert "2,000 can be taken" in failure.message
     assert escaped(failure.message) in texts(test)
+    assert texts(test).count("why") < 60  # The reason is to be seen without scrolling.
     assert [one.key for one in test.button if one.key in ("retry", "edit")] == ["edit"]
     assert test.chat_input[0].proto.max_chars > 2000
 

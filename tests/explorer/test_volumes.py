@@ -1,14 +1,16 @@
 """Volumes, venues, authors, years and figures in words and numbers, without a screen."""
 
+import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 from corpus.records import Collection, CollectionSummary, Scope
-from explorer.browsing.overview_chart import fields_spec, fields_table
-from explorer.parts.overview import FieldYears
+from explorer.browsing.overview_chart import fields_spec, fields_table, is_sparse
+from explorer.parts.overview import FieldYears, Overview
 from explorer.parts.topics import known_venues, named_authors, venue_facet
 from explorer.parts.volumes import volume_facts, volume_years
 from explorer.parts.wording import LONGEST_MENU_TITLE, collection_titles, menu_title
@@ -83,5 +85,30 @@ def test_fields_are_drawn_on_one_scale(years: dict[int, int]) -> None:
     assert fields_table(fields).num_rows == len(years) + 1
     assert fields.most == max(years.values())
     assert fields.in_words.startswith("Papers by field and year.")
-    spec = fields_spec(fields.names, min(fields.years), max(fields.years), "light", narrow=False)
+    spec = fields_spec(fields.names, fields.years, "light", narrow=False)
     assert "resolve" not in spec
+
+
+@pytest.mark.parametrize(
+    ("years", "axis"),
+    [
+        ((2020, 2021), "year:Q"),
+        ((2019, 2021, 2022), "year:Q"),
+        ((2001, 2002, 2022), "year:O"),
+    ],
+)
+def test_years_without_papers_get_no_place_where_they_are_most(years: tuple[int, ...], axis: str) -> None:
+    assert is_sparse(years) == (axis == "year:O")
+    spec = fields_spec(("Parsing",), years, "light", narrow=True)
+    assert {"year:O": "ordinal", "year:Q": "quantitative"}[axis] in str(_x_axis(spec))
+
+
+def _x_axis(spec: Any) -> Any:
+    drawn = json.loads(spec) if isinstance(spec, str) else spec
+    return (drawn.get("spec") or drawn)["encoding"]["x"]
+
+
+@pytest.mark.parametrize(("counts", "tells"), [((), False), ((1, 1, 1), False), ((2, 1), True), ((9,), True)])
+def test_who_is_cited_is_told_where_some_are_cited_more(counts: tuple[int, ...], tells: bool) -> None:
+    cited = tuple((f"paper-{number}", count) for number, count in enumerate(counts))
+    assert Overview(FieldYears(()), (), (), cited).tells_who_is_cited == tells
