@@ -88,7 +88,7 @@ def test_a_paper_says_its_challenge_approach_and_outcome(studied: Screen) -> Non
 def test_what_a_model_wrote_is_said_and_scored(studied: Screen) -> None:
     test = studied("paper", id="studied/tokens")
     assert f"Written by {MODEL}, checked:" in texts(test).replace("\\", "")
-    bars = [str(one.proto.body) for one in test.get("html") if "aria-label" in str(one.proto.body)]
+    bars = [str(one.proto.body) for one in test.get("html") if 'class="pt-score"' in str(one.proto.body)]
     assert len(bars) == 1
     assert "0.62 partial" in bars[0]
 
