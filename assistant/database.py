@@ -195,7 +195,8 @@ class Database:
     def _make_private_file(self) -> None:
         """Make the database's file readable for its owner alone; SQLite would go by the umask."""
         name = self._url.database
-        if not name or name == ":memory:" or name.startswith("file:"):
+        # One with a host is none that SQLite can open: it is refused later, and shall leave no file.
+        if not name or name == ":memory:" or name.startswith("file:") or self._url.host:
             return
         path = Path(name)
         try:

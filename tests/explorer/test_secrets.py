@@ -75,7 +75,7 @@ def test_the_terminal_tells_no_key(model: Model, tmp_path: Path, status: int) ->
     "database",
     [f"postgresql://somebody:{PASSWORD}@127.0.0.1:9/papers", f"sqlite://somebody:{PASSWORD}@host/papers"],
 )
-def test_a_database_that_cannot_be_opened_tells_no_password(
+def test_a_database_that_cannot_be_opened_tells_no_password_and_leaves_no_file(
     screen: Screen, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, database: str
 ) -> None:
     monkeypatch.setenv("PAPER_TRAIL_CONVERSATIONS", database)
@@ -83,3 +83,4 @@ def test_a_database_that_cannot_be_opened_tells_no_password(
     ran = CliRunner().invoke(app, ["conversations", "list"])
     assert ran.exit_code != 0
     assert_untold(drawn(test), caplog.text, ran.output, repr(ran.exception))
+    assert not Path("papers").exists(), "a file was made for an address that is none of a file"
