@@ -12,7 +12,7 @@ HOSTS ?=
 CODE := streamlit_app.py corpus indexer assistant explorer evaluation tests
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: app demo test lint format bench bench-app demo-pdfs screenshots chromium clean
+.PHONY: app demo lock test lint format bench bench-app demo-pdfs screenshots chromium clean
 
 app: $(VENV)/installed $(HOME_DIR)/corpus/manifest.json
 	@echo "Paper Trail: http://$(ADDRESS):$(PORT)   (stop with Ctrl+C)"
@@ -25,14 +25,34 @@ demo: $(VENV)/installed
 $(HOME_DIR)/corpus/manifest.json: | $(VENV)/installed
 	$(BIN)/python -m indexer demo
 
-$(VENV)/installed: requirements.txt
+# The locks hold all but torch, of which each machine has the build that fits it; the second line adds that.
+$(VENV)/installed: requirements.txt requirements.lock
 	$(PYTHON) -m venv $(VENV)
+	$(PIP) --no-deps --require-hashes -r requirements.lock
 	$(PIP) -r requirements.txt
 	@touch $@
 
-$(VENV)/installed-dev: $(VENV)/installed requirements-dev.txt
+$(VENV)/installed-dev: $(VENV)/installed requirements-dev.txt requirements-dev.lock
+	$(PIP) --no-deps --require-hashes -r requirements-dev.lock
 	$(PIP) -r requirements-dev.txt
 	@touch $@
+
+# Renews the locks after a change of the requirements; `LOCK_OPTIONS=--upgrade` takes the newest of the rest.
+lock:
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/pip install --quiet --disable-pip-version-check uv==0.13.9
+	$(COMPILE) requirements.txt -o requirements.lock
+	$(COMPILE) requirements-dev.txt -c requirements.lock -o requirements-dev.lock
+	$(WITHOUT) /dev/null requirements.lock > build/lock/product
+	$(WITHOUT) requirements.lock requirements-dev.lock > build/lock/dev
+	mv build/lock/product requirements.lock
+	mv build/lock/dev requirements-dev.lock
+# soupsieve asks for 3.11.5.
+COMPILE := build/lock/bin/uv pip compile --quiet --system-certs --universal --python-version 3.11.5 \
+  --generate-hashes --no-header --no-annotate $(LOCK_OPTIONS)
+# Prints the second list without torch, what only its CUDA builds bring, and what is in the first list.
+WITHOUT := awk 'FILENAME == ARGV[1] { if (/^[a-z]/) known[$$1]; next } \
+  /^[a-z]/ { skip = $$1 in known || /^(torch|triton|nvidia-|cuda-)/ } !skip'
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check $(CODE)
@@ -43,10 +63,11 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix $(CODE)
 	$(BIN)/ruff format $(CODE)
 
-# Each process has the tests of whole files, and its own copy of the demonstration.
-TEST_PROCESSES ?= 2
+# Each process has the tests of whole files, and its own copy of the demonstration. Tests wait for servers and
+# browsers about a third of their time: three processes fill two cores.
+TEST_PROCESSES ?= 3
 test: lint chromium
-	$(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile
+	$(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
 # Without a browser the browser tests skip and say so.
 chromium:

@@ -5,11 +5,11 @@ The server imports this file for `app`; Streamlit then runs it once per rerun of
 
 import streamlit as st
 
-from explorer.navigation import draw
-from explorer.security import middleware, show_script_error
+from explorer.app import check_sign_in, draw, middleware, show_script_error
 from explorer.warm_up import lifespan
 
 if __name__ == "__main__":
     draw()
 else:
+    check_sign_in()
     app = st.App(__file__, lifespan=lifespan, middleware=middleware(), on_script_error=show_script_error)

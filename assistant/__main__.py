@@ -22,7 +22,7 @@ app = typer.Typer(
 )
 for _command in (asking.ask, comparing.compare, exporting.export, replaying.replay, exporting.schema):
     app.command()(_command)
-app.add_typer(keeping.app, name="conversations")
+app.add_typer(keeping.conversations, name="conversations")
 app.add_typer(keeping.comparisons, name="comparisons")
 
 if __name__ == "__main__":

@@ -2,10 +2,9 @@
 
 import re
 
-from assistant.best_of import MOST_DRAFTS
-from assistant.phrases import phrases
+from assistant.generators import MOST_DRAFTS
+from assistant.questions import is_subject, phrases
 from assistant.records import AskOptions, AssistantError, Turn
-from assistant.subjects import is_subject
 from corpus.records import Scope
 from corpus.search import MAX_PAPERS, MIN_PAPERS
 from corpus.store import Corpus

@@ -9,11 +9,10 @@ from datetime import UTC, datetime
 from typing import TypeVar, cast
 
 from assistant.admission import admit
-from assistant.answer import check
-from assistant.best_of import SampledGenerator, write_best
-from assistant.generators.protocol import Generator
+from assistant.checking import cannot_answer, check, open_scorer, refuse, with_coverage
+from assistant.generators import Generator, SampledGenerator, write_best
 from assistant.provenance import provenance_of
-from assistant.question import request_kind
+from assistant.questions import request_kind
 from assistant.records import (
     Answer,
     Answered,
@@ -34,10 +33,8 @@ from assistant.records import (
     Turn,
     Written,
 )
-from assistant.refusal import cannot_answer, refuse, with_coverage
 from assistant.retrieve import gather_evidence, retrieve
-from assistant.support.entailment import open_scorer
-from corpus.encoder import Encoder
+from corpus.encoders import Encoder
 from corpus.records import PaperHits, Scope
 from corpus.store import Corpus
 from corpus.text import storable

@@ -317,8 +317,14 @@ class Turn:
     def usage(self) -> Usage:
         return usage_of(self.calls)
 
+    @property
+    def cited_papers(self) -> tuple[LabelledPaper, ...]:
+        """The papers that the answer cites, in order of first appearance."""
+        papers = (self.evidence.paper(label) for label in self.answer.cited_labels)
+        return tuple(paper for paper in papers if paper)
+
     def is_same_as(self, other: "Turn") -> bool:
-        """Tell whether both are one turn, whatever their readers said of it since."""
+        """Return True if both are one turn, whatever their readers said of it since."""
         return (self.asked, self.question) == (other.asked, other.question)
 
 
@@ -368,7 +374,14 @@ Event = Rewritten | Retrieved | Written | Checking | Answered
 
 
 class AssistantError(Exception):
-    """A question could not be taken; the message says why and what to do."""
+    """A question could not be taken; the message says why and what to do.
+
+    `fault` is the message without what it says of a question that is kept: other work says that of itself.
+    """
+
+    def __init__(self, fault: str = "", kept: str = "") -> None:
+        super().__init__(f"{fault} {kept}" if kept else fault)
+        self.fault = fault
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """From a search query to labelled evidence."""
 
 from assistant.records import Evidence, LabelledPaper, Rewrite
-from corpus.encoder import Encoder
+from corpus.encoders import Encoder
 from corpus.records import PaperHits, Passage, Scope, passage_id
 from corpus.search import search
 from corpus.store import Corpus

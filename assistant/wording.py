@@ -2,19 +2,18 @@
 
 from collections.abc import Iterator
 
-from assistant.attribution import WORD_BESIDE
+from assistant.checking import WORD_BESIDE
 from assistant.records import (
     Answer,
     Call,
     DraftProblem,
-    LabelledPaper,
     Parameters,
     Provenance,
     RequestKind,
     Turn,
 )
 from assistant.verdicts import Feedback, Verdict
-from corpus.records import Author, Passage, Scope
+from corpus.records import Passage, Scope
 
 KINDS: dict[RequestKind, str] = {
     "synthesis": "synthesis of several papers",
@@ -33,20 +32,7 @@ PROBLEMS: dict[DraftProblem, str] = {
     "empty": "The reply was empty.",
 }
 VERDICTS: dict[Verdict, str] = {"good": "good", "bad": "not good"}
-_AUTHORS_NAMED = 12
 _SMALLEST_PRICE = 0.0001
-
-
-def counted(count: int, what: str) -> str:
-    """Return "1 turn" or "2 turns"."""
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
-
-
-def authors(people: tuple[Author, ...]) -> str:
-    """Return the names of a paper's authors; of very many, the first."""
-    names = [author.name for author in people]
-    more = f" and {len(names) - _AUTHORS_NAMED} more" if len(names) > _AUTHORS_NAMED else ""
-    return ", ".join(names[:_AUTHORS_NAMED]) + more
 
 
 def searched_for(turn: Turn) -> str:
@@ -166,9 +152,3 @@ def feedback_said(feedback: Feedback) -> Iterator[str]:
     for wrong in feedback.wrong_citations:
         why = f": {wrong.note}" if wrong.note else "."
         yield f"A reader found citation [{wrong.label}] of “{wrong.claim}” wrong ({wrong.passage_id}){why}"
-
-
-def not_cited(turn: Turn) -> tuple[LabelledPaper, ...]:
-    """Return the papers that were given and are not cited."""
-    cited = set(turn.answer.cited_labels)
-    return tuple(paper for paper in turn.evidence.papers if paper.label not in cited)

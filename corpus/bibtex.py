@@ -50,7 +50,7 @@ def read_entry(text: str) -> BibtexEntry | None:
 
 
 def _ends_once(text: str, start: int) -> bool:
-    """Tell whether the brace opened before `start` closes with the text's last character."""
+    """Return True if the brace opened before `start` closes with the text's last character."""
     depth = 1
     for brace in _BRACE.finditer(text, start):
         depth += 1 if brace[0] == "{" else -1

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from corpus.encoder import BUNDLED_SHA256, Encoder, Runtime, SentenceEncoder, Vectors
-from corpus.encoder_onnx import OnnxEncoder
+from corpus.encoders import BUNDLED_SHA256, Encoder, OnnxEncoder, Runtime, SentenceEncoder, Vectors
 from corpus.errors import CorpusError
-from corpus.manifest import Manifest, read_manifest
 from corpus.settings import BUNDLED_ENCODER, Settings
+from corpus.store import Manifest, read_manifest
 
 logger = logging.getLogger(__name__)
 
@@ -74,7 +73,7 @@ class _UnpreparedEncoder:
 
 def _prepared(settings: Settings, *, fall_back: bool) -> Encoder:
     """Export the encoder and return it; where that fails, return it in torch or raise CorpusError."""
-    from corpus.encoder_export import ExportError, export  # noqa: PLC0415 - needed once per home
+    from corpus.encoders.export import ExportError, export  # noqa: PLC0415 - needed once per home
 
     encoder = SentenceEncoder(settings.encoder)
     path = _exported_path(settings, encoder.sha256)

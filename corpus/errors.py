@@ -1,4 +1,4 @@
-"""What can go wrong with the corpus, said in words for readers and operators."""
+"""What can go wrong with the corpus; the messages are for readers and operators."""
 
 
 class CorpusError(Exception):

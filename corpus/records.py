@@ -1,6 +1,8 @@
 """The records of the corpus: pure, frozen values without storage, and the ids that name them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, cast, get_args
 
 PassageKind = Literal["abstract", "body", "caption", "note"]
@@ -139,6 +141,15 @@ class Link:
     citing: str
     reference: int
     cited: str
+
+
+LONGEST_FIELD: Mapping[str, int] = MappingProxyType(
+    {"title": 2_000, "venue": 2_000, "abstract": 20_000, "keywords": 300, "given": 300, "family": 300}
+)
+"""How many characters a field of a paper's description, or one item of it, has at most.
+
+Text comes from anybody's files, and what reads it takes time that grows faster than it does.
+"""
 
 
 @dataclass(frozen=True, slots=True)

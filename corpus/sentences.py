@@ -46,8 +46,16 @@ _STOP = re.compile(
 _LAST_TOKEN = re.compile(r"[^\s(\[{\"'“‘«/]*$")
 _WORD = re.compile(r"[^\W\d_]+")
 _LIST_MARK = re.compile(r"(?:[-*+•‣◦▪–]|\d{1,3}[.)]|[a-zA-Z][.)]|#{1,6}|>|\|)[ \t\u00a0]|\|")
-_LINE_BREAK = re.compile(r"[^\S\n]*\n\s*")
-_GLUED_LEFT = re.compile(r"(?:(?:^|[\s(\"“-])[a-z]{3,}|[)\]])$")
+_LINE_BREAK = re.compile(r"(?:(?<![^\S\n])[^\S\n]++)?\n\s*+")
+# What stands before a lost space: a word or what closes one, no part of "java.util.List" or of an address.
+_GLUED_LEFT = re.compile(r"(?:(?:^|[\s(\"“‘'’/–—-])(?P<word>[^\W\d_]{2,}\d?)|[^\s.:/@_]\d|[)\]%])$")
+_BEHIND_GLUED = frozenset(" ,;:\n'’-–—/")
+# Before a full stop and a capital these name a part of a program: "numpy.Array", "torch.Tensor".
+_LIBRARIES = frozenset(
+    "numpy scipy torch torchtext pandas keras tensorflow sklearn nltk spacy gensim java javax "
+    "scala django flask matplotlib jax pytorch".split()
+)
+_LONGEST_GLUED, _NAME_NEAR = 40, 2000
 _LONGEST_ABBREVIATION = 12
 _SHORT_LINE = 40
 
@@ -97,7 +105,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str], after: int) -> b
 
 
 def _stop_after(token: str, text: str, start: int, match: re.Match[str], after: int) -> bool:
-    """Tell whether the full stop behind `token` ends a sentence."""
+    """Return True if the full stop behind `token` ends a sentence."""
     closed = match[0] != "."
     word = token.lower().lstrip("*_")
     opener = _word_at(text, after) in _OPENERS
@@ -121,7 +129,7 @@ def _word_at(text: str, position: int) -> str:
 
 
 def _can_open(text: str, position: int) -> bool:
-    """Tell whether a sentence may begin here: with a capital, a digit, a mark or a script without case."""
+    """Return True if a sentence may begin here: with a capital, a digit, a mark or a script without case."""
     while position < len(text) and text[position] in "\"'“‘«([{*_¿¡":
         position += 1
     if position >= len(text):
@@ -137,14 +145,29 @@ def _is_number(text: str, position: int) -> bool:
 
 
 def _is_glued(text: str, match: re.Match[str]) -> bool:
-    """Tell a lost space ("dataset.We also") from names, versions and addresses ("Node.js", "v1.2")."""
+    """Return True if a space was lost ("dataset.We also"), not in names and versions ("Node.js", "v1.2")."""
     if match[0] not in (".", "?", "!", ".”", ".)"):
         return False
     right = _word_at(text, match.end())
     end = match.end() + len(right)
-    if right not in _OPENERS or (end < len(text) and text[end] not in " ,\n"):
+    if not right[:1].isupper() or (end < len(text) and text[end] not in _BEHIND_GLUED):
         return False
-    return _GLUED_LEFT.search(text[max(0, match.start() - 24) : match.start()]) is not None
+    left = _GLUED_LEFT.search(text[max(0, match.start() - _LONGEST_GLUED) : match.start()])
+    if left is None or (left["word"] or "").lower() in _MAYBE_OPEN | _BEFORE_NUMBER | _ALWAYS_OPEN:
+        return False
+    if right in _OPENERS or (right.endswith("ly") and text[end : end + 1] == ","):
+        return True
+    word = left["word"] or ""
+    if len(right) == 1 or word in _LIBRARIES or text[match.start()] == "!":
+        return False
+    is_plain = right[1:].islower() and ((len(word) > 3 and word.islower()) or text[match.start() - 1] in ")]")
+    return is_plain or (word.islower() and _stands_alone(text, right, match.start()))
+
+
+def _stands_alone(text: str, word: str, place: int) -> bool:
+    """Return True if a word stands by itself near `place` too, as a name does that a text is about."""
+    near = text[max(0, place - _NAME_NEAR) : place + _NAME_NEAR]
+    return f" {word} " in near or near.startswith(f"{word} ")
 
 
 def _line_breaks(text: str) -> Iterator[int]:
@@ -156,7 +179,7 @@ def _line_breaks(text: str) -> Iterator[int]:
 
 
 def _is_hard_break(text: str, line: int, match: re.Match[str]) -> bool:
-    """Tell a line break that separates from one that only wraps a long line."""
+    """Return True if a line break separates, False if it only wraps a long line."""
     before, after = text[line : match.start()], match.end()
     if match[0].startswith("  ") or before.startswith(("#", "|")) or before.endswith(("**", ":", ";")):
         return True
@@ -168,5 +191,5 @@ def _is_hard_break(text: str, line: int, match: re.Match[str]) -> bool:
 
 
 def _lettered_before(text: str, start: int, end: int) -> bool:
-    """Tell whether a word stands before `end` that a letter may belong to."""
+    """Return True if a word stands before `end` that a letter may belong to."""
     return _LETTERED.search(text, max(start, end - _LONGEST_LETTERED), end) is not None

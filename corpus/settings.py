@@ -3,10 +3,10 @@
 import os
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, IPvAnyNetwork, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from corpus.errors import CorpusError
 
@@ -14,11 +14,25 @@ PROJECT = Path(__file__).resolve().parent.parent
 BUNDLED_ENCODER = "all-MiniLM-L6-v2"
 
 
+class _InHome:
+    """A file or folder of the product's own, by its name in `home`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, settings: "Settings", _owner: type) -> Path:
+        return settings.home / self._name
+
+
 class Settings(BaseSettings):
     """The product's settings; `home` is the one folder that holds the corpus and its PDFs."""
 
     model_config = SettingsConfigDict(
-        env_prefix="PAPER_TRAIL_", frozen=True, extra="ignore", env_ignore_empty=True
+        env_prefix="PAPER_TRAIL_",
+        frozen=True,
+        extra="ignore",
+        env_ignore_empty=True,
+        ignored_types=(_InHome,),
     )
 
     home: Path = PROJECT / "home"
@@ -32,6 +46,12 @@ class Settings(BaseSettings):
     model_calls: int = Field(default=16, ge=1)
     model_calls_per_session: int = Field(default=6, ge=1)
     questions_per_ten_minutes: int = Field(default=20, ge=0)  # of one visitor; 0 is no limit
+    documents_per_ten_minutes: int = Field(default=60, ge=0)  # brought or imported by one visitor
+    upload_megabytes_per_ten_minutes: int = Field(default=200, ge=0)  # of one visitor
+    limit_of_address: float = Field(default=5, ge=0)  # one address may have as much as so many visitors
+    limit_of_all: float = Field(default=20, ge=0)  # and all visitors together as much as so many
+    stored_rows_per_visitor: int = Field(default=5_000, ge=0)
+    stored_megabytes_per_visitor: int = Field(default=200, ge=0)
     models_file: Path | None = None
     local_model: str = ""
     temperature: float = Field(default=0.2, ge=0, le=2)
@@ -45,34 +65,25 @@ class Settings(BaseSettings):
     private_hosts: bool = False  # whether readers may have pages of hosts in this network fetched
     arxiv_url: str = "https://export.arxiv.org"
     conversations: SecretStr = SecretStr("")  # a database's URL, which may hold a password
+    sign_in: Literal["auto", "required", "off"] = "auto"  # auto: where an [auth] section was ever seen
+    trusted_proxies: Annotated[tuple[IPvAnyNetwork, ...], NoDecode] = ()  # whose X-Forwarded-* are believed
 
-    @property
-    def corpus_path(self) -> Path:
-        return self.home / "corpus"
+    @field_validator("trusted_proxies", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        return (
+            [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+        )
 
-    @property
-    def pdf_path(self) -> Path:
-        return self.home / "pdf"
-
-    @property
-    def encoder_path(self) -> Path:
-        return self.home / "encoder"
-
-    @property
-    def tei_path(self) -> Path:
-        return self.home / "tei"
-
-    @property
-    def conversations_path(self) -> Path:
-        return self.home / "conversations.sqlite"
-
-    @property
-    def downloads_path(self) -> Path:
-        return self.home / "downloads"
-
-    @property
-    def staging_path(self) -> Path:
-        return self.home / "staging"
+    corpus_path = _InHome("corpus")
+    pdf_path = _InHome("pdf")
+    encoder_path = _InHome("encoder")
+    tei_path = _InHome("tei")
+    conversations_path = _InHome("conversations.sqlite")
+    sign_in_path = _InHome("sign-in-required")
+    server_key_path = _InHome("server.key")
+    downloads_path = _InHome("downloads")
+    staging_path = _InHome("staging")
 
 
 def read_settings() -> Settings:

@@ -1,6 +1,8 @@
 """The evaluation's command line: each command prints a table for people and, last, one JSON line."""
 
 import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -9,26 +11,37 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 
+from assistant.checking import WEIGHTS_FILE
 from assistant.records import AssistantError
-from assistant.support.scorer import WEIGHTS_FILE
-from corpus.encoder import Runtime
+from corpus.encoders import Runtime
 from corpus.errors import CorpusError
 from corpus.search import SearchMode
 from corpus.settings import read_settings
-from evaluation.aspects import ASPECTS, LLAMA, METRICS, AspectFigures, AspectsError, measure_aspects
-from evaluation.bench import Figures, measure
-from evaluation.corwa import TAG_WEIGHTS, CorwaError
-from evaluation.latency import LatencyError, measure_latency
-from evaluation.pairs import PairsError
-from evaluation.refusal import RefusalError, RefusalFigures, measure_refusal
-from evaluation.retrieval import RetrievalError, evaluate
-from evaluation.rewriting import RewritingError, RewritingFigures, measure_rewriting
-from evaluation.search_speed import SearchSpeed, measure_search
+from corpus.wording import counted
+from evaluation.answers.refusal import RefusalFigures, measure_refusal
+from evaluation.answers.rewriting import RewritingFigures, measure_rewriting
+from evaluation.aspects import ASPECTS, LLAMA, METRICS, AspectFigures, measure_aspects
+from evaluation.bench.build import measure
+from evaluation.bench.latency import measure_latency
+from evaluation.bench.search import SearchSpeed, measure_search
+from evaluation.input_files import EvaluationError
+from evaluation.retrieval import evaluate
+from evaluation.summaries.corwa import TAG_WEIGHTS
 
 app = typer.Typer(
     help="Measure Paper Trail.", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
 )
 out = Console()
+
+
+@contextmanager
+def _failures_told() -> Iterator[None]:
+    """End with what is wrong, when nothing can be measured."""
+    try:
+        yield
+    except (AssistantError, CorpusError, EvaluationError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from None
 
 
 @app.callback()
@@ -53,7 +66,10 @@ def bench(
         typer.echo(json.dumps(speed))
         return
     figures = measure(anthology, quick=quick)
-    out.print(_table(figures))
+    table = Table("What", Column("Figure", justify="right"), box=SIMPLE_HEAD)
+    for label, written in _BENCH_ROWS:
+        table.add_row(label, written.format_map(figures))
+    out.print(table)
     typer.echo(json.dumps(figures))
 
 
@@ -76,20 +92,16 @@ def bench_app(
 ) -> None:
     """Measure the app: how quickly pages are drawn for many visitors, beside Streamlit's stock settings."""
     # The browser and the websocket are for development; who measures something else need not have them.
-    from evaluation import app_bench, app_report  # noqa: PLC0415
-    from evaluation.app_error import AppBenchError  # noqa: PLC0415
+    from evaluation.bench import app as app_bench  # noqa: PLC0415
 
     wanted = app_bench.Wanted(
         home, anthology, tuple(sessions or (25,)), seconds, think, clicks, tuple(page or ())
     )
-    try:
+    with _failures_told():
         figures = app_bench.measure_app(wanted, lambda line: typer.echo(line, err=True))
-    except (AssistantError, CorpusError, AppBenchError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
-    for table in app_report.app_tables(figures):
+    for table in app_bench.app_tables(figures):
         out.print(table)
-    for failure in app_report.app_failures(figures):
+    for failure in app_bench.app_failures(figures):
         typer.echo(failure)
     typer.echo(json.dumps(figures))
 
@@ -106,16 +118,9 @@ def retrieval(
     runtime: Annotated[Runtime | None, typer.Option(help="What runs the encoder.")] = None,
 ) -> None:
     """Measure search on a collection with relevance judgements, through our own build and search."""
-    try:
+    with _failures_told():
         figures = evaluate(data, encoder, runtime, mode)
-    except (CorpusError, RetrievalError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
-    table = Table("What", Column("Figure", justify="right"), box=SIMPLE_HEAD)
-    for name, figure in figures.items():
-        table.add_row(name, f"{figure:.4f}" if isinstance(figure, float) else str(figure))
-    out.print(table)
-    typer.echo(json.dumps(figures))
+    _print_figures(figures, decimals=4)
 
 
 @app.command()
@@ -127,16 +132,9 @@ def latency(
     rounds: Annotated[int, typer.Option(help="How often each question is asked.")] = 4,
 ) -> None:
     """Measure what is added to a model's own time until its first words are on their way to the reader."""
-    try:
+    with _failures_told():
         figures = measure_latency(home or read_settings().home, delay, rounds)
-    except (CorpusError, LatencyError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
-    table = Table("What", Column("Figure", justify="right"), box=SIMPLE_HEAD)
-    for name, figure in figures.items():
-        table.add_row(name, f"{figure:.1f}" if isinstance(figure, float) else f"{figure:,}")
-    out.print(table)
-    typer.echo(json.dumps(figures))
+    _print_figures(figures, decimals=1)
 
 
 @app.command()
@@ -147,11 +145,8 @@ def aspects(
     ] = "",
 ) -> None:
     """Measure chosen challenges, approaches and outcomes against summaries that people wrote."""
-    try:
+    with _failures_told():
         figures = measure_aspects(data, split)
-    except AspectsError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
     out.print(_aspects_table(figures))
     typer.echo(json.dumps(figures.ours))
 
@@ -161,11 +156,8 @@ def rewriting(
     turns: Annotated[Path, typer.Option(help="JSON lines with history, raw and manual question (CAsT).")],
 ) -> None:
     """Measure rewriting without a model against questions that people rewrote."""
-    try:
+    with _failures_told():
         figures = measure_rewriting(turns)
-    except RewritingError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
     out.print(_rewriting_table(figures))
     sources = {name: part for name, part in figures.items() if name != "all"}
     typer.echo(json.dumps({**figures["all"], "sources": sources}))
@@ -178,11 +170,8 @@ def refusal(
     made: Annotated[bool, typer.Option(help="Make questions from the papers in any case.")] = False,
 ) -> None:
     """Measure refusal without a model: questions asked of collections that can and cannot answer them."""
-    try:
+    with _failures_told():
         figures = measure_refusal(corpus, made=made)
-    except (CorpusError, RefusalError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
     out.print(_refusal_table(figures))
     typer.echo(json.dumps(figures))
 
@@ -235,14 +224,11 @@ def attribution(
     runtime: Annotated[Runtime | None, typer.Option(help="What runs the encoder.")] = None,
 ) -> None:
     """Measure overlap and support against human labels, and on claims made wrong on purpose."""
-    from evaluation import attribution_report as report  # noqa: PLC0415 - scikit-learn takes seconds to import
+    from evaluation.answers import attribution as report  # noqa: PLC0415 - scikit-learn takes seconds to import
 
     how: report.Scoring = "cross-validated" if cross_validate else "other sets" if across_sets else "shipped"
-    try:
+    with _failures_told():
         figures = report.attribution_figures(pairs, how, runtime)
-    except (CorpusError, PairsError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
     for table in report.attribution_tables(figures):
         out.print(table)
     typer.echo(json.dumps(figures.to_json()))
@@ -255,13 +241,10 @@ def train_support(
     runtime: Annotated[Runtime | None, typer.Option(help="What runs the encoder.")] = None,
 ) -> None:
     """Train the weights of the support score on labelled pairs and write them."""
-    from evaluation import attribution_report as report  # noqa: PLC0415 - scikit-learn takes seconds to import
+    from evaluation.answers import attribution as report  # noqa: PLC0415 - scikit-learn takes seconds to import
 
-    try:
+    with _failures_told():
         weights = report.train(pairs, out_file, runtime)
-    except (CorpusError, PairsError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
     typer.echo(weights.model_dump_json())
 
 
@@ -281,15 +264,11 @@ def summary(
     as_json: Annotated[bool, typer.Option("--json", help="Print nothing but the JSON line.")] = False,
 ) -> None:
     """Measure comparative summaries: ROUGE, citations, how much they compare, and a judge's marks."""
-    from evaluation import summary_report as report  # noqa: PLC0415 - rouge_score takes a second to import
-    from evaluation.summary import SummaryError  # noqa: PLC0415
+    from evaluation.summaries import summary_report as report  # noqa: PLC0415 - rouge_score takes a second to import
 
-    try:
+    with _failures_told():
         asked = report.Asked(comparison, gold, judge, votes, report.read_parts(without or ()))
         figures = report.summary_report(asked, lambda line: typer.echo(line, err=True))
-    except (AssistantError, CorpusError, CorwaError, SummaryError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
     for table in () if as_json else report.summary_tables(figures):
         out.print(table)
     typer.echo(json.dumps(figures.to_json()))
@@ -301,20 +280,18 @@ def train_tags(
     out_file: Annotated[Path, typer.Option("--out", help="Where the weights go.")] = TAG_WEIGHTS,
 ) -> None:
     """Train the classifier of related-work sentences and measure it on papers held back."""
-    from evaluation import summary_report as report  # noqa: PLC0415 - rouge_score takes a second to import
+    from evaluation.summaries import summary_report as report  # noqa: PLC0415 - rouge_score takes a second to import
 
-    try:
+    with _failures_told():
         weights = report.train(corwa, out_file)
-    except (CorpusError, CorwaError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
     out.print(report.tags_table(weights.provenance))
     typer.echo(json.dumps(weights.provenance))
 
 
 def _aspects_table(figures: AspectFigures) -> Table:
     columns = [Column(metric.replace("rouge", "ROUGE-"), justify="right") for metric in METRICS]
-    title = f"{figures.papers} papers, split: {figures.split}; Llama's figures as printed by GenGO Ultra"
+    papers = counted(figures.papers, "paper")
+    title = f"{papers}, split: {figures.split}; Llama's figures as printed by GenGO Ultra"
     table = Table("Aspect", "Sentence", *columns, box=SIMPLE_HEAD, title=title)
     rows = {
         "Ours": figures.ours,
@@ -330,10 +307,21 @@ def _aspects_table(figures: AspectFigures) -> Table:
     return table
 
 
+def _print_figures(figures: Mapping[str, object], decimals: int) -> None:
+    """Print figures under the names that the JSON line has for them, and that line."""
+    table = Table("What", Column("Figure", justify="right"), box=SIMPLE_HEAD)
+    for name, figure in figures.items():
+        shown = f"{figure:,.{decimals}f}" if isinstance(figure, float) else str(figure)
+        table.add_row(name, f"{figure:,}" if isinstance(figure, int) else shown)
+    out.print(table)
+    typer.echo(json.dumps(figures))
+
+
 def _search_table(speed: SearchSpeed) -> Table:
     table = Table("Search", "ms, median / p95", Column("Recall", justify="right"), box=SIMPLE_HEAD)
-    title = f"{speed['search_rows']:,} passages, written and indexed in {speed['search_build_seconds']:.0f} s"
-    table.title = title
+    table.title = (
+        f"{speed['search_rows']:,} passages, written and indexed in {speed['search_build_seconds']:.0f} s"
+    )
     everything = f"{speed['search_rows_ms_p50']:.0f} / {speed['search_rows_ms_p95']:.0f}"
     filtered = f"{speed['search_filtered_ms_p50']:.0f} / {speed['search_filtered_ms_p95']:.0f}"
     table.add_row("everything", everything, f"{speed['search_recall']:.4f}")
@@ -341,29 +329,27 @@ def _search_table(speed: SearchSpeed) -> Table:
     return table
 
 
-def _table(figures: Figures) -> Table:
-    table = Table("What", Column("Figure", justify="right"), box=SIMPLE_HEAD)
-    table.add_row("Collection", str(figures["collection"]))
-    table.add_row("Passages", f"{figures['passages']:,}")
-    table.add_row("Bare encoder, passages/s", f"{figures['bare_passages_per_s']:.1f}")
-    table.add_row("Our encoder in torch, passages/s", f"{figures['torch_passages_per_s']:.1f}")
-    table.add_row("Accelerated encoder, passages/s", f"{figures['accelerated_passages_per_s']:.1f}")
-    table.add_row("Accelerated / torch", f"{figures['accelerated_to_torch']:.2f}")
-    table.add_row("Build, passages/s", f"{figures['build_passages_per_s']:.1f}")
-    table.add_row("Build / bare encoder", f"{figures['build_to_bare']:.2f}")
-    table.add_row("Accelerated build, passages/s", f"{figures['accelerated_build_passages_per_s']:.1f}")
-    table.add_row("Preparing the accelerated encoder, once, s", f"{figures['export_seconds']:.1f}")
-    table.add_row("Passages embedded by a second build", str(figures["passages_embedded_again"]))
-    table.add_row("Second build, s", f"{figures['rebuild_seconds']:.1f}")
-    searches, answers = (
-        f"{figures['search_ms_p50']:.0f} / {figures['search_ms_p95']:.0f}",
-        f"{figures['answer_ms_p50']:.0f} / {figures['answer_ms_p95']:.0f}",
-    )
-    table.add_row("Search, ms, median / p95", searches)
-    table.add_row("Answer without a model, ms, median / p95", answers)
-    cold = f"{figures['cold_answer_seconds_torch']:.1f} / {figures['cold_answer_seconds_accelerated']:.1f}"
-    table.add_row("Cold start to answer in the terminal, s, torch / accelerated", cold)
-    return table
+# What people read of each figure, and how it is written.
+_BENCH_ROWS = (
+    ("Collection", "{collection}"),
+    ("Passages", "{passages:,}"),
+    ("Bare encoder, passages/s", "{bare_passages_per_s:.1f}"),
+    ("Our encoder in torch, passages/s", "{torch_passages_per_s:.1f}"),
+    ("Accelerated encoder, passages/s", "{accelerated_passages_per_s:.1f}"),
+    ("Accelerated / torch", "{accelerated_to_torch:.2f}"),
+    ("Build, passages/s", "{build_passages_per_s:.1f}"),
+    ("Build / bare encoder", "{build_to_bare:.2f}"),
+    ("Accelerated build, passages/s", "{accelerated_build_passages_per_s:.1f}"),
+    ("Preparing the accelerated encoder, once, s", "{export_seconds:.1f}"),
+    ("Passages embedded by a second build", "{passages_embedded_again}"),
+    ("Second build, s", "{rebuild_seconds:.1f}"),
+    ("Search, ms, median / p95", "{search_ms_p50:.0f} / {search_ms_p95:.0f}"),
+    ("Answer without a model, ms, median / p95", "{answer_ms_p50:.0f} / {answer_ms_p95:.0f}"),
+    (
+        "Cold start to answer in the terminal, s, torch / accelerated",
+        "{cold_answer_seconds_torch:.1f} / {cold_answer_seconds_accelerated:.1f}",
+    ),
+)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,20 @@
 """Chosen aspects beside summaries that people wrote: ROUGE against the aspects of ACLSum."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.tokenizers import DefaultTokenizer
 
-from assistant.vocabulary import content_words
+from assistant.questions import content_words
 from corpus.records import AspectName, Paper, Passage, PassageKind, Section, Sentence, passage_id
-from indexer.enrich.aspects import choose_aspects
+from evaluation.input_files import EvaluationError, read_json_lines
+from indexer.enrich import choose_aspects
 
 ASPECTS: tuple[AspectName, ...] = get_args(AspectName)
 METRICS = ("rouge1", "rouge2", "rougeL", "rougeK")
@@ -25,13 +26,13 @@ LLAMA: dict[AspectName, dict[str, float]] = {
 }
 # The files call their splits by short names or long ones.
 _VALIDATION = frozenset({"validation", "val", "valid", "dev"})
+_LINE = (
+    "Each line is a JSON object with id, title, source (abstract, introduction: lists of sentences) and"
+    " aspects (challenge, approach, outcome)."
+)
 
 Scores = dict[str, float]
 Choice = Callable[["_Record"], Mapping[AspectName, str]]
-
-
-class AspectsError(Exception):
-    """The file cannot be measured on; the message says what is wrong with it."""
 
 
 class _Source(BaseModel):
@@ -72,15 +73,15 @@ class AspectFigures:
 
 
 def measure_aspects(data: Path, split: str = "") -> AspectFigures:
-    """Score chosen sentences against the summaries in `data`; raises AspectsError where it cannot be read.
+    """Score chosen sentences against the summaries in `data`; raises EvaluationError where it cannot be read.
 
     Without a split, the validation part is taken where there is one, else everything.
     """
-    records = list(_read(data))
+    records = read_json_lines(data, _Record, _LINE)
     name, chosen = _part(records, split)
     if not chosen:
         known = ", ".join(sorted({record.split for record in records if record.split})) or "none"
-        raise AspectsError(f"{data} has no papers of the split {split!r}; its splits are: {known}.")
+        raise EvaluationError(f"{data} has no papers of the split {split!r}; its splits are: {known}.")
     return AspectFigures(
         name, len(chosen), _mean(chosen, _ours), _mean(chosen, _lead), _mean(chosen, _oracle)
     )
@@ -96,30 +97,6 @@ def score(reference: str, summary: str) -> Scores:
     scores = {metric: 100 * float(found[metric].fmeasure) for metric in METRICS[:3]}
     wanted, held = _keywords(reference), _keywords(summary)
     return scores | {"rougeK": 100 * len(wanted & held) / len(wanted) if wanted else 0.0}
-
-
-def _read(data: Path) -> Iterator[_Record]:
-    try:
-        lines = data.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise AspectsError(f"{data} cannot be read as text: {error}.") from error
-    if not any(line.strip() for line in lines):
-        raise AspectsError(f"{data} is empty.")
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            yield _record(data, number, line)
-
-
-def _record(data: Path, number: int, line: str) -> _Record:
-    try:
-        return _Record.model_validate_json(line)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the line"
-        raise AspectsError(
-            f"{data}, line {number}: {place}: {first['msg']}. Each line is a JSON object with id, title, "
-            "source (abstract, introduction: lists of sentences) and aspects (challenge, approach, outcome)."
-        ) from error
 
 
 def _part(records: Sequence[_Record], split: str) -> tuple[str, list[_Record]]:

@@ -11,25 +11,22 @@ from pathlib import Path
 from statistics import fmean
 from typing import TypedDict
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from corpus.encoder import Encoder, Runtime
 from corpus.encoder_choice import open_encoder
+from corpus.encoders import Encoder, Runtime
 from corpus.records import Collection, Paper, Scope, paper_id
 from corpus.search import SearchMode, search
 from corpus.settings import Settings
 from corpus.store import Corpus
+from evaluation.input_files import EvaluationError, read_json_lines
 from indexer.build import build_collection
-from indexer.sources.protocol import SourcePaper
+from indexer.sources import SourcePaper
 
 DEPTH = 100
 _COLLECTION = Collection(id="retrieval", title="Retrieval", source="BEIR")
 
 Gains = Mapping[str, int]
-
-
-class RetrievalError(Exception):
-    """A retrieval collection cannot be used; the message says which file and why."""
 
 
 # What `evaluate` measures: quality is averaged over the queries, `ms_per_query` over rankings of 100.
@@ -97,18 +94,12 @@ def read_judged(folder: Path) -> JudgedCollection:
     gains = _read_gains(folder / "qrels.tsv")
     queries = {query.id: query.text for query in _read_lines(folder / "queries.jsonl") if query.id in gains}
     if not queries:
-        raise RetrievalError(f"{folder} has no query with relevant documents.")
+        raise EvaluationError(f"{folder} has no query with relevant documents.")
     return JudgedCollection(folder.name, tuple(_read_lines(folder / "corpus.jsonl")), queries, gains)
 
 
 def _read_lines(path: Path) -> list[_Document]:
-    try:
-        with path.open(encoding="utf-8") as lines:
-            return [_Document.model_validate_json(line) for line in lines if line.strip()]
-    except (OSError, UnicodeDecodeError, ValidationError) as error:
-        raise RetrievalError(
-            f"{path} cannot be read as lines of JSON with _id, title and text: {error}"
-        ) from error
+    return read_json_lines(path, _Document, "Each line has _id, title and text.")
 
 
 def _read_gains(path: Path) -> dict[str, dict[str, int]]:
@@ -119,7 +110,7 @@ def _read_gains(path: Path) -> dict[str, dict[str, int]]:
                 if (gain := int(row["score"])) > 0:
                     gains.setdefault(row["query-id"], {})[row["corpus-id"]] = gain
     except (OSError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
-        raise RetrievalError(
+        raise EvaluationError(
             f"{path} cannot be read as tab-separated query-id, corpus-id and score: {error}"
         ) from error
     return gains
@@ -128,7 +119,7 @@ def _read_gains(path: Path) -> dict[str, dict[str, int]]:
 def evaluate(
     folder: Path, encoder_name: str | None, runtime: Runtime | None, mode: SearchMode
 ) -> RetrievalFigures:
-    """Return how well the search ranks a judged collection, indexed for this alone; raises RetrievalError."""
+    """Return how well the search ranks a judged collection, indexed for this; raises EvaluationError."""
     judged = read_judged(folder)
     with tempfile.TemporaryDirectory() as home:
         settings = Settings(home=Path(home))

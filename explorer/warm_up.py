@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 
 import streamlit as st
 
-from assistant.attribution import score_attribution
+from assistant.checking import score_attribution
 from corpus.errors import CorpusError
-from explorer.documents.folders import sweep
-from explorer.resources import open_library
+from explorer.app import loading_modules, open_library
+from indexer.uploads.folders import sweep
 
 logger = logging.getLogger(__name__)
 
@@ -21,11 +21,11 @@ COLLECT_SECONDS = 2.0
 # What the first visitor to a page would else wait for, and the garbage collector look through ever after.
 _DRAWN_WITH = (
     "pandas",
-    "explorer.about",
-    "explorer.asking.screen",
-    "explorer.browsing.screen",
-    "explorer.comparing.screen",
-    "explorer.reading.screen",
+    "explorer.about.screen",
+    "explorer.ask.screen",
+    "explorer.collection.screen",
+    "explorer.compare.screen",
+    "explorer.paper.screen",
 )
 
 
@@ -67,7 +67,10 @@ async def _load() -> None:
 
 
 def warm_up() -> None:
-    """Open the corpus and use encoder and scorer once; without a corpus there is nothing to open yet."""
+    """Load the screens, open the corpus if there is one, and use encoder and scorer once."""
+    with loading_modules:
+        for module in _DRAWN_WITH:
+            importlib.import_module(module)
     try:
         library = open_library()
         sweep(library.settings.home)
@@ -75,5 +78,3 @@ def warm_up() -> None:
     except CorpusError as error:
         logger.warning("%s", error)
     score_attribution("warm up", "warm up")
-    for module in _DRAWN_WITH:
-        importlib.import_module(module)

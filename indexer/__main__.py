@@ -2,7 +2,8 @@
 
 import typer
 
-from indexer.commands import building, enriching, keeping, looking, reading
+from indexer.commands import building, enriching, keeping, looking
+from indexer.uploads import reading
 
 app = typer.Typer(
     help="Read paper collections into the corpus.",

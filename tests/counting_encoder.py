@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from corpus.encoder import Encoder, Vectors
+from corpus.encoders.base import Encoder, Vectors
 
 
 class CountingEncoder:

@@ -32,10 +32,16 @@ def _is_built(home: Path) -> bool:
 
 
 def _build(home: Path) -> Path:
-    from indexer.__main__ import app  # noqa: PLC0415 - seconds to import, which few tests need
+    import torch  # noqa: PLC0415 - seconds to import, as the next one, which few tests need
+
+    from indexer.__main__ import app  # noqa: PLC0415
 
     # A fresh home exports the encoder, which takes ten seconds.
     settings = {"PAPER_TRAIL_HOME": str(home), "PAPER_TRAIL_ENCODER_RUNTIME": "torch"}
+    # The other processes wait for it.
+    threads = torch.get_num_threads()
+    torch.set_num_threads(os.cpu_count() or 1)
     built = CliRunner().invoke(app, ["demo"], env=settings)
+    torch.set_num_threads(threads)
     assert built.exit_code == 0, built.output
     return home

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from corpus import rows
-from corpus.encoder import Encoder
+from corpus.encoders.base import Encoder
 from corpus.records import (
     Aspect,
     Author,
@@ -27,7 +26,8 @@ from corpus.records import (
     Topic,
     passage_id,
 )
-from corpus.writer import CorpusWriter
+from corpus.store import rows
+from corpus.store.writer import CorpusWriter
 from tests.hostile_texts import all_in_one, payloads
 from tests.small_pdf import write_pdf
 

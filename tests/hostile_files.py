@@ -7,7 +7,7 @@ import re
 
 from markdown_it import MarkdownIt
 
-from tests.assistant.test_comparison_exports import balanced
+from tests.assistant.exports.test_comparison_exports import balanced
 
 # Where the file's own address, a paper's DOI or its plain web address stand.
 _OWN = re.compile(r"#|https://doi\.org/|https://arxiv\.org/abs/")

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from assistant.comparing.records import ELEMENT_NAMES
-from tests.assistant.comparing_model import kind_of, labels_of
+from tests.assistant.comparing.comparing_model import kind_of, labels_of
 from tests.hostile_texts import all_in_one, payloads
 from tests.standin_chat import Behaviour, Received, reply
 

@@ -1,5 +1,8 @@
 """What hostile papers, models and addresses hold: each family of payloads, pointed at one host."""
 
+import time
+from collections.abc import Callable
+
 FAMILIES = (
     "![x]({host}/image.png) ![x][ref]\n\n[ref]: {host}/reference.png",
     '<img src="{host}/html.png" onerror="alert(1)"><script src="{host}/script.js"></script><b>bold</b>',
@@ -27,3 +30,18 @@ def payloads(host: str) -> tuple[str, ...]:
 def all_in_one(host: str) -> str:
     """Return every family in one text."""
     return " ".join(payloads(host))
+
+
+def growth(read: Callable[[str], object], piece: str, length: int) -> float:
+    """Return how many times as long a reader takes for a text four times as long; 64 is cubic."""
+
+    def cost(text: str) -> float:
+        costs = []
+        for _ in range(5):
+            began = time.process_time()
+            read(text)
+            costs.append(time.process_time() - began)
+        return min(costs)
+
+    plain = 2e-4  # what is quicker than that is no reader's trouble, and noise is most of it
+    return cost(piece * length) / max(plain, cost(piece * (length // 4)))

@@ -6,24 +6,13 @@ from types import MappingProxyType
 
 import numpy as np
 
-from corpus import rows
-from corpus.encoder import Encoder
+from corpus.encoders.base import Encoder
 from corpus.records import Collection, Paper, Passage, Reference, Sentence, paper_id, passage_id
-from corpus.writer import CorpusWriter
+from corpus.store import rows
+from corpus.store.writer import CorpusWriter
 
 # What somebody may write into an address instead of an id or a name.
-HOSTILE_IDS = [
-    "x' OR 1=1 --",
-    "'",
-    "''",
-    '"notes"',
-    "notes' OR 'a'='a",
-    "\\'",
-    "*",
-    "notes%",
-    "\ud800",
-    "\x00",
-]
+HOSTILE_IDS = "x' OR 1=1 --~'~''~\"notes\"~notes' OR 'a'='a~\\'~*~notes%~\ud800~\x00".split("~")
 
 
 def make_paper(
@@ -90,21 +79,14 @@ def write_with_sentences(
 ) -> None:
     """Write passages with the vectors of their titles and sentences, as a build does."""
     by_id = {paper.id: paper for paper in papers}
-    titled = [f"{by_id[passage.paper_id].title}\n{passage.text}" for passage in passages]
+    indexed = [rows.indexed_text(by_id[passage.paper_id], passage) for passage in passages]
     alone = [
-        encoder.encode_passages(
-            [
-                by_id[passage.paper_id].title,
-                *(passage.sentence_text(index) for index in range(len(passage.sentences))),
-            ]
-        )
-        for passage in passages
+        encoder.encode_passages(rows.sentence_texts(by_id[passage.paper_id], passage)) for passage in passages
     ]
     writer = CorpusWriter(path, encoder)
-    writer.put_collections(
-        [Collection(one, one) for one in sorted({paper.collection_id for paper in papers})]
-    )
-    table = rows.passage_rows(passages, by_id, titled, encoder.encode_passages(titled), alone)
+    homes = sorted({paper.collection_id for paper in papers})
+    writer.put_collections([Collection(home, home) for home in homes])
+    table = rows.passage_rows(passages, by_id, indexed, encoder.encode_passages(indexed), alone)
     entries = rows.paper_rows([rows.PaperEntry(paper, ()) for paper in papers])
     writer.add_papers(entries.to_batches(), table.to_batches())
     writer.publish()

@@ -28,6 +28,28 @@ def write_pdf(path: Path, pages: list[str], page: str = "", trailer: str = "") -
             f"/Resources << /Font << {fonts} >> >> >>".encode()
         )
         bodies.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
+    return _write(path, bodies, trailer)
+
+
+def write_endless_pdf(path: Path, depth: int = 9) -> Path:
+    """Write a PDF of about 2 kB with a line of text and a form that draws itself ten times, `depth` deep."""
+    text = b"BT /F 12 Tf 60 700 Td (Pages that never end) Tj 0 -40 Td (They are drawn without an end.) Tj ET"
+    font = b"/Font << /F << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >>"
+    form = b"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /XObject << /X %d 0 R >> >>"
+    contents = [(b"", text + b" /X Do")]
+    contents += [(form % number, b"/X Do " * 10) for number in range(6, 5 + depth)]
+    contents += [(form.split(b" /Resources")[0], b"0 0 600 700 re f")]
+    bodies = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
+        b"/Resources << /XObject << /X 5 0 R >> " + font + b" >> >>",
+    ]
+    streams = ((entry, len(content), content) for entry, content in contents)
+    return _write(path, [*bodies, *map(b"<< %s /Length %d >>\nstream\n%s\nendstream".__mod__, streams)])
+
+
+def _write(path: Path, bodies: list[bytes], trailer: str = "") -> Path:
     out, offsets = bytearray(b"%PDF-1.4\n"), []
     for number, body in enumerate(bodies, 1):
         offsets.append(len(out))

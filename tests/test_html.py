@@ -1,6 +1,7 @@
 """HTML and scripts of ours hold numbers and constants alone; text of papers and models never becomes HTML."""
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +10,8 @@ import pytest
 
 from assistant.comparing.records import Candidate, Round
 from assistant.records import StepTime
-from explorer.comparing.tree_rows import growing_row, round_row
-from explorer.parts.steps import steps_html, steps_of
+from explorer.ask.steps import steps_html, steps_of
+from explorer.compare.tree import growing_row, round_row
 from tests.explorer.turns import make_turn
 
 # Functions whose HTML may stand in st.html, besides constants.
@@ -30,6 +31,7 @@ UNSAFE = (
     "unsafe_allow_html", "unsafe_allow_javascript", "innerHTML", "outerHTML", "insertAdjacentHTML", "srcdoc",
     "document.write", "createContextualFragment", "DOMParser", "eval(", "new Function",
 )  # fmt: skip
+STYLESHEET = re.compile(r"Path\(__file__\)\.with_name\('\w+\.css'\)")
 TEXT = "<img src=x onerror=alert(1)>"
 
 
@@ -38,7 +40,7 @@ def _screens(root: Path) -> list[Path]:
 
 
 def _is_ours(node: ast.expr, constants: set[str]) -> bool:
-    """Tell whether an expression is made of constants and of what the builders return."""
+    """Return True if an expression is made of constants and of what the builders return."""
     match node:
         case ast.Name(id=name) | ast.Call(func=ast.Name(id=name)):
             return name in (BUILDERS if isinstance(node, ast.Call) else constants)
@@ -52,14 +54,15 @@ def _is_ours(node: ast.expr, constants: set[str]) -> bool:
 
 
 def _constants(root: Path) -> set[str]:
-    """Return the names that a module of the screens binds to a text without anything put into it."""
+    """Return the names that a module of the screens binds to a text as it is or to a stylesheet beside it."""
     trees = [ast.parse(file.read_text(encoding="utf-8")) for file in _screens(root)]
     statements = [one for tree in trees for one in tree.body if isinstance(one, ast.Assign)]
     bound = [(target, one.value) for one in statements for target in one.targets]
     return {
         target.id
         for target, value in bound
-        if isinstance(target, ast.Name) and target.id.isupper() and isinstance(value, ast.Constant)
+        if isinstance(target, ast.Name) and target.id.isupper()
+        if isinstance(value, ast.Constant) or STYLESHEET.fullmatch(ast.unparse(value))
     }
 
 
@@ -83,7 +86,8 @@ def test_html_holds_numbers_and_constants_alone(root: Path) -> None:
 
 @pytest.mark.parametrize("word", UNSAFE)
 def test_no_screen_has_text_read_as_html(root: Path, word: str) -> None:
-    assert [file.name for file in _screens(root) if word in file.read_text(encoding="utf-8")] == []
+    files = [*_screens(root), *(root / "explorer").rglob("*.js")]
+    assert [file.name for file in files if word in file.read_text(encoding="utf-8")] == []
 
 
 def test_what_builds_html_is_given_numbers(root: Path) -> None:

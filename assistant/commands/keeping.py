@@ -1,8 +1,10 @@
-"""The commands for stored conversations and comparisons."""
+"""The commands for whatever is stored: one set of them, for conversations and for comparisons."""
 
-from dataclasses import asdict
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -14,226 +16,205 @@ from assistant.commands.exporting import export
 from assistant.commands.opening import (
     OWNER,
     opened_comparisons,
-    opened_store,
+    opened_conversations,
     read_conversation,
     read_trail,
     stored_comparison,
 )
-from assistant.commands.printing import JsonOption, err, fail, out, print_json, say
-from assistant.database import tidy_title
-from assistant.exports.comparison_markdown import comparison_to_markdown
-from assistant.exports.markdown import to_markdown
+from assistant.commands.printing import JsonOption, err, failing, out, print_json, say, show
+from assistant.exports import comparison_to_markdown, to_markdown
 from assistant.records import AssistantError, Conversation
-from assistant.wording import counted
-from corpus.errors import CorpusError
-
-Identifier = Annotated[
-    str, typer.Argument(help="The conversation's id, as the list and its address show it.")
-]
-
-app = typer.Typer(help="List, show, delete, import and export stored conversations.", no_args_is_help=True)
-app.command()(export)
-comparisons = typer.Typer(
-    help="List, show, rename, delete, import and export stored comparisons.", no_args_is_help=True
+from assistant.storage import (
+    ComparisonStore,
+    ComparisonSummary,
+    ConversationStore,
+    ConversationSummary,
+    StoredComparison,
+    StoredConversation,
+    tidy_title,
 )
-comparisons.command()(export)
+from corpus.wording import counted
 
-Comparison = Annotated[str, typer.Argument(help="The comparison's id, as the list shows it.")]
+Identifier = Annotated[str, typer.Argument(help="Its id, as the list shows it.")]
 
 
-@app.command("list")
-def list_conversations(
-    *,
-    owner: Annotated[str, typer.Option(help="Whose conversations.")] = OWNER,
-    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
-    offset: Annotated[int, typer.Option(min=0, help="How many to pass over.")] = 0,
-    as_json: JsonOption = False,
-) -> None:
-    """List the conversations kept by this command line, the one last changed first."""
-    try:
-        with opened_store() as store:
-            found = store.list(owner, limit, offset)
-    except (AssistantError, CorpusError) as error:
-        fail(error, as_json)
-    if as_json:
-        print_json({"conversations": [asdict(one) for one in found]})
-        return
-    table = Table(
-        Column("Id", no_wrap=True), "Title", Column("Turns", justify="right"), "Changed", box=SIMPLE_HEAD
+@dataclass(frozen=True, slots=True)
+class StoredKind:
+    """What is particular to one kind of stored thing, which has `part`s.
+
+    `row` makes of a summary what a list shows between title and time, `find` reads a thing by its id, and
+    `keep` stores that of a file and returns it with how many parts it has.
+    """
+
+    name: str
+    part: str
+    columns: tuple[Column | str, ...]
+    beginning: str
+    id_of_import: str
+    next_step: str
+    opened: Callable[[], AbstractContextManager[ConversationStore | ComparisonStore]]
+    row: Callable[[Any], tuple[str, ...]]
+    find: Callable[[str], Any]
+    document: Callable[[Any], dict[str, Any]]
+    text: Callable[[Any], str]
+    keep: Callable[[Path], tuple[Conversation | StoredComparison, int]]
+
+
+def commands_for(kind: StoredKind) -> typer.Typer:
+    """Return the commands that list, show, rename, delete, import and export what is stored of a kind."""
+    app = typer.Typer(
+        help=f"List, show, rename, delete, import and export stored {kind.name}s.", no_args_is_help=True
     )
+    app.command()(export)
+    _add_reading(app, kind)
+    _add_changing(app, kind)
+    return app
+
+
+def _add_reading(app: typer.Typer, kind: StoredKind) -> None:
+    @app.command("list", help=f"List the {kind.name}s kept by this command line, the one last changed first.")
+    def list_stored(
+        *,
+        owner: Annotated[str, typer.Option(help="Whose.")] = OWNER,
+        limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
+        offset: Annotated[int, typer.Option(min=0, help="How many to pass over.")] = 0,
+        as_json: JsonOption = False,
+    ) -> None:
+        with failing(as_json=as_json), kind.opened() as store:
+            found = store.list(owner, limit, offset)
+        if as_json:
+            print_json({f"{kind.name}s": [asdict(one) for one in found]})
+        elif found:
+            out.print(_table(kind, found))
+        else:
+            err.print(f"No {kind.name}s are kept. Begin one with: python -m assistant {kind.beginning}")
+
+    @app.command(help=f"Print a stored {kind.name} as Markdown.")
+    def show(identifier: Identifier, *, as_json: JsonOption = False) -> None:
+        with failing(as_json=as_json):
+            if (found := kind.find(identifier)) is None:
+                raise _missing(kind, identifier)
+        if as_json:
+            print_json(kind.document(found))
+        else:
+            typer.echo(kind.text(found), nl=False)
+
+
+def _table(kind: StoredKind, found: tuple[ConversationSummary | ComparisonSummary, ...]) -> Table:
+    table = Table(Column("Id", no_wrap=True), *kind.columns, Column("Changed", no_wrap=True), box=SIMPLE_HEAD)
     for one in found:
-        table.add_row(escape(one.id), escape(one.title), str(one.turns), one.updated[:16].replace("T", " "))
-    if found:
-        out.print(table)
-    else:
-        err.print("No conversations are kept. Begin one with: python -m assistant ask --conversation new ...")
+        table.add_row(*map(escape, (one.id, one.title, *kind.row(one), one.updated[:16].replace("T", " "))))
+    return table
 
 
-@app.command()
-def show(conversation: Identifier, *, as_json: JsonOption = False) -> None:
-    """Print a stored conversation as Markdown."""
-    try:
-        with opened_store() as store:
-            stored = store.read(conversation)
-        if stored is None:
-            raise AssistantError(f"There is no conversation {conversation!r}. It may have been deleted.")
-    except (AssistantError, CorpusError) as error:
-        fail(error, as_json)
+def _add_changing(app: typer.Typer, kind: StoredKind) -> None:
+    @app.command(help=f"Give a stored {kind.name} another title.")
+    def rename(
+        identifier: Identifier,
+        title: Annotated[str, typer.Argument(help="Its new title.")],
+        *,
+        as_json: JsonOption = False,
+    ) -> None:
+        with failing(as_json=as_json), kind.opened() as store:
+            if not tidy_title(title):
+                raise AssistantError("The new title is empty: give some words, or leave the title as it is.")
+            store.rename(identifier, title)
+        print_json({"renamed": identifier}) if as_json else say("Renamed.")
+
+    @app.command(help=f"Delete a stored {kind.name} for good, with every call made for it.")
+    def delete(identifier: Identifier, *, as_json: JsonOption = False) -> None:
+        with failing(as_json=as_json), kind.opened() as store:
+            if not store.delete(identifier):
+                raise _missing(kind, identifier)
+        print_json({"deleted": identifier}) if as_json else say("Deleted.")
+
+    @app.command("import", help=f"Keep a {kind.name} from a file, under {kind.id_of_import}.")
+    def import_stored(
+        file: Annotated[Path, typer.Argument(help=f"A {kind.name}, as exported to JSON.")],
+        *,
+        as_json: JsonOption = False,
+    ) -> None:
+        with failing(as_json=as_json):
+            kept, count = kind.keep(file)
+        if as_json:
+            print_json({"id": kept.id, "title": kept.title, f"{kind.part}s": count})
+        else:
+            show(kept.id)
+            say(f"Kept with {counted(count, kind.part)}. {kind.next_step} {kept.id}")
+
+
+def _missing(kind: StoredKind, identifier: str) -> AssistantError:
+    return AssistantError(f"There is no {kind.name} {identifier!r}. It may have been deleted.")
+
+
+def _find_conversation(identifier: str) -> StoredConversation | None:
+    with opened_conversations() as store:
+        return store.read(identifier)
+
+
+def _conversation_document(stored: StoredConversation) -> dict[str, Any]:
     kept = stored.conversation
-    if as_json:
-        turns = [{"question": turn.question, "answer": turn.answer.text} for turn in kept.turns]
-        print_json({"id": kept.id, "title": kept.title, "turns": turns, "faults": list(stored.faults)})
-        return
+    turns = [{"question": turn.question, "answer": turn.answer.text} for turn in kept.turns]
+    return {"id": kept.id, "title": kept.title, "turns": turns, "faults": list(stored.faults)}
+
+
+def _conversation_text(stored: StoredConversation) -> str:
     for fault in stored.faults:
         say(fault)
-    typer.echo(to_markdown(kept), nl=False)
+    return to_markdown(stored.conversation)
 
 
-@app.command()
-def delete(conversation: Identifier, *, as_json: JsonOption = False) -> None:
-    """Delete a stored conversation for good."""
-    try:
-        with opened_store() as store:
-            if not store.delete(conversation):
-                raise AssistantError(f"There is no conversation {conversation!r}. It may have been deleted.")
-    except (AssistantError, CorpusError) as error:
-        fail(error, as_json)
-    if as_json:
-        print_json({"deleted": conversation})
-    else:
-        say("Deleted.")
+def _keep_conversation(file: Path) -> tuple[Conversation, int]:
+    conversation = read_conversation(file)
+    with opened_conversations() as store:
+        # On one's own machine a file puts back what was there; links to it shall lead to it again.
+        return store.put(OWNER, conversation, keep_id=True), len(conversation.turns)
 
 
-@app.command("import")
-def import_conversation(
-    file: Annotated[Path, typer.Argument(help="A transcript, as exported to JSON.")],
-    *,
-    as_json: JsonOption = False,
-) -> None:
-    """Keep a conversation from a file, under the id it had where that is free."""
-    try:
-        conversation = read_conversation(file)
-        with opened_store() as store:
-            # On one's own machine a file puts back what was there; links to it shall lead to it again.
-            kept = store.put(OWNER, conversation, keep_id=True)
-    except (AssistantError, CorpusError) as error:
-        fail(error, as_json)
-    if as_json:
-        print_json({"id": kept.id, "title": kept.title, "turns": len(kept.turns)})
-    else:
-        out.print(kept.id, markup=False)
-        say(f"Kept with {counted(len(kept.turns), 'turn')}. Go on with: ask --conversation {kept.id}")
-
-
-@comparisons.command("list")
-def list_comparisons(
-    *,
-    owner: Annotated[str, typer.Option(help="Whose comparisons.")] = OWNER,
-    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
-    offset: Annotated[int, typer.Option(min=0, help="How many to pass over.")] = 0,
-    as_json: JsonOption = False,
-) -> None:
-    """List the comparisons kept by this command line, the one last changed first."""
-    try:
-        with opened_comparisons() as store:
-            found = store.list(owner, limit, offset)
-    except (AssistantError, CorpusError) as error:
-        fail(error, as_json)
-    if as_json:
-        print_json({"comparisons": [asdict(one) for one in found]})
-        return
-    columns = (
-        Column("Id", no_wrap=True),
-        "Description",
-        Column("Papers", justify="right", no_wrap=True),
-        "State",
-        Column("Changed", no_wrap=True),
-    )
-    table = Table(*columns, box=SIMPLE_HEAD)
-    for one in found:
-        state = f"{one.state}: {one.error}" if one.error else one.state
-        changed = one.updated[:16].replace("T", " ")
-        table.add_row(escape(one.id), escape(one.title), str(one.papers), escape(state), changed)
-    if found:
-        out.print(table)
-    else:
-        err.print(
-            "No comparisons are kept. Begin one with: python -m assistant compare PAPER PAPER --about ..."
+def _keep_comparison(file: Path) -> tuple[StoredComparison, int]:
+    found = read_trail(file)
+    if isinstance(found, Conversation):
+        raise AssistantError(
+            f"The file {file} holds a conversation. Keep it with: python -m assistant conversations "
+            f"import {file}"
         )
+    with opened_comparisons() as store:
+        return store.put(OWNER, found), len(found.paper_ids)
 
 
-@comparisons.command("show")
-def show_comparison(comparison: Comparison, *, as_json: JsonOption = False) -> None:
-    """Print a stored comparison as Markdown."""
-    try:
-        found = stored_comparison(comparison)
-        if found is None:
-            raise AssistantError(f"There is no comparison {comparison!r}. It may have been deleted.")
-    except (AssistantError, CorpusError) as error:
-        fail(error, as_json)
-    if as_json:
-        print_json(comparison_json(found))
-    else:
-        typer.echo(comparison_to_markdown(found), nl=False)
+def _comparison_row(one: ComparisonSummary) -> tuple[str, str]:
+    return str(one.papers), f"{one.state}: {one.error}" if one.error else one.state
 
 
-@comparisons.command("import")
-def import_comparison(
-    file: Annotated[Path, typer.Argument(help="A comparison, as exported to JSON.")],
-    *,
-    as_json: JsonOption = False,
-) -> None:
-    """Keep a comparison from a file, under an id of its own."""
-    try:
-        found = read_trail(file)
-        if isinstance(found, Conversation):
-            raise AssistantError(
-                f"The file {file} holds a conversation. Keep it with: python -m assistant conversations "
-                f"import {file}"
-            )
-        with opened_comparisons() as store:
-            kept = store.put(OWNER, found)
-    except (AssistantError, CorpusError) as error:
-        fail(error, as_json)
-    if as_json:
-        print_json({"id": kept.id, "title": kept.title, "papers": len(kept.request.papers)})
-    else:
-        out.print(kept.id, markup=False)
-        papers = counted(len(kept.request.papers), "paper")
-        say(f"Kept with {papers}. See it with: python -m assistant comparisons show {kept.id}")
-
-
-@comparisons.command("rename")
-def rename_comparison(
-    comparison: Comparison,
-    title: Annotated[str, typer.Argument(help="Its new title.")],
-    *,
-    as_json: JsonOption = False,
-) -> None:
-    """Give a stored comparison another title."""
-    try:
-        if not tidy_title(title):
-            raise AssistantError("The new title is empty: give some words, or leave the title as it is.")
-        with opened_comparisons() as store:
-            store.rename(comparison, title)
-    except (AssistantError, CorpusError) as error:
-        fail(error, as_json)
-    if as_json:
-        print_json({"renamed": comparison})
-    else:
-        say("Renamed.")
-
-
-@comparisons.command("delete")
-def delete_comparison(comparison: Comparison, *, as_json: JsonOption = False) -> None:
-    """Delete a stored comparison for good, with every call made for it."""
-    try:
-        with opened_comparisons() as store:
-            if not store.delete(comparison):
-                raise AssistantError(f"There is no comparison {comparison!r}. It may have been deleted.")
-    except (AssistantError, CorpusError) as error:
-        fail(error, as_json)
-    if as_json:
-        print_json({"deleted": comparison})
-    else:
-        say("Deleted.")
+conversations = commands_for(
+    StoredKind(
+        name="conversation",
+        part="turn",
+        columns=("Title", Column("Turns", justify="right")),
+        beginning="ask --conversation new ...",
+        id_of_import="the id it had where that is free",
+        next_step="Go on with: ask --conversation",
+        opened=opened_conversations,
+        row=lambda one: (str(one.turns),),
+        find=_find_conversation,
+        document=_conversation_document,
+        text=_conversation_text,
+        keep=_keep_conversation,
+    )
+)
+comparisons = commands_for(
+    StoredKind(
+        name="comparison",
+        part="paper",
+        columns=("Description", Column("Papers", justify="right", no_wrap=True), "State"),
+        beginning="compare PAPER PAPER --about ...",
+        id_of_import="an id of its own",
+        next_step="See it with: python -m assistant comparisons show",
+        opened=opened_comparisons,
+        row=_comparison_row,
+        find=stored_comparison,
+        document=comparison_json,
+        text=comparison_to_markdown,
+        keep=_keep_comparison,
+    )
+)

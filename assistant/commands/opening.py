@@ -3,20 +3,18 @@
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from assistant.commands.printing import say
-from assistant.comparing.records import Comparison
-from assistant.comparing.store import ComparisonStore, open_comparisons
-from assistant.comparing.transcript import trail_from_json
-from assistant.conversations import ConversationStore, open_conversations
+from assistant.comparing import Comparison
 from assistant.records import AssistantError, Conversation
-from assistant.transcript import from_json
-from corpus.encoder import Encoder
+from assistant.storage import ComparisonStore, ConversationStore
+from assistant.trail import from_json, trail_from_json
 from corpus.encoder_choice import open_encoder
+from corpus.encoders import Encoder
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
 
@@ -57,23 +55,17 @@ def corpus_at(library: Library) -> Callable[[Mapping[str, int]], Corpus]:
 
 
 @contextmanager
-def opened_store() -> Iterator[ConversationStore]:
+def opened_conversations() -> Iterator[ConversationStore]:
     """Open the stored conversations; a command that only reads also makes them where there are none."""
-    store = open_conversations(read_settings())
-    try:
+    with closing(ConversationStore.open(read_settings())) as store:
         yield store
-    finally:
-        store.close()
 
 
 @contextmanager
 def opened_comparisons() -> Iterator[ComparisonStore]:
     """Open the stored comparisons, which lie beside the conversations."""
-    store = open_comparisons(read_settings())
-    try:
+    with closing(ComparisonStore.open(read_settings())) as store:
         yield store
-    finally:
-        store.close()
 
 
 def find_trail(source: str) -> Conversation | Comparison:
@@ -100,21 +92,9 @@ def stored_comparison(identifier: str) -> Comparison | None:
     return stored.comparison if stored else None
 
 
-def find_conversation(source: str) -> Conversation:
-    """Return the conversation of a file, or the stored one of an id; raises AssistantError."""
-    if os.path.isfile(source):  # noqa: PTH113 - of a name no file can have, Path.is_file raises
-        return read_conversation(Path(source))
-    if stored := stored_conversation(source):
-        return stored
-    raise AssistantError(
-        f"There is no file {source!r}, and no stored conversation of that id. List them with: "
-        "python -m assistant conversations list"
-    )
-
-
 def stored_conversation(identifier: str) -> Conversation | None:
     """Return a stored conversation, saying what of it cannot be read; None when there is none."""
-    with opened_store() as store:
+    with opened_conversations() as store:
         stored = store.read(identifier)
     if stored is None:
         return None

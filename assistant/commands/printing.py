@@ -3,12 +3,17 @@
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
 from typer.core import TyperGroup
+
+from assistant.records import AssistantError
+from corpus.errors import CorpusError
+from corpus.text import storable
 
 # What a shell reports of a program whose reader has gone: 128 and the number of SIGPIPE.
 READER_GONE = 141
@@ -52,14 +57,33 @@ def print_json(value: Mapping[str, Any]) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False))
 
 
+def show(text: str, style: str = "", on: Console = out) -> None:
+    """Print a text, which may be anybody's: nothing in it acts on the terminal."""
+    on.print(storable(text), style=style, markup=False, soft_wrap=True)
+
+
 def say(text: str) -> None:
     """Say something on the way, which is no part of the result."""
-    err.print(text, style="dim", markup=False, soft_wrap=True)
+    show(text, "dim", err)
+
+
+def warn(text: str, style: str = "yellow") -> None:
+    """Say what readers of the result should know of it."""
+    show(text, style, err)
 
 
 def fail(error: Exception, as_json: bool, done: Mapping[str, Any] | None = None) -> NoReturn:
     """Say what went wrong and end; `done` is what was done before it."""
     if as_json:
         print_json({**(done or {}), "error": str(error)})
-    err.print(str(error), style="red", markup=False, soft_wrap=True)
+    warn(str(error), "red")
     raise typer.Exit(2)
+
+
+@contextmanager
+def failing(*, as_json: bool, done: Mapping[str, Any] | None = None) -> Iterator[None]:
+    """Let the errors of the product, within a `with` block, end the command in a sentence."""
+    try:
+        yield
+    except (AssistantError, CorpusError) as error:
+        fail(error, as_json, done)

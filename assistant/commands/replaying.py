@@ -7,17 +7,13 @@ from typing import Annotated, Any
 import typer
 
 from assistant.commands.opening import corpus_at, find_trail, open_library
-from assistant.commands.printing import JsonOption, fail, out, print_json
-from assistant.comparing.records import Comparison
-from assistant.comparing.replay import ComparisonReplay, replay_comparison
-from assistant.database import tidy_title
-from assistant.generators.choice import open_generator
-from assistant.generators.protocol import Generator
+from assistant.commands.printing import JsonOption, failing, print_json, show
+from assistant.comparing import Comparison
+from assistant.generators import Generator, open_generator
 from assistant.records import AssistantError, Conversation, Turn
-from assistant.replay import Replayer, TurnReplay
-from assistant.wording import counted
-from corpus.errors import CorpusError
-from corpus.text import storable
+from assistant.storage import tidy_title
+from assistant.trail import ComparisonReplay, Replayer, TurnReplay, replay_comparison
+from corpus.wording import counted
 
 EQUAL, DIFFERENT, IMPOSSIBLE = 0, 1, 2
 _DIFFERENCES_SHOWN = 12
@@ -40,14 +36,12 @@ def replay(
 
     The status is 0 when all is equal, 1 when something differs, 2 when it could not be done.
     """
-    try:
+    with failing(as_json=as_json):
         found = find_trail(source)
         if isinstance(found, Comparison):
             status = _replay_comparison(found, generate=generate, as_json=as_json)
         else:
             status = _replay_conversation(found, source, generate=generate, as_json=as_json)
-    except (AssistantError, CorpusError) as error:
-        fail(error, as_json)
     raise typer.Exit(status)
 
 
@@ -64,7 +58,7 @@ def _replay_conversation(conversation: Conversation, source: str, *, generate: b
     else:
         equal = sum(turn.is_equal for turn in turns)
         verb = "is" if 1 in (equal, len(turns)) else "are"
-        out.print(f"\n{equal} of {counted(len(turns), 'turn')} {verb} equal.", markup=False)
+        show(f"\n{equal} of {counted(len(turns), 'turn')} {verb} equal.")
     return _status(turns)
 
 
@@ -82,7 +76,7 @@ def _replay_comparison(comparison: Comparison, *, generate: bool, as_json: bool)
         _print_replay(tidy_title(found.about), found)
         if not found.impossible:
             said = "The comparison is equal." if found.is_equal else "The comparison is not equal."
-            out.print(f"\n{said}", markup=False)
+            show(f"\n{said}")
     return _status([found])
 
 
@@ -112,19 +106,14 @@ def _document(title: str, turns: list[TurnReplay]) -> dict[str, Any]:
 
 
 def _print_replay(heading: str, found: TurnReplay | ComparisonReplay) -> None:
-    _print_line(f"\n{heading}", "bold")
+    show(f"\n{heading}", "bold")
     if found.impossible:
-        _print_line(f"   cannot be replayed: {found.impossible}", "red")
+        show(f"   cannot be replayed: {found.impossible}", "red")
     for step in found.steps:
-        _print_line(f"   {step.step:<9} {step.outcome}", _STYLES[step.outcome])
+        show(f"   {step.step:<9} {step.outcome}", _STYLES[step.outcome])
         for difference in step.differences[:_DIFFERENCES_SHOWN]:
-            _print_line(f"             {difference}")
+            show(f"             {difference}")
         if len(step.differences) > _DIFFERENCES_SHOWN:
-            _print_line(f"             and {len(step.differences) - _DIFFERENCES_SHOWN} more")
+            show(f"             and {len(step.differences) - _DIFFERENCES_SHOWN} more")
     for note in found.notes:
-        _print_line(f"   ({note})", "dim")
-
-
-def _print_line(text: str, style: str = "") -> None:
-    # A transcript may come from anybody: nothing in it may act on the terminal.
-    out.print(storable(text), style=style, markup=False, soft_wrap=True)
+        show(f"   ({note})", "dim")

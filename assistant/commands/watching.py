@@ -11,8 +11,7 @@ from rich.tree import Tree
 
 from assistant import wording
 from assistant.commands.printing import say
-from assistant.comparing import wording as said
-from assistant.comparing.records import (
+from assistant.comparing import (
     Candidate,
     ComparisonEvent,
     Extracted,
@@ -25,8 +24,9 @@ from assistant.comparing.records import (
     Voted,
     Working,
 )
-from assistant.wording import counted
+from assistant.comparing import wording as said
 from corpus.text import storable
+from corpus.wording import counted
 
 # A tree that is higher than the screen hides what happens now.
 ROUNDS_SHOWN = 8
@@ -38,7 +38,6 @@ class Progress:
     """What has happened in a comparison so far; `candidates` and `votes` are those of the round under way."""
 
     planned: Planned
-    rounds_in_all: int
     elements: tuple[KeyElements, ...] = ()
     rounds: tuple[Round, ...] = ()
     candidates: tuple[Candidate, ...] = ()
@@ -82,7 +81,7 @@ def progress_tree(progress: Progress) -> Tree:
 
 def _add_current(tree: Tree, progress: Progress) -> None:
     number = len(progress.rounds) + 1
-    branch = tree.add(_text(f"Round {number} of {progress.rounds_in_all}{_named(progress, number)}"))
+    branch = tree.add(_text(f"Round {number} of {progress.planned.rounds}{_named(progress, number)}"))
     for candidate in sorted(progress.candidates, key=lambda one: one.number):
         votes = sum(vote.choice == candidate.number for vote in progress.votes)
         branch.add(_text(candidate_line(candidate, votes), _style(candidate)))
@@ -133,13 +132,13 @@ def _elements_line(progress: Progress, newest: KeyElements | None = None) -> str
 
 def _round_line(progress: Progress, one: Round) -> str:
     said_of_it = said.round_said(one)
-    return f"Round {one.number} of {progress.rounds_in_all}: {said_of_it}{_named(progress, one.number)}"
+    return f"Round {one.number} of {progress.planned.rounds}: {said_of_it}{_named(progress, one.number)}"
 
 
 def _named(progress: Progress, number: int) -> str:
     """Return the paper that is new in a round; where all come at once, nothing."""
     papers = progress.planned.papers
-    if progress.rounds_in_all != len(papers) or number > len(papers):
+    if progress.planned.rounds != len(papers) or number > len(papers):
         return ""
     paper = papers[number - 1]
     return f" · [{paper.label}] {_shortened(paper.paper.title or paper.paper.id)}"
@@ -195,7 +194,7 @@ class Watch:
         """Show what has just happened."""
         if not self._live and not self.quiet:
             for line in step_lines(self.progress, event):
-                say(storable(line))
+                say(line)
         self.progress = self.progress.after(event)
         if self._live:
             self._live.update(progress_tree(self.progress))

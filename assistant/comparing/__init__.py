@@ -1,1 +1,84 @@
 """Comparative literature summaries: ChatCite's key elements, incremental comparison and reflection."""
+
+from assistant.comparing.admission import (
+    FEWEST_PAPERS,
+    LONGEST_DESCRIPTION,
+    MOST_KEPT,
+    MOST_PAPERS,
+    MOST_SAMPLES,
+    MOST_VOTES,
+    NO_MODEL,
+    admit_comparison,
+    named_twice,
+)
+from assistant.comparing.algorithm import UnusableRoundError
+from assistant.comparing.choice import open_comparative_generator
+from assistant.comparing.compare import Comparer
+from assistant.comparing.differences import Differences, differences
+from assistant.comparing.extractive.generator import ExtractiveComparer
+from assistant.comparing.grid import ELEMENT_TITLES, Grid, GridCell, GridOrder, GridRow, element_grid
+from assistant.comparing.ledger import CallLedger, Task
+from assistant.comparing.prompted.generator import PromptedComparer, form_asked_for
+from assistant.comparing.prompted.material import shortenings, with_description, with_passages
+from assistant.comparing.protocol import ComparativeGenerator, ComparisonStep, SourceText
+from assistant.comparing.records import (
+    DESCRIPTION,
+    ELEMENT_NAMES,
+    Ablation,
+    Candidate,
+    Compared,
+    Comparison,
+    ComparisonError,
+    ComparisonEvent,
+    ComparisonOptions,
+    ComparisonRequest,
+    ElementEvidence,
+    ElementName,
+    Extracted,
+    KeyElement,
+    KeyElements,
+    PaperOrder,
+    Planned,
+    Round,
+    RoundFinished,
+    Sampled,
+    TextKind,
+    TooLongError,
+    Vote,
+    Voted,
+    WorkCall,
+    Working,
+    task_name,
+)
+from assistant.comparing.wording import (
+    DIFFERENCES_NOTE,
+    ORDERS,
+    alone_said,
+    budget_said,
+    candidate_said,
+    common_said,
+    comparison_facts,
+    faults_said,
+    grid_said,
+    options_said,
+    reused_said,
+    round_said,
+    stated_said,
+    vote_said,
+    written_said,
+)
+
+__all__ = [
+    "DESCRIPTION", "DIFFERENCES_NOTE", "ELEMENT_NAMES", "ELEMENT_TITLES", "FEWEST_PAPERS",
+    "LONGEST_DESCRIPTION", "MOST_KEPT", "MOST_PAPERS", "MOST_SAMPLES", "MOST_VOTES", "NO_MODEL", "ORDERS",
+    "Ablation", "CallLedger", "Candidate", "ComparativeGenerator", "Compared", "Comparer", "Comparison",
+    "ComparisonError", "ComparisonEvent", "ComparisonOptions", "ComparisonRequest", "ComparisonStep",
+    "Differences", "ElementEvidence", "ElementName", "Extracted", "ExtractiveComparer", "Grid",
+    "GridCell", "GridOrder", "GridRow", "KeyElement", "KeyElements", "PaperOrder", "Planned",
+    "PromptedComparer", "Round", "RoundFinished", "Sampled", "SourceText", "Task", "TextKind",
+    "TooLongError", "UnusableRoundError", "Vote", "Voted", "WorkCall", "Working", "admit_comparison",
+    "alone_said", "budget_said", "candidate_said", "common_said", "comparison_facts", "differences",
+    "element_grid", "faults_said", "form_asked_for", "grid_said", "named_twice",
+    "open_comparative_generator", "options_said", "reused_said", "round_said", "shortenings",
+    "stated_said", "task_name", "vote_said", "with_description", "with_passages", "written_said"
+]  # fmt: skip

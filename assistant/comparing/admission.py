@@ -1,17 +1,36 @@
-"""Which comparisons are taken: what is wrong with the others is said before anything is read."""
+"""Which comparisons are taken, what is wrong with the others, and the texts that are read for them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from assistant.comparing.records import Ablation, ComparisonError, ComparisonOptions, ComparisonRequest
-from corpus.records import Paper
+import numpy as np
+
+from assistant.comparing.protocol import SourceText
+from assistant.comparing.records import (
+    DESCRIPTION,
+    Ablation,
+    ComparisonError,
+    ComparisonOptions,
+    ComparisonRequest,
+    PaperOrder,
+    TextKind,
+)
+from assistant.records import LabelledPaper
+from corpus.encoders import Encoder
+from corpus.records import Paper, Passage, Sentence, passage_id
+from corpus.sentences import sentence_spans
 from corpus.store import Corpus
 from corpus.text import storable, words
 
 FEWEST_PAPERS, MOST_PAPERS = 2, 30
 LONGEST_DESCRIPTION = 20_000
+_NO_YEAR = 9999
 # The most of each, n_s, n_v and n_c of Algorithm 1; the least is one.
 MOST_SAMPLES, MOST_VOTES, MOST_KEPT = 5, 9, 5
+NO_MODEL = (
+    "Without a model the summary is made in one pass: there are no samples, no votes and no parts to leave "
+    "out. Leave these settings away, or choose a model."
+)
 _NAMES = {
     "samples": ("samples", MOST_SAMPLES),
     "votes": ("votes", MOST_VOTES),
@@ -36,11 +55,14 @@ def admit_comparison(request: ComparisonRequest, corpus: Corpus) -> Admitted:
     wanted = tuple(dict.fromkeys(request.papers))
     found = corpus.papers_by_id(wanted)
     _check_papers(wanted, found)
-    twice = [paper.title for paper in found if request.papers.count(paper.id) > 1]
-    remarks = tuple(f"“{title}” was named more than once; it is compared once." for title in twice)
+    remarks = tuple(map(named_twice, (one for one in found if request.papers.count(one.id) > 1)))
     without = tuple(dict.fromkeys(request.options.without))
     options = replace(request.options, without=without)
     return Admitted(replace(request, about=about, papers=wanted, options=options), found, remarks)
+
+
+def named_twice(paper: Paper) -> str:
+    return f"“{paper.title}” was named more than once; it is compared once."
 
 
 def _check_description(about: str) -> None:
@@ -61,6 +83,13 @@ def _check_options(options: ComparisonOptions) -> None:
         value = getattr(options, field)
         if not 1 <= value <= most:
             raise ComparisonError(f"The number of {name} must be from 1 to {most}, not {value}.")
+
+
+def check_single_pass(options: ComparisonOptions) -> None:
+    """Raise ComparisonError where what is compared without a model is to be sampled, voted on or ablated."""
+    usual = ComparisonOptions()
+    if any(getattr(options, name) != getattr(usual, name) for name in (*_NAMES, "without")):
+        raise ComparisonError(NO_MODEL)
 
 
 def _check_papers(wanted: Sequence[str], found: Sequence[Paper]) -> None:
@@ -84,3 +113,52 @@ def effective(options: ComparisonOptions) -> ComparisonOptions:
 
 def leaves_out(options: ComparisonOptions, part: Ablation) -> bool:
     return part in options.without
+
+
+def read_description(about: str) -> SourceText:
+    """Return the description of the proposed work as a text that key elements can be taken from."""
+    paper = Paper(id="", collection_id="", title="", authors=(), year=None, venue="", abstract=about)
+    sentences = tuple(Sentence(start, end) for start, end in sentence_spans(about))
+    passage = Passage("", "", "", 0, "abstract", (), about, sentences)
+    return SourceText("description", LabelledPaper(DESCRIPTION, paper, (passage,)))
+
+
+def read_papers(corpus: Corpus, papers: Sequence[Paper]) -> tuple[SourceText, ...]:
+    """Return the papers with all their passages, labelled from 1 in the given order."""
+    sources = []
+    for label, paper in enumerate(papers, start=1):
+        passages = corpus.passages(paper.id)
+        sources.append(SourceText(_kind(paper, passages), LabelledPaper(label, paper, passages)))
+    return tuple(sources)
+
+
+def in_order(
+    papers: Sequence[Paper], order: PaperOrder, about: str, corpus: Corpus, encoder: Encoder
+) -> tuple[Paper, ...]:
+    """Return the papers in the order in which they are to be compared; what is equal stays as given.
+
+    By year the oldest comes first and what has none last; by similarity the most like the description.
+    """
+    if order == "year":
+        return tuple(sorted(papers, key=lambda paper: paper.year or _NO_YEAR))
+    if order == "similarity":
+        likeness = _likeness(papers, about, corpus, encoder)
+        return tuple(sorted(papers, key=lambda paper: -likeness[paper.id]))
+    return tuple(papers)
+
+
+def _likeness(papers: Sequence[Paper], about: str, corpus: Corpus, encoder: Encoder) -> dict[str, float]:
+    query = encoder.encode_query(about)
+    vectors = corpus.vectors([passage_id(paper.id, 0) for paper in papers])
+    return {
+        paper.id: float(np.dot(query, vectors[passage_id(paper.id, 0)]))
+        if passage_id(paper.id, 0) in vectors
+        else -1.0
+        for paper in papers
+    }
+
+
+def _kind(paper: Paper, passages: Sequence[Passage]) -> TextKind:
+    if any(passage.kind == "body" for passage in passages):
+        return "full text"
+    return "abstract" if paper.abstract.strip() else "title"

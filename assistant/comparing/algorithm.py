@@ -9,11 +9,11 @@ from collections.abc import Generator as Iteration
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from typing import TypeVar
 
 from assistant.comparing.checking import ReadSummary, SummaryChecker, read_summary
-from assistant.comparing.crew import Crew, as_they_end
-from assistant.comparing.journal import Journal, Work
-from assistant.comparing.protocol import ComparativeGenerator, ComparisonStep
+from assistant.comparing.ledger import CallLedger, Executor, Task, completed_or_tick
+from assistant.comparing.protocol import ComparisonStep, ReflectiveGenerator
 from assistant.comparing.records import (
     Candidate,
     ComparisonError,
@@ -25,11 +25,13 @@ from assistant.comparing.records import (
     Vote,
     Voted,
     Working,
+    task_name,
 )
-from assistant.models.protocol import BadReplyError, ModelError
+from assistant.models import BadReplyError, ModelError
 from assistant.records import Draft
 
-Heard = Iteration[ComparisonEvent, None, Round]
+Result = TypeVar("Result")
+RoundEvents = Iteration[ComparisonEvent, None, Round]
 
 
 class UnusableRoundError(ComparisonError):
@@ -45,17 +47,17 @@ class Summarizer:
 
     def __init__(
         self,
-        generator: ComparativeGenerator,
+        generator: ReflectiveGenerator,
         options: ComparisonOptions,
-        crew: Crew,
+        executor: Executor,
         checker: SummaryChecker,
-        journal: Journal,
+        ledger: CallLedger,
     ) -> None:
         self._generator = generator
         self._options = options
-        self._crew = crew
+        self._executor = executor
         self._checker = checker
-        self._journal = journal
+        self._ledger = ledger
 
     def grow(self, steps: Sequence[ComparisonStep]) -> Iteration[ComparisonEvent, None, tuple[Round, ...]]:
         """Yield what happens in the rounds of `steps`, then return them all; raises ModelError.
@@ -69,13 +71,11 @@ class Summarizer:
             yield RoundFinished(rounds[-1])
         return tuple(rounds)
 
-    def _round(self, number: int, step: ComparisonStep, kept: Sequence[Candidate]) -> Heard:
+    def _round(self, number: int, step: ComparisonStep, kept: Sequence[Candidate]) -> RoundEvents:
         written, failed = yield from self._samples(number, step, kept)
-        scored = self._crew.check(lambda: self._checker.scored(written))
-        if self._generator.votes_by_scores:
-            written = yield from self._awaited(scored)
+        scored = self._executor.check(lambda: self._checker.scored(written))
         votes = yield from self._votes(number, step, written)
-        candidates = yield from self._awaited(scored)
+        candidates = yield from awaited(scored, self._ledger)
         counts = Counter(vote.choice for vote in votes if vote.choice is not None)
         candidates = [replace(one, votes=counts[one.number]) for one in candidates]
         return Round(
@@ -98,9 +98,9 @@ class Summarizer:
                 age = place * self._options.samples + sample
                 asked[age, parent] = self._ask_sample(number, age, step, parent, sample)
         candidates, errors = [], []
-        for ended in as_they_end(asked):
+        for ended in completed_or_tick(asked):
             if ended is None:
-                yield self._working()
+                yield working(self._ledger)
                 continue
             (age, parent), future = ended
             try:
@@ -112,30 +112,29 @@ class Summarizer:
                 candidates.append(_candidate(age, parent, read, step))
                 yield Sampled(number, candidates[-1])
         if not candidates:
-            raise min(errors, key=lambda one: one[0])[1]
+            raise min(errors, key=_age)[1]
         _check_usable(candidates, number)
-        return sorted(candidates, key=lambda one: one.number), [
-            f"{error}" for _, error in sorted(errors, key=_age)
-        ]
+        failed = [error.fault for _, error in sorted(errors, key=_age)]
+        return sorted(candidates, key=lambda one: one.number), failed
 
     def _ask_sample(
         self, number: int, age: int, step: ComparisonStep, parent: Candidate | None, sample: int
     ) -> "Future[Draft]":
-        work = Work(f"round {number} sample {age}", self._journal, self._crew.stopped)
+        task = Task(task_name("sample", age, number), self._ledger, self._executor.stopped)
         summary = parent.text if parent else ""
-        return self._crew.ask(lambda: self._generator.update_summary(step, summary, sample, work))
+        return self._executor.ask(lambda: self._generator.update_summary(step, summary, sample, task))
 
     def _votes(
         self, number: int, step: ComparisonStep, candidates: Sequence[Candidate]
     ) -> Iteration[ComparisonEvent, None, list[Vote]]:
         """Return the votes in order; raises ModelError where not even one could be asked for."""
-        cast = self._generator.votes_cast(self._options)
+        cast = self._options.votes
         asked = {vote: self._ask_vote(number, vote, step, candidates) for vote in range(1, cast + 1)}
         votes: list[Vote] = []
         lost: list[ModelError] = []
-        for ended in as_they_end(asked):
+        for ended in completed_or_tick(asked):
             if ended is None:
-                yield self._working()
+                yield working(self._ledger)
                 continue
             vote = self._counted(*ended, candidates, lost)
             votes.append(vote)
@@ -147,8 +146,8 @@ class Summarizer:
     def _ask_vote(
         self, number: int, vote: int, step: ComparisonStep, candidates: Sequence[Candidate]
     ) -> "Future[Vote]":
-        work = Work(f"round {number} vote {vote}", self._journal, self._crew.stopped)
-        return self._crew.ask(lambda: self._generator.vote(step, candidates, vote, work))
+        task = Task(task_name("vote", vote, number), self._ledger, self._executor.stopped)
+        return self._executor.ask(lambda: self._generator.vote(step, candidates, vote, task))
 
     def _counted(
         self, number: int, future: "Future[Vote]", candidates: Sequence[Candidate], lost: list[ModelError]
@@ -156,29 +155,25 @@ class Summarizer:
         """Return a vote as it counts: what is malformed or names no candidate is discarded."""
         try:
             vote = future.result()
-        except BadReplyError as error:
-            return Vote(number, None, problem=str(error))
         except ModelError as error:
-            lost.append(error)
-            return Vote(number, None, problem=str(error))
+            if not isinstance(error, BadReplyError):
+                lost.append(error)
+            return Vote(number, None, problem=error.fault)
         if vote.choice in {one.number for one in candidates}:
             return vote
         return replace(vote, choice=None, problem=vote.problem or f"There is no candidate {vote.choice}.")
 
-    def _awaited(
-        self, scored: "Future[list[Candidate]]"
-    ) -> Iteration[ComparisonEvent, None, list[Candidate]]:
-        for ended in as_they_end({0: scored}):
-            if ended is None:
-                yield self._working()
-        return scored.result()
 
-    def _working(self) -> Working:
-        return working(self._journal)
+def awaited(future: "Future[Result]", ledger: CallLedger) -> Iteration[ComparisonEvent, None, Result]:
+    """Yield now and then how far a comparison is until something has ended, then return what came of it."""
+    for ended in completed_or_tick({0: future}):
+        if ended is None:
+            yield working(ledger)
+    return future.result()
 
 
-def working(journal: Journal) -> Working:
-    return Working(journal.made, journal.found_count, journal.usage)
+def working(ledger: CallLedger) -> Working:
+    return Working(ledger.made, ledger.found_count, ledger.usage)
 
 
 def ranked(candidates: Sequence[Candidate]) -> list[Candidate]:

@@ -3,7 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assistant.citations import check_sentences, normalise_labels, plain_claim
+from assistant.checking import (
+    Carrier,
+    SupportCheck,
+    SupportScorer,
+    check_sentences,
+    citation_quality,
+    normalise_labels,
+    plain_claim,
+    read_draft,
+)
 from assistant.comparing.protocol import SourceText
 from assistant.comparing.records import (
     ELEMENT_NAMES,
@@ -12,7 +21,6 @@ from assistant.comparing.records import (
     ElementName,
     KeyElement,
 )
-from assistant.drafts import read_draft
 from assistant.records import (
     Answer,
     Citation,
@@ -21,8 +29,6 @@ from assistant.records import (
     Evidence,
     LabelledPaper,
 )
-from assistant.support.check import Carrier, SupportCheck, citation_quality
-from assistant.support.scorer import SupportScorer
 from corpus.sentences import sentence_spans
 
 # A summary of thirty papers has about 2,000 words.
@@ -109,13 +115,13 @@ def _claims(text: str) -> list[str]:
 
 
 def _element(name: ElementName, text: str, found: Sequence[Carrier | None]) -> KeyElement:
-    """Return an element; all of it must be carried, so it is carried as well as its weakest sentence."""
+    """Return an element; all of it must be supported, so it is supported as well as its weakest sentence."""
     if not text:
         return KeyElement(name)
     carriers = [one for one in found if one]
     evidence = [ElementEvidence(one.passage_id, one.sentence, one.text, one.support) for one in carriers]
-    is_carried = bool(carriers) and len(carriers) == len(found)
-    support = min(one.support for one in carriers) if is_carried else 0.0
+    is_supported = bool(carriers) and len(carriers) == len(found)
+    support = min(one.support for one in carriers) if is_supported else 0.0
     return KeyElement(name, text, support, tuple(dict.fromkeys(evidence)))
 
 

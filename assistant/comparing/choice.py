@@ -1,13 +1,12 @@
 """Opening what compares papers by its name: the same names as those of what answers questions."""
 
 from assistant.comparing.extractive.generator import ExtractiveComparer
-from assistant.comparing.prompted import PromptedComparer
+from assistant.comparing.prompted.generator import PromptedComparer
 from assistant.comparing.protocol import ComparativeGenerator
-from assistant.generators.calls import no_price
-from assistant.generators.choice import check_choice
-from assistant.models.menu import open_model
+from assistant.generators import check_choice, default_parameters, no_price
+from assistant.models import open_model
 from assistant.records import Parameters
-from corpus.encoder import Encoder
+from corpus.encoders import Encoder
 from corpus.settings import Settings
 
 
@@ -28,7 +27,8 @@ def open_comparative_generator(
         open_model(entry, settings, session),
         context=entry.context,
         parameters=parameters,
+        usual=default_parameters(settings, entry),
         price=no_price if is_local else entry.price,
         at_once=min(of_session, settings.model_calls),
-        in_sentences=is_local,
+        summaries="sentences" if is_local else "prose",
     )

@@ -6,7 +6,7 @@ Nothing more is claimed: what the elements of a paper do not name may stand else
 import re
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, pairwise
@@ -15,11 +15,17 @@ from typing import Literal
 
 from assistant.comparing.grid import NOT_STATED, Grid, element_grid
 from assistant.comparing.records import ELEMENT_NAMES, Comparison, ElementName
-from assistant.comparing.short_forms import KINDS, Key, ShortForms, stemmed
-from assistant.phrases import Token, tokens
-from assistant.vocabulary import vocabulary
-from corpus.records import Paper
+from assistant.questions import Token, tokens, vocabulary
+from corpus.language import stem
+from corpus.records import Paper, TopicKind
 
+# A field of study is nothing that a paper names.
+KINDS: tuple[TopicKind, ...] = ("task", "method", "dataset", "metric")
+# "NMT", "PLMs", "nDCG@10": what follows the @ says how it is measured, not what.
+_SHORT = re.compile(r"([A-Za-z]{2,8})(?:@\w{1,4})?")
+_BRACKETS = re.compile(r"([^()\n]{1,200})\(([^()\n]{1,120})\)")
+_LONGEST = 8  # words before the brackets
+Key = tuple[str, ...]
 _ADVERB = re.compile(r"\w{2,}ly$")
 _PARTICIPLE = re.compile(r"\w{2,}(?:ed|ing)$")
 LONGEST_TERM = 3
@@ -71,7 +77,7 @@ class Differences:
 
     @property
     def has_any(self) -> bool:
-        """Tell whether there is anything to show: a paper states an element, or has a topic."""
+        """Return True if there is anything to show: a paper states an element, or has a topic."""
         named = self.common or any(things for _, things in self.alone)
         return bool(named or any(one.stated for one in self.elements))
 
@@ -80,18 +86,16 @@ def differences(comparison: Comparison) -> Differences:
     """Return what is common to the papers of a comparison, and what only one of them names or states."""
     grid = element_grid(comparison)
     papers = {one.label: one.paper for one in comparison.evidence.papers}
-    texts = {
-        row.label: [cell.text for cell in row.cells if cell.is_stated]
+    stated = {
+        row.label: ([cell.text for cell in row.cells if cell.is_stated], papers[row.label])
         for row in grid.papers
         if not row.problem
     }
-    short = ShortForms([*papers.values()], [comparison.about, *chain.from_iterable(texts.values())])
-    read = {label: _Named(stated, short, papers[label]) for label, stated in texts.items()}
-    things = _Things(read, _Named([comparison.about], short))
+    things = NamedThings(stated, comparison.about)
     return Differences(
-        papers=tuple(read),
-        common=tuple(things.common()),
-        alone=tuple((label, tuple(things.alone(label))) for label in read),
+        papers=tuple(stated),
+        common=tuple(things.common(stated.keys())),
+        alone=tuple((label, tuple(things.alone(label))) for label in stated),
         elements=tuple(_stated(grid, name) for name in ELEMENT_NAMES),
         absence=grid.absence,
     )
@@ -110,7 +114,7 @@ def _stated(grid: Grid, name: ElementName) -> ElementStated:
 class _Named:
     """What one text names: the runs of words in its elements, and its topics."""
 
-    def __init__(self, texts: Sequence[str], short: ShortForms, paper: Paper | None = None) -> None:
+    def __init__(self, texts: Sequence[str], short: "ShortForms", paper: Paper | None = None) -> None:
         topics, people = (paper.topics, paper.authors) if paper else ((), ())
         self._short = short
         self.topics = {short.key(topic.name): topic for topic in topics if topic.kind in KINDS}
@@ -120,7 +124,7 @@ class _Named:
         self._title = set(_windows(short.key(paper.title))) if paper else set()
         self._runs: set[Key] = set(self.topics)
         # "Smith et al. propose": the authors' names are in every text that others tell of them.
-        self._authors = {stemmed(word) for one in people for word in one.family.lower().split()}
+        self._authors = {stem(word) for one in people for word in one.family.lower().split()}
         for text in texts:
             for words in _unbroken(text):
                 self._read(text, words)
@@ -134,7 +138,7 @@ class _Named:
         return key in self.topics, (mentions + 2 * (key in self._title)) * len(key)
 
     def is_own(self, key: Key) -> bool:
-        """Tell whether it is more to the text than a word said in passing."""
+        """Return True if it is more to the text than a word said in passing."""
         return key in self.topics or key in self._title or self.terms[key].total() > 1 or len(key) == 1
 
     def _read(self, text: str, words: Sequence[Token]) -> None:
@@ -149,17 +153,20 @@ class _Named:
                     self.terms[key][text[run[0].start : run[-1].end]] += 1
 
 
-class _Things:
-    """What the papers name, by what it is and by who names it."""
+class NamedThings:
+    """What papers name, given by label as texts and record, by what it is and by who names it."""
 
-    def __init__(self, papers: Mapping[int, _Named], described: _Named) -> None:
-        self._papers = papers
-        self._described = described
+    def __init__(self, papers: Mapping[int, tuple[Sequence[str], Paper]], about: str) -> None:
+        texts = chain.from_iterable(stated for stated, _ in papers.values())
+        short = ShortForms([paper for _, paper in papers.values()], [about, *texts])
+        self._papers = {label: _Named(stated, short, paper) for label, (stated, paper) in papers.items()}
+        self._described = _Named([about], short)
 
-    def common(self) -> Iterator[NamedThing]:
-        """Yield what more than half of the papers name, the most common first."""
-        labels = {key: self._naming(key) for key in _keys(self._papers.values())}
-        wide = [key for key, found in labels.items() if len(found) > 1 and 2 * len(found) > len(self._papers)]
+    def common(self, among: Set[int]) -> Iterator[NamedThing]:
+        """Yield what more than half of some papers name, the most common first."""
+        labels = {key: self._naming(key) for key in _keys(self._papers[label] for label in among)}
+        within = {key: len(among & set(found)) for key, found in labels.items()}
+        wide = [key for key, count in within.items() if count > 1 and 2 * count > len(among)]
         wide.sort(key=lambda key: (-len(labels[key]), -len(key), key))
         whole = _without_parts(wide, labels)
         yield from (self._thing(key, labels[key]) for key in whole[:MOST_COMMON])
@@ -233,7 +240,7 @@ def _unbroken(text: str) -> Iterator[list[Token]]:
 
 
 def _is_term(words: Sequence[Token]) -> bool:
-    """Tell whether words of the subject name something: a name, or several words in a row."""
+    """Return True if words of the subject name something: a name, or several words in a row."""
     if len(words) > LONGEST_TERM:
         return False
     if len(words) == 1:
@@ -245,7 +252,7 @@ def _is_term(words: Sequence[Token]) -> bool:
 
 
 def _is_subject(token: Token, before: Token | None) -> bool:
-    """Tell whether a word is about the subject, by itself and by the word before it."""
+    """Return True if a word is about the subject, by itself and by the word before it."""
     if token.text.isupper() and len(token.text) > 1:
         return True
     is_word = len(token.text) > 1 and not token.text[0].isdigit() and "." not in token.text
@@ -259,7 +266,7 @@ def _is_subject(token: Token, before: Token | None) -> bool:
 
 
 def _is_name(token: Token) -> bool:
-    """Tell whether a word is a name: a capital in it that no sentence's beginning made."""
+    """Return True if a word is a name: a capital in it that no sentence's beginning made."""
     return "-" not in token.text and any(letter.isupper() for letter in token.text[1:])
 
 
@@ -275,3 +282,83 @@ def _lists() -> Mapping[str, frozenset[str]]:
         "nouns_too": frozenset(own["nouns_too"].split()),
         "small": small | frozenset(own["verbs"].split()),
     }
+
+
+class ShortForms:
+    """The short forms that papers or texts explain, "X Y (XY)", or that are the initials of a named topic.
+
+    One that stands for several things among them is left as it is.
+    """
+
+    def __init__(self, papers: Sequence[Paper], texts: Iterable[str]) -> None:
+        named = [topic.name for one in papers for topic in one.topics if topic.kind in KINDS]
+        whole = [*texts, *named, *chain.from_iterable((one.title, one.abstract) for one in papers)]
+        explained = _collected(pair for text in whole for pair in _explained(text))
+        # Nobody says that it is meant, so every part counts: "ML" is not multi-task learning.
+        several = [name for name in named if " " in name]
+        initials = _collected(
+            (short, name) for name in several for short in _initials(name.replace("-", " ").split())
+        )
+        self._long: Mapping[str, Key] = {**initials, **explained}
+        self._apart = _written_apart(whole)
+
+    def written_out(self, token: Token) -> Key:
+        """Return the stems of a word; of a short form or a compound, those of what it stands for."""
+        short, own = _short(token.text), stem(token.word)
+        return (self._long.get(short) if short else None) or self._apart.get(own, (own,))
+
+    def key(self, name: str) -> Key:
+        """Return the stems of a name, its short forms written out."""
+        return tuple(chain.from_iterable(self.written_out(token) for token in tokens(name)))
+
+
+def _written_apart(texts: Iterable[str]) -> dict[str, Key]:
+    """Return the words that other texts write apart, by their stems: "code-mixing" is "code mixing"."""
+    found, apart = set[str](), dict[str, Key]()
+    for text in texts:
+        said = [(stem(token.word), token.word) for token in tokens(text)]
+        found.update(own for own, _ in said)
+        apart.update({one[1] + other[0]: (one[0], other[0]) for one, other in pairwise(said)})
+    return {whole: parts for whole, parts in apart.items() if whole in found}
+
+
+def _collected(pairs: Iterable[tuple[str, str]]) -> dict[str, Key]:
+    """Return what each short form stands for, without those that stand for several things."""
+    found: dict[str, set[Key]] = defaultdict(set)
+    for short, name in pairs:
+        found[short].add(tuple(stem(token.word) for token in tokens(name)))
+    return {short: keys.pop() for short, keys in found.items() if len(keys) == 1}
+
+
+def _explained(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the short forms that a text explains, with the longer name; either may be in brackets."""
+    for before, within in _BRACKETS.findall(text):
+        words = before.split()
+        for count in range(2, min(len(words), _LONGEST) + 1):
+            if _short(within) in _initials(words[-count:]):
+                yield _short(within), " ".join(words[-count:])
+                break
+        if words and _short(words[-1]) in _initials(within.split()):
+            yield _short(words[-1]), within
+
+
+def _initials(words: Sequence[str]) -> set[str]:
+    """Return the initials of a name: with its small words or without, "pre-trained" being one or two."""
+    if len(words) < 2 and not any("-" in word for word in words):
+        return set()
+    found = set()
+    for parts in (words, " ".join(words).replace("-", " ").split()):
+        weighty = [word for word in parts if word.lower() not in vocabulary().function]
+        # A name begins and ends with a word of its own: "of the (OT)" explains nothing.
+        if weighty and weighty[0] == parts[0] and weighty[-1] == parts[-1]:
+            found |= {"".join(word[0] for word in some).lower() for some in (parts, weighty)}
+    return {one for one in found if len(one) > 1}
+
+
+def _short(word: str) -> str:
+    """Return the letters of a word that may be a short form, in lower case, "" of any other."""
+    match = _SHORT.fullmatch(word.strip())
+    if not match or sum(letter.isupper() for letter in match[1]) < 2:
+        return ""
+    letters = match[1].removesuffix("s") if match[1][:-1].isupper() else match[1]
+    return letters.lower()

@@ -6,10 +6,11 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from pydantic import TypeAdapter
+
 from assistant.comparing.algorithm import working
 from assistant.comparing.checking import SummaryChecker
-from assistant.comparing.crew import Crew, as_they_end
-from assistant.comparing.journal import Journal, Work
+from assistant.comparing.ledger import CallLedger, Executor, Task, completed_or_tick
 from assistant.comparing.protocol import ComparativeGenerator, SourceText
 from assistant.comparing.records import (
     ELEMENT_NAMES,
@@ -19,10 +20,12 @@ from assistant.comparing.records import (
     KeyElement,
     KeyElements,
     WorkCall,
+    task_name,
 )
-from assistant.comparing.transcript import kept_from_json, kept_to_json
-from assistant.models.protocol import BadReplyError
-from corpus.elements import ElementKey, ElementStore
+from assistant.file_format import record_from_json, record_to_json
+from assistant.models import BadReplyError
+from assistant.records import AssistantError
+from corpus.store import ElementKey, ElementStore
 from corpus.text import storable
 
 Texts = Mapping[ElementName, str]
@@ -43,12 +46,14 @@ class KeyElementExtractor:
         self._generator = generator
         self._store = kept
 
-    def kept(self, sources: Sequence[SourceText], journal: Journal) -> dict[int, KeptElements]:
+    def kept(self, sources: Sequence[SourceText], ledger: CallLedger) -> dict[int, KeptElements]:
         """Return what earlier comparisons have extracted from these papers, by label.
 
-        What this one asked for itself before it stopped is in its journal, and its own.
+        What this one asked for itself before it stopped is in its ledger, and its own.
         """
-        papers = [one for one in sources if one.label and not journal.recorded(_work(one.label))]
+        papers = [
+            one for one in sources if one.label and not ledger.recorded(task_name("elements", one.label))
+        ]
         keys = {self._key(source): source.label for source in papers}
         found = self._store.get(list(keys)) if self._store else {}
         read = {keys[key]: kept_from_json(document) for key, document in found.items()}
@@ -58,8 +63,8 @@ class KeyElementExtractor:
         self,
         sources: Sequence[SourceText],
         kept: Mapping[int, KeptElements],
-        crew: Crew,
-        journal: Journal,
+        executor: Executor,
+        ledger: CallLedger,
     ) -> Iteration[ComparisonEvent, None, dict[int, KeyElements]]:
         """Yield elements as they are known, then return them by label, without evidence; raises ModelError.
 
@@ -67,26 +72,26 @@ class KeyElementExtractor:
         """
         elements: dict[int, KeyElements] = {}
         for label, one in kept.items():
-            journal.reuse(one.calls)
+            ledger.reuse(one.calls)
             elements[label] = one.elements
             yield Extracted(one.elements)
         asked = {
-            source: self._ask(source, crew, journal) for source in sources if source.label not in elements
+            source: self._ask(source, executor, ledger) for source in sources if source.label not in elements
         }
-        for ended in as_they_end(asked):
+        for ended in completed_or_tick(asked):
             if ended is None:
-                yield working(journal)
+                yield working(ledger)
                 continue
             source, future = ended
-            elements[source.label] = self._extracted(source, future, journal)
+            elements[source.label] = self._extracted(source, future, ledger)
             yield Extracted(elements[source.label])
         return elements
 
-    def _ask(self, source: SourceText, crew: Crew, journal: Journal) -> "Future[Texts]":
-        work = Work(_work(source.label), journal, crew.stopped)
-        return crew.ask(lambda: self._generator.extract_key_elements(source, work))
+    def _ask(self, source: SourceText, executor: Executor, ledger: CallLedger) -> "Future[Texts]":
+        task = Task(task_name("elements", source.label), ledger, executor.stopped)
+        return executor.ask(lambda: self._generator.extract_key_elements(source, task))
 
-    def _extracted(self, source: SourceText, future: "Future[Texts]", journal: Journal) -> KeyElements:
+    def _extracted(self, source: SourceText, future: "Future[Texts]", ledger: CallLedger) -> KeyElements:
         written = datetime.now(UTC).isoformat(timespec="milliseconds")
         try:
             texts = future.result()
@@ -94,12 +99,12 @@ class KeyElementExtractor:
             return KeyElements(source.label, source.kind, (), str(error), written)
         found = tuple(KeyElement(name, _one_line(texts.get(name, ""))) for name in ELEMENT_NAMES)
         elements = KeyElements(source.label, source.kind, found, written=written)
-        self._keep(source, elements, journal)
+        self._keep(source, elements, ledger)
         return elements
 
-    def _keep(self, source: SourceText, elements: KeyElements, journal: Journal) -> None:
+    def _keep(self, source: SourceText, elements: KeyElements, ledger: CallLedger) -> None:
         if self._store and source.label:
-            calls = tuple(one for one in journal.calls if one.work == _work(source.label))
+            calls = tuple(one for one in ledger.calls if one.work == task_name("elements", source.label))
             self._store.put({self._key(source): kept_to_json(elements, calls)})
 
     def _key(self, source: SourceText) -> ElementKey:
@@ -118,13 +123,25 @@ def with_evidence(elements: Mapping[int, KeyElements], checker: SummaryChecker) 
 
 
 def _relabelled(label: int, elements: KeyElements, calls: Sequence[WorkCall]) -> KeptElements:
-    reused = tuple(WorkCall(_work(label), one.call, reused=True) for one in calls)
+    reused = tuple(WorkCall(task_name("elements", label), one.call, reused=True) for one in calls)
     return KeptElements(replace(elements, label=label), reused)
-
-
-def _work(label: int) -> str:
-    return f"elements {label}"
 
 
 def _one_line(text: str) -> str:
     return " ".join(storable(text).split())
+
+
+_kept = TypeAdapter(tuple[KeyElements, tuple[WorkCall, ...]])
+
+
+def kept_to_json(elements: KeyElements, calls: tuple[WorkCall, ...]) -> str:
+    """Return key elements and the calls that they took, for the next comparison of their paper."""
+    return record_to_json(_kept, (elements, calls))
+
+
+def kept_from_json(text: str) -> tuple[KeyElements, tuple[WorkCall, ...]] | None:
+    """Read key elements back, None where they are damaged: they are then extracted anew."""
+    try:
+        return record_from_json(_kept, text, "comparison")
+    except AssistantError:
+        return None

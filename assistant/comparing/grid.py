@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from assistant.attribution import ScoreWord, support_word
+from assistant.checking import ScoreWord, support_word
 from assistant.comparing.records import (
     DESCRIPTION,
     ELEMENT_NAMES,
@@ -15,7 +15,7 @@ from assistant.comparing.records import (
     KeyElements,
     TextKind,
 )
-from assistant.generators.protocol import EXTRACTIVE
+from assistant.generators import EXTRACTIVE
 from assistant.records import LabelledPaper
 
 ELEMENT_TITLES: dict[ElementName, str] = {
@@ -54,12 +54,12 @@ class GridCell:
 
     @property
     def is_stated(self) -> bool:
-        """Tell whether there is a text that its paper carries; what is weak is no statement of the paper."""
+        """Return True if there is a text that its paper carries: what is weak is no statement of it."""
         return bool(self.text) and not self.is_weak
 
     @property
     def is_weak(self) -> bool:
-        """Tell whether there is a text that its paper does not carry: a model may have invented it."""
+        """Return True if there is a text that its paper does not carry: a model may have invented it."""
         return bool(self.text) and self.word == "weak"
 
     @property
@@ -120,7 +120,7 @@ class Grid:
 
     @property
     def is_empty(self) -> bool:
-        """Tell whether no text has an element: then there is nothing to show."""
+        """Return True if no text has an element: then there is nothing to show."""
         return not any(cell.text for row in self.rows for cell in row.cells)
 
     @property

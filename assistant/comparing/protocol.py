@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from assistant.comparing.journal import Work
+from assistant.comparing.ledger import Task
 from assistant.comparing.records import (
     Budget,
     Candidate,
@@ -54,7 +54,7 @@ class ComparisonStep:
 
 
 class ComparativeGenerator(Protocol):
-    """What takes ChatCite's three parts: key element extractor, comparative summarizer, reflective evaluator.
+    """What compares papers: it extracts key elements, and writes in one pass or reflecting on what it wrote.
 
     Its methods are called by several threads at once.
     """
@@ -89,35 +89,40 @@ class ComparativeGenerator(Protocol):
         """How many of its calls may be under way at once."""
         ...
 
-    @property
-    def votes_by_scores(self) -> bool:
-        """Tell whether its votes rest on the candidates' scores, which then have to be there before."""
-        ...
-
-    def votes_cast(self, options: ComparisonOptions) -> int:
-        """Return how many votes it casts in a round."""
-        ...
-
     def budget(
         self, sources: Sequence[SourceText], missing: Collection[int], options: ComparisonOptions
     ) -> Budget:
         """Return what a comparison takes at most; elements of the labels `missing` are still to extract."""
         ...
 
-    def extract_key_elements(self, source: SourceText, work: Work) -> Mapping[ElementName, str]:
+    def extract_key_elements(self, source: SourceText, task: Task) -> Mapping[ElementName, str]:
         """Return what a text states to each of the seven questions; what it does not state is left out.
 
         Raises BadReplyError where a model replied in no usable form, twice, and ModelError.
         """
         ...
 
-    def update_summary(self, step: ComparisonStep, summary: str, sample: int, work: Work) -> Draft:
+
+@runtime_checkable
+class SinglePassGenerator(ComparativeGenerator, Protocol):
+    """What compares without a model: nothing is sampled or voted on."""
+
+    def compose(self, step: ComparisonStep) -> Draft:
+        """Return a summary of the papers of a step."""
+        ...
+
+
+@runtime_checkable
+class ReflectiveGenerator(ComparativeGenerator, Protocol):
+    """A model that takes ChatCite's further parts: comparative summarizer and reflective evaluator."""
+
+    def update_summary(self, step: ComparisonStep, summary: str, sample: int, task: Task) -> Draft:
         """Return `summary` continued to the new papers of a step; "" is none yet. Samples count from 1.
 
         Raises ModelError.
         """
         ...
 
-    def vote(self, step: ComparisonStep, candidates: Sequence[Candidate], number: int, work: Work) -> Vote:
+    def vote(self, step: ComparisonStep, candidates: Sequence[Candidate], number: int, task: Task) -> Vote:
         """Return one vote for the best candidate; raises BadReplyError and ModelError."""
         ...

@@ -4,8 +4,9 @@ Words are ChatCite's (arXiv 2403.02574): key elements are extracted from the des
 and from every paper; paper by paper each kept summary is continued by samples; votes decide which are kept.
 """
 
+import re
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from assistant.records import (
     Answer,
@@ -108,7 +109,7 @@ class Candidate:
 
     @property
     def is_marked(self) -> bool:
-        """Tell whether it loses ties: it lost a reference, or was not written to its end."""
+        """Return True if it loses ties: it lost a reference, or was not written to its end."""
         return bool(self.lost or {"interrupted", "cut_short", "empty"}.intersection(self.problems))
 
 
@@ -150,9 +151,24 @@ class Round:
         return sum(vote.choice is None for vote in self.votes)
 
 
+TaskKind = Literal["elements", "sample", "vote"]
+_TASK = re.compile(r"(?:round (\d{1,6}) (?=sample|vote))?(elements|sample|vote) (\d{1,6})")
+
+
+def task_name(kind: TaskKind, number: int, round_number: int = 0) -> str:
+    """Return the name of a piece of work: "elements 3", "round 6 sample 2", "round 6 vote 4"."""
+    return f"round {round_number} {kind} {number}" if round_number else f"{kind} {number}"
+
+
+def parse_task_name(name: str) -> tuple[TaskKind, int, int] | None:
+    """Return kind, number and round of a piece of work, None for a name that `task_name` does not give."""
+    found = _TASK.fullmatch(name)
+    return (cast(TaskKind, found[2]), int(found[3]), int(found[1] or 0)) if found else None
+
+
 @dataclass(frozen=True, slots=True)
 class WorkCall:
-    """A call and the piece of work it was made for: "elements 3", "round 6 sample 2", "round 6 vote 4".
+    """A call and the piece of work it was made for, by its `task_name`.
 
     A piece of work has a second call where its first reply did not fit. `reused`: made for an earlier
     comparison, and paid then.
@@ -161,6 +177,12 @@ class WorkCall:
     work: str
     call: Call
     reused: bool = False
+
+    @property
+    def round(self) -> int:
+        """The round it was made in, 0 for what comes before the first."""
+        parsed = parse_task_name(self.work)
+        return parsed[2] if parsed else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +224,7 @@ class Budget:
         return self.prompt_tokens + self.completion_tokens
 
     def is_used_up(self, calls: int, usage: Usage) -> bool:
-        """Tell whether so many calls leave nothing of it; what is free is limited by calls alone."""
+        """Return True if so many calls leave nothing of it; what is free is limited by calls alone."""
         if calls >= self.most_calls:
             return True
         if self.price is not None:
@@ -247,13 +269,15 @@ class Comparison:
 class Planned:
     """Event: the papers are read and labelled, and what the comparison will take is known; always the first.
 
-    `reused` are the labels whose elements an earlier comparison has extracted.
+    `reused` are the labels whose elements an earlier comparison has extracted; without a model there are no
+    `rounds`.
     """
 
     papers: tuple[LabelledPaper, ...]
     budget: Budget
     remarks: tuple[str, ...]
     reused: tuple[int, ...] = ()
+    rounds: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,9 @@ from assistant.comparing.records import (
     Round,
     Vote,
 )
-from assistant.generators.protocol import EXTRACTIVE
+from assistant.generators import EXTRACTIVE
 from assistant.records import LabelledPaper
-from assistant.wording import counted
+from corpus.wording import counted
 
 ORDERS: dict[PaperOrder, str] = {
     "given": "in the given order",
@@ -60,7 +60,7 @@ def cited_and_not(comparison: Comparison) -> tuple[tuple[LabelledPaper, ...], tu
 
 
 def options_said(options: ComparisonOptions, criteria: int = 0) -> str:
-    """Return how papers are compared, in plain words; where no model votes, `criteria` do."""
+    """Format how papers are compared by a model; in older files `criteria` may have voted without one."""
     votes = f"judged by {criteria} criteria" if criteria else counted(options.votes, "vote")
     best = "the best" if options.keep == 1 else f"the best {options.keep}"
     facts = [
@@ -75,6 +75,8 @@ def options_said(options: ComparisonOptions, criteria: int = 0) -> str:
 
 def written_said(comparison: Comparison) -> str:
     """Return how the papers of a comparison were compared."""
+    if not comparison.rounds:
+        return f"papers {ORDERS[comparison.options.order]}, in one pass without a model"
     criteria = {vote.criterion for one in comparison.rounds for vote in one.votes} - {""}
     return options_said(comparison.options, len(criteria))
 

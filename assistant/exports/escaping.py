@@ -1,6 +1,9 @@
-"""Foreign text made harmless in exported Markdown, LaTeX and spreadsheets."""
+"""Foreign text made harmless in exported HTML, Markdown, LaTeX and spreadsheets."""
 
 import re
+from html import escape
+
+from markupsafe import Markup
 
 from corpus.text import storable
 
@@ -8,6 +11,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|!~$&])")
 _LINE_START = re.compile(r"^(\d*)([-+=]|(?<=\d)[.)])")
 # Marks that reorder the text round them, and that no reader can see.
 _INVISIBLE = re.compile("[\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+_PLAIN_ADDRESS = re.compile(r"https?://[^\s<>\"'`\\^{}|/][^\s<>\"'`\\^{}|]*", re.IGNORECASE)
 _TEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -35,6 +39,11 @@ _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
 _ADDRESS = re.compile(r"(?<=\w)(?=://|@[\w-]+\.\w)|(?<=\bwww)(?=\.)", re.IGNORECASE)
 
 
+def markup(ready: str) -> Markup:
+    """Return what a template writes as it is: only what is escaped, or checked, or made by us alone."""
+    return Markup(ready)  # noqa: S704 - the one place
+
+
 def escaped(text: str) -> str:
     """Return foreign text on one line, with nothing in it that Markdown would act on."""
     line = " ".join(storable(text).split())
@@ -42,31 +51,48 @@ def escaped(text: str) -> str:
     return _ADDRESS.sub(r"\\", plain)
 
 
-def quoted(text: str) -> str:
-    """Return foreign text as a block quotation."""
-    return "\n".join(f"> {escaped(line)}" for line in storable(text).splitlines() if line.strip())
+def quoted(text: str) -> Markup:
+    """Return foreign text as a block quotation of Markdown."""
+    lines = (f"> {escaped(line)}" for line in storable(text).splitlines() if line.strip())
+    return markup("\n".join(lines))
 
 
-def fenced(text: str) -> str:
-    """Return foreign text as a code block whose fence is longer than any in it."""
+def fenced(text: str) -> Markup:
+    """Return foreign text as a code block of Markdown whose fence is longer than any in it."""
     text = storable(text)
     longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
-    return f"{fence}text\n{text}\n{fence}"
+    return markup(f"{fence}text\n{text}\n{fence}")
+
+
+def visible(text: str) -> str:
+    """Return foreign text with the marks that cannot be seen spelled out."""
+    return _INVISIBLE.sub(lambda mark: f"\\u{ord(mark[0]):04x}", storable(text))
+
+
+def in_html(text: str) -> str:
+    """Return foreign text as HTML, marks that cannot be seen made visible."""
+    return escape(visible(text))
+
+
+def is_web_address(address: str) -> bool:
+    """Return True if an address is a plain one of the web, which may be linked."""
+    return _PLAIN_ADDRESS.fullmatch(address) is not None
 
 
 def in_latex(text: str) -> str:
-    """Return foreign text on one line as LaTeX that typesets it and does nothing else."""
-    shown = _INVISIBLE.sub(lambda mark: f"\\u{ord(mark[0]):04x}", storable(text))
-    line = _TEX_SPECIAL.sub(lambda special: _TEX[special[0]], " ".join(shown.split()))
+    """Return foreign text on one line as LaTeX that typesets it and does nothing else.
+
+    It keeps its Unicode: lualatex and xelatex take all of it, pdflatex what its fonts hold.
+    """
+    line = _TEX_SPECIAL.sub(lambda special: _TEX[special[0]], " ".join(visible(text).split()))
     # TeX makes one longer dash of two.
     return _DASHES.sub("-{}", line)
 
 
-def in_latex_comment(text: str) -> str:
+def in_latex_comment(text: str) -> Markup:
     """Return foreign text as a comment of LaTeX: one line, however it was broken."""
-    shown = _INVISIBLE.sub(lambda mark: f"\\u{ord(mark[0]):04x}", storable(text))
-    return f"% {' '.join(shown.split())}".rstrip()
+    return markup(f"% {' '.join(visible(text).split())}".rstrip())
 
 
 def in_spreadsheet(text: str) -> str:

@@ -1,86 +1,198 @@
-"""A conversation as one HTML file for people: no script, nothing fetched, every citation one click away."""
+"""Conversations and comparisons as HTML for people: no script, nothing fetched, citations one click away."""
 
-from collections.abc import Iterator
+import base64
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from typing import Literal
 
-from assistant import wording
-from assistant.exports.checked import CheckedAnswer
-from assistant.exports.elements import Element, element
-from assistant.exports.page import call_parts, folded, page, quiet, reference
-from assistant.records import Conversation, Refusal, Turn
+from assistant.comparing import Comparison
+from assistant.comparing import wording as said
+from assistant.exports.answer_text import STRONG, AnswerLine, answer_lines
+from assistant.exports.rendering import environment, render
+from assistant.records import Answer, AnswerSentence, Citation, Conversation, Evidence, LabelledPaper
+from corpus.records import Passage
+
+_LABEL = re.compile(r"\[(\d{1,3})(\??)\]")
 
 
 def to_html(conversation: Conversation) -> str:
     """Return a conversation as a page that stands alone, all text of others escaped."""
-    turns = [_turn(number, turn) for number, turn in enumerate(conversation.turns, start=1)]
-    return page(conversation.title or "Conversation", *_opening(conversation), *turns)
+    turns = [
+        (f"t{number}", turn, LinkedAnswer(turn.answer, turn.evidence, f"t{number}"))
+        for number, turn in enumerate(conversation.turns, start=1)
+    ]
+    return _page("conversation.html", conversation.title or "Conversation", turns=turns)
 
 
-def _opening(conversation: Conversation) -> Iterator[Element]:
-    yield element(
-        "p",
-        "Every label in an answer leads to the sentence that carries it. Overlap is the share of a claim's "
-        "words that stand in the cited passage; support estimates how well the passage carries the claim. "
-        "Neither is proof: read the passage.",
-        class_="quiet",
+def comparison_to_html(comparison: Comparison) -> str:
+    """Return a comparison as a page that stands alone, all text of others escaped."""
+    marked = (
+        (one.passage_id, one.sentence)
+        for elements in comparison.elements
+        for held in elements.elements
+        for one in held.evidence
     )
-    if len(conversation.turns) > 1:
-        entries = (
-            element("li", element("a", turn.question, href=f"#t{number}"))
-            for number, turn in enumerate(conversation.turns, start=1)
-        )
-        yield element("ol", *entries, class_="contents")
+    linked = LinkedAnswer(comparison.answer, comparison.evidence, "c", marked)
+    title = said.title(comparison) or "Comparison"
+    return _page("comparison.html", title, comparison=comparison, linked=linked)
 
 
-def _turn(number: int, turn: Turn) -> Element:
-    identifier = f"t{number}"
-    checked = CheckedAnswer(turn.answer, turn.evidence, identifier)
-    return element(
-        "section",
-        element("h2", f"{number}. {turn.question}"),
-        quiet(wording.searched_for(turn)),
-        *(_refused(turn.answer.refusal) if turn.answer.refusal else _answered(turn, checked)),
-        *_said(turn),
-        *checked.passages(),
-        *_sent(turn),
-        class_="turn",
-        id=identifier,
-    )
+def _page(template: str, title: str, **values: object) -> str:
+    return render(template, title=title, policy=_policy(), **values) + "\n"
 
 
-def _refused(refusal: Refusal) -> Iterator[Element]:
-    yield element("p", refusal.message, class_="notice")
-    if refusal.covers:
-        yield element("h3", "What was searched covers")
-        yield element("ul", *(element("li", line) for line in refusal.covers))
-    if refusal.nearest:
-        yield element("h3", "What came nearest")
-    for nearest in refusal.nearest:
-        yield element("h4", nearest.title)
-        yield element("p", nearest.text, class_="passage")
+@cache
+def _policy() -> str:
+    """Return the policy of a page that may run and fetch nothing, and has one style."""
+    style = environment(".html").get_template("page.css").render()
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
 
 
-def _answered(turn: Turn, checked: CheckedAnswer) -> Iterator[Element]:
-    answer = turn.answer
-    for problem in answer.problems:
-        yield element("p", wording.PROBLEMS[problem], class_="notice")
-    yield element("div", *checked.text(), class_="answer")
-    if summary := wording.checked(answer):
-        yield quiet(f"{summary}.")
-    if answer.cited_labels:
-        papers = (turn.evidence.paper(label) for label in answer.cited_labels)
-        yield element("h3", "References")
-        yield element("ul", *(reference(paper) for paper in papers if paper), class_="references")
-    if answer.sentences:
-        yield element("h3", "Sentence by sentence")
-        yield from checked.sentences()
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of an answer's text; a label that is cited has an address on the page."""
+
+    text: str
+    kind: Literal["text", "strong", "label", "unknown"] = "text"
+    href: str = ""
 
 
-def _said(turn: Turn) -> Iterator[Element]:
-    if said := list(wording.feedback_said(turn.feedback)):
-        yield element("h3", "What a reader said")
-        yield element("ul", *(element("li", line) for line in said))
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The pieces of a sentence, or of what stands between sentences; a bare one claims and cites nothing."""
+
+    pieces: tuple[Piece, ...]
+    is_bare: bool = False
 
 
-def _sent(turn: Turn) -> Iterator[Element]:
-    calls = [part for call in turn.calls for part in call_parts(call)]
-    yield folded("What was sent", [*calls, quiet(" · ".join(wording.provenance_facts(turn)))])
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph, a heading or a list, each line as the number that stands before it and its spans."""
+
+    tag: Literal["p", "h4", "ul", "ol"]
+    lines: tuple[tuple[str, tuple[Span, ...]], ...]
+
+
+class LinkedAnswer:
+    """An answer on a page: its labels lead to the sentences that carry it, and these to their passages.
+
+    Its anchors are made of numbers alone, behind an id of the page's own.
+    """
+
+    def __init__(
+        self,
+        answer: Answer,
+        evidence: Evidence,
+        identifier: str,
+        marked: Iterable[tuple[str, int]] = (),
+    ) -> None:
+        """Prepare the parts; `marked` are passages and sentences that something else on the page leads to."""
+        self.id = identifier
+        self.answer = answer
+        self._evidence = evidence
+        # The sentences that carry a citation, by their passage; None where no single one does.
+        self._cited: dict[str, set[int | None]] = {}
+        for citation in (citation for one in answer.sentences for citation in one.citations):
+            self._cited.setdefault(citation.passage_id, set()).add(citation.sentence)
+        for passage_id, sentence in marked:
+            self._cited.setdefault(passage_id, set()).add(sentence)
+        # A forged file may hold a passage twice, and an anchor stands on a page once.
+        given = dict.fromkeys(passage.id for paper in evidence.papers for passage in paper.passages)
+        self._anchors = {
+            passage: f"{identifier}-p{index}"
+            for index, passage in enumerate(given, start=1)
+            if passage in self._cited
+        }
+        self._labels = {paper.label for paper in evidence.papers}
+
+    def anchor(self, passage_id: str) -> str:
+        """Return the id of a passage on the page, "" where it is not there or nothing leads to it."""
+        return self._anchors.get(passage_id, "")
+
+    def title(self, citation: Citation) -> str:
+        """Return the title of the paper that a citation names."""
+        labelled = self._evidence.paper(citation.label)
+        return labelled.paper.title if labelled else citation.passage_id
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the answer's paragraphs, lists and headings, its lines as they were written."""
+        sentences, past = self.answer.sentences, 0
+        items: list[tuple[str, tuple[Span, ...]]] = []
+        for line in answer_lines(self.answer.text):
+            while past < len(sentences) and sentences[past].end <= line.start:
+                past += 1
+            spans = tuple(self._spans(line, past))
+            if line.is_item:
+                items.append((line.number, spans))
+                continue
+            if items and spans:
+                yield _list_of(items)
+                items = []
+            if spans:
+                yield Block("h4" if line.mark else "p", (("", spans),))
+        if items:
+            yield _list_of(items)
+
+    def _spans(self, line: AnswerLine, past: int) -> Iterator[Span]:
+        """Yield a line of the answer, its labels as links; so many sentences are `past`."""
+        text, position = self.answer.text, line.start
+        for number, sentence in enumerate(islice(self.answer.sentences, past, None), start=past + 1):
+            if position >= line.end or sentence.start >= line.end:
+                break
+            first, last = max(position, sentence.start), min(line.end, sentence.end)
+            if first < last:
+                if first > position:
+                    yield Span(_styled(text[position:first]))
+                yield Span(tuple(self._pieces(text[first:last], number, sentence)), sentence.needs_citation)
+                position = last
+        if position < line.end:
+            yield Span(_styled(text[position : line.end]))
+
+    def _pieces(self, text: str, number: int, sentence: AnswerSentence) -> Iterator[Piece]:
+        cited = {citation.label for citation in sentence.citations}
+        position = 0
+        for label in _LABEL.finditer(text):
+            yield from _styled(text[position : label.start()])
+            position = label.end()
+            if not label[2] and int(label[1]) in cited:
+                yield Piece(label[0], "label", f"#{self.id}-s{number}-{label[1]}")
+            else:
+                is_known = not label[2] and int(label[1]) in self._labels
+                yield Piece(label[0], "text" if is_known else "unknown")
+        yield from _styled(text[position:])
+
+    def passages(self, *, cited: bool) -> Iterator[tuple[LabelledPaper, Passage, str]]:
+        """Yield the passages that something leads to, or the others, with their papers and anchors."""
+        placed: set[str] = set()
+        for labelled in self._evidence.papers:
+            for passage in labelled.passages:
+                if (passage.id in self._anchors) == cited:
+                    yield labelled, passage, "" if passage.id in placed else self.anchor(passage.id)
+                    placed.add(passage.id)
+
+    def highlighted(self, passage: Passage) -> Iterator[tuple[str, bool]]:
+        """Yield a passage's text in parts, each with whether it is a sentence that carries a citation."""
+        cited = self._cited.get(passage.id, set())
+        position = 0
+        for index, sentence in enumerate(passage.sentences):
+            if index in cited and position <= sentence.start < sentence.end:
+                yield passage.text[position : sentence.start], False
+                marked = passage.text[sentence.start : sentence.end].rstrip()
+                yield marked, True
+                position = sentence.start + len(marked)
+        yield passage.text[position:], False
+
+
+def _list_of(items: list[tuple[str, tuple[Span, ...]]]) -> Block:
+    return Block("ol" if items[0][0] else "ul", tuple(items))
+
+
+def _styled(text: str) -> tuple[Piece, ...]:
+    """Return written text with its **strong** words as such."""
+    parts = STRONG.split(text)
+    return tuple(Piece(part, "strong" if index % 2 else "text") for index, part in enumerate(parts) if part)

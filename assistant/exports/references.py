@@ -54,27 +54,11 @@ class _Cited:
 
 def cited_papers(conversation: Conversation) -> tuple[Paper, ...]:
     """Return the papers that the answers cite, each once, in the order of their first citation."""
+    cited = (labelled.paper for turn in conversation.turns for labelled in turn.cited_papers)
     papers: dict[str, Paper] = {}
-    for turn in conversation.turns:
-        for label in turn.answer.cited_labels:
-            if labelled := turn.evidence.paper(label):
-                papers.setdefault(labelled.paper.id, labelled.paper)
+    for paper in cited:
+        papers.setdefault(paper.id, paper)
     return tuple(papers.values())
-
-
-def to_bibtex(conversation: Conversation) -> str:
-    """Return an entry per cited paper: its source's own where it has one, else one made of its metadata."""
-    return papers_as_bibtex(cited_papers(conversation))
-
-
-def to_ris(conversation: Conversation) -> str:
-    """Return a RIS record per cited paper."""
-    return papers_as_ris(cited_papers(conversation))
-
-
-def to_csl_json(conversation: Conversation) -> str:
-    """Return the cited papers as a list of CSL-JSON items."""
-    return papers_as_csl_json(cited_papers(conversation))
 
 
 def papers_as_bibtex(papers: Iterable[Paper]) -> str:

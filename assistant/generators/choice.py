@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from assistant.generators.extractive import ExtractiveGenerator
 from assistant.generators.parameters import check_parameters, default_parameters
 from assistant.generators.prompted import PromptedGenerator
-from assistant.generators.protocol import Generator
-from assistant.models.menu import ModelEntry, available_models, open_model
+from assistant.generators.protocol import ANY_LENGTH, Generator
+from assistant.models import ModelEntry, available_models, open_model
 from assistant.records import AssistantError, Parameters
-from corpus.encoder import Encoder
+from corpus.encoders import Encoder
 from corpus.settings import Settings
-
-# Where no model writes, every reply fits.
-_ANY_CONTEXT = 10**9
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +52,7 @@ def check_choice(
     if name == ExtractiveGenerator.name:
         if parameters:
             # It heeds none, but what no writer could heed is a mistake that should be said.
-            check_parameters(parameters, _ANY_CONTEXT)
+            check_parameters(parameters, ANY_LENGTH)
         return None
     entries = {entry.id: entry for entry in available_models(settings)}
     if name not in entries:

@@ -14,18 +14,11 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from assistant.attribution import overlap_word, score_attribution
-from assistant.citations import without_labels
+from assistant.checking import ExtractiveWeights, overlap_word, score_attribution, thresholds, without_labels
 from assistant.generators.protocol import EXTRACTIVE
-from assistant.generators.quoting import (
-    in_third_person,
-    is_back_matter,
-    is_quotable,
-    points_back,
-    speaks_of_itself,
-    without_lead,
-)
-from assistant.question import Asked, read_question, spelt_out
+from assistant.generators.sentence_rewriting import in_third_person, speaks_of_itself, without_lead
+from assistant.generators.standing_alone import is_back_matter, is_quotable, points_back
+from assistant.questions import Asked, read_question, rewrite_from_words, spelt_out, stems, vocabulary
 from assistant.records import (
     NOTHING_NEAR,
     Call,
@@ -38,10 +31,8 @@ from assistant.records import (
     Step,
     Turn,
 )
-from assistant.rewrite import rewrite_from_words
-from assistant.thresholds import ExtractiveWeights, thresholds
-from assistant.vocabulary import holds, stem, stems, vocabulary
-from corpus.encoder import Encoder, Vectors
+from corpus.encoders import Encoder, Vectors, cosine_scales
+from corpus.language import holds, spelt_as, stem
 from corpus.records import Passage
 from corpus.text import words
 
@@ -104,7 +95,7 @@ class ExtractiveGenerator:
         text = "\n".join(passage.text for paper in evidence.papers for passage in paper.passages)
         query = spelt_out(rewrite.search_query, text)
         asked, limits = read_question(query), _limits(rewrite.kind, len(evidence.papers))
-        sentences = _to_the_point(_quotable_sentences(evidence), asked)
+        sentences = _to_the_point(_quotable_sentences(evidence, query), asked)
         return self._chosen(query, sentences, asked, limits)
 
     def _summarise(self, paper: LabelledPaper | None) -> list[_Candidate]:
@@ -140,7 +131,8 @@ class ExtractiveGenerator:
         similarity = _similarity(self._encoder.encode_query(query), vectors)
         relevance = _relevance(similarity, rarity, candidates, weights)
         relevance += weights.definition * np.asarray([_defines(item, asked) for item in candidates])
-        chosen = _choose(candidates, relevance, vectors, weights, len(taken))
+        alike = cosine_scales(self._encoder).alike(vectors @ vectors.T)
+        chosen = _choose(candidates, relevance, alike, weights, len(taken))
         return [candidates[index] for index in chosen]
 
 
@@ -174,7 +166,7 @@ def _aspects(paper: LabelledPaper) -> list[_Candidate]:
 
 
 def _leans(item: _Candidate) -> bool:
-    """Tell whether a sentence opens with a word that points to the one before it."""
+    """Return True if a sentence opens with a word that points to the one before it."""
     return bool(vocabulary().unclear_start.intersection(words(without_lead(item.text))[:1]))
 
 
@@ -205,9 +197,9 @@ def _call(step: Step, reply: str, started: datetime, seconds: float) -> Call:
     )
 
 
-def _quotable_sentences(evidence: Evidence) -> list[_Candidate]:
+def _quotable_sentences(evidence: Evidence, query: str = "") -> list[_Candidate]:
     return [
-        _Candidate(paper, passage, index, text, stems(text))
+        _Candidate(paper, passage, index, text, spelt_as(query, text, stems(text)))
         for paper in evidence.papers
         for passage in paper.passages
         if not any(is_back_matter(section.title) for section in passage.section)
@@ -231,8 +223,8 @@ def _to_the_point(sentences: list[_Candidate], asked: Asked) -> list[_Candidate]
 
 
 def _counts(sentence: _Candidate, asked: Asked) -> bool:
-    """Tell whether a sentence names what is asked about and then most of what is to be counted of it."""
-    said = [stem(word.replace("-", "")) for word in words(sentence.text)]
+    """Return True if a sentence names what is asked about and then most of what is to be counted of it."""
+    said = [stem(word) for word in words(sentence.text)]
     named = [
         at for at, word in enumerate(said) if any(holds(frozenset({word}), name) for name in asked.names)
     ]
@@ -266,7 +258,7 @@ def _shortlist(sentences: Sequence[_Candidate], rarity: dict[str, float], most: 
 
 
 def _stays_true(candidate: _Candidate) -> bool:
-    """Tell whether a sentence is still its passage's own when it is in the third person."""
+    """Return True if a sentence is still its passage's own when it is in the third person."""
     if not speaks_of_itself(candidate.text):
         return True
     overlap = score_attribution(_rephrased(candidate), candidate.passage.text)
@@ -328,7 +320,7 @@ def _manner(sentence: str, weights: ExtractiveWeights) -> float:
 def _choose(
     candidates: Sequence[_Candidate],
     relevance: Vectors,
-    vectors: Vectors,
+    alike: Vectors,
     weights: ExtractiveWeights,
     taken: int = 0,
 ) -> list[int]:
@@ -342,7 +334,7 @@ def _choose(
         return chosen
     labels = np.asarray([candidate.paper.label for candidate in candidates])
     while len(chosen) < weights.max_sentences:
-        likeness = (vectors @ vectors[chosen].T).max(axis=1) if chosen else np.zeros(len(candidates))
+        likeness = alike[:, chosen].max(axis=1) if chosen else np.zeros(len(candidates))
         gain = relevance - weights.redundancy * np.clip(likeness - 0.5, 0, 1)
         unlike = likeness < weights.alike
         fresh = np.asarray([np.sum(labels[chosen] == label) < weights.per_paper for label in labels])

@@ -1,9 +1,11 @@
 """How a model is to generate: the defaults, and what may be asked for."""
 
-from assistant.models.menu import ModelEntry
+from assistant.models import ModelEntry
 from assistant.records import AssistantError, Parameters
 from corpus.settings import Settings
 
+# Below it, drafts, samples and votes are hardly different.
+SAMPLING_TEMPERATURE = 0.7
 # What each may be, first and last included.
 RANGES: dict[str, tuple[float, float]] = {
     "temperature": (0.0, 2.0),

@@ -7,35 +7,38 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from assistant.citations import hold_back
+from assistant.checking import hold_back, is_foreign
 from assistant.generators.calls import Price, call_of, unknown_price
-from assistant.models.protocol import ChatModel, Completion, Exchange, ModelError, whole
-from assistant.prompts.material import (
+from assistant.generators.parameters import SAMPLING_TEMPERATURE
+from assistant.models import ChatModel, Completion, Exchange, ModelError, whole
+from assistant.prompts import (
+    SPARE_TOKENS,
+    as_data,
     estimate_tokens,
     fit_evidence,
+    load_prompt,
     render_evidence,
     render_history,
     shown_turns,
+    task,
 )
-from assistant.prompts.render import as_data, load_prompt, task
+from assistant.questions import content_words, stems, vocabulary
 from assistant.records import CallLog, Draft, Evidence, Message, Parameters, Rewrite, Step, Turn
-from assistant.refusal import is_foreign
-from assistant.vocabulary import content_words, holds, stem, stems, vocabulary
+from corpus.language import holds, stem
 from corpus.sentences import sentence_spans
 from corpus.text import storable
 
 QUERY_LENGTH = 300
-SPARE_TOKENS = 200
-# Below it, drafts to choose from are hardly different.
-SAMPLING_TEMPERATURE = 0.7
+# Of a line of a reply so much is read: a longer one is no query.
+LONGEST_LINE = 2_000
 
-_LABEL = re.compile(r"\s*\[(\d+)\]")
+_LABEL = re.compile(r"(?<!\s)\s*+\[(\d++)\]")
 _QUERY_PREFIX = re.compile(
     r"^\s*(?:[-*•]\s+)?[*_]*(?:(?:rewritten|final|search)\s+)*(?:query|question)[*_]*\s*:[*_]*", re.IGNORECASE
 )
 # HTML or XML, a link, a Markdown image: no words to search for.
 _MARKUP = re.compile(r"</?[a-z][^<>]*>|\]\(|https?://", re.IGNORECASE)
-_QUOTED = re.compile(r"^\s*[\"'`“‘«*_]+([^\"`“”«»]*?)[\"'`”’»*_]+\s*$")
+_OPENING, _CLOSING, _NOT_INSIDE = "\"'`“‘«*_", "\"'`”’»*_", frozenset('"`“”«»')
 
 
 class PromptedGenerator:
@@ -178,8 +181,8 @@ def _passage_ids(evidence: Evidence) -> tuple[str, ...]:
 def _read_query(reply: str) -> str:
     """Return the first line of a reply that holds a query, without a label or quotation marks round it."""
     for line in storable(reply).splitlines():
-        bare = _QUERY_PREFIX.sub("", _LABEL.sub("", line).lstrip("# "), count=1)
-        query = " ".join(_QUOTED.sub(r"\1", bare).split())
+        bare = _QUERY_PREFIX.sub("", _LABEL.sub("", line[:LONGEST_LINE]).lstrip("# "), count=1)
+        query = " ".join(_unquoted(bare.strip()).split())
         # "Here is the query:" announces the query on the next line, and a fence holds none.
         if query and not query.endswith(":") and not query.startswith("```"):
             # Several sentences are an answer, not a query; braces are JSON where a line was asked for.
@@ -188,8 +191,17 @@ def _read_query(reply: str) -> str:
     return ""
 
 
+def _unquoted(line: str) -> str:
+    """Return a line without the quotes or marks around all of it."""
+    opened = line.lstrip(_OPENING)
+    if len(line) < 2 or opened == line or line[-1] not in _CLOSING:
+        return line
+    inside = opened.rstrip(_CLOSING)
+    return line if _NOT_INSIDE.intersection(inside) else inside
+
+
 def _fits(query: str, question: str, history: tuple[Turn, ...]) -> bool:
-    """Tell whether a query is about what was asked: it shares a word with the question or an earlier turn.
+    """Return True if a query is about what was asked: it shares a word with the question or an earlier turn.
 
     Of a question that names no subject, or is in another language than the papers', nothing is expected.
     """

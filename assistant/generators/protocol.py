@@ -7,6 +7,8 @@ from assistant.records import CallLog, Draft, Evidence, Rewrite, Turn
 
 # The name of what needs no model, whether it answers or compares.
 EXTRACTIVE = "extractive"
+# A context in which every prompt and every reply fits: where no model is asked.
+ANY_LENGTH = 10**9
 
 
 class Generator(Protocol):

@@ -4,16 +4,13 @@ from collections.abc import Callable, Sequence
 from collections.abc import Generator as Iteration
 from dataclasses import replace
 
-from assistant.best_of import MOST_DRAFTS
+from assistant.generators.best_of import MOST_DRAFTS
 from assistant.generators.extractive import ExtractiveGenerator
 from assistant.generators.prompted import PromptedGenerator
-from assistant.generators.protocol import Generator
-from assistant.models.protocol import Completion, Exchange, ModelError, Schema
+from assistant.generators.protocol import ANY_LENGTH, Generator
+from assistant.models import Completion, Exchange, ModelError, Schema
 from assistant.records import Call, CallLog, Draft, Evidence, Message, Parameters, Rewrite, Turn
-from corpus.encoder import Encoder
-
-# Recorded replies are read, not asked for: the prompts, made on the way, must only fit.
-_ANY_LENGTH = 10**9
+from corpus.encoders import Encoder
 
 
 def recorded_generators(turn: Turn, encoder: Encoder) -> list[Generator]:
@@ -57,7 +54,7 @@ class RecordedGenerator:
 
 
 def _reading(call: Call) -> PromptedGenerator:
-    return PromptedGenerator(_RecordedModel(call), context=_ANY_LENGTH)
+    return PromptedGenerator(_RecordedModel(call), context=ANY_LENGTH)
 
 
 class _RecordedModel:
@@ -80,6 +77,6 @@ class _RecordedModel:
         messages: Sequence[Message],  # noqa: ARG002
         parameters: Parameters,  # noqa: ARG002
         schema: type[Schema],
-        heard: Callable[[Exchange], None] | None = None,  # noqa: ARG002
+        on_exchange: Callable[[Exchange], None] | None = None,  # noqa: ARG002
     ) -> Schema:
         raise ModelError(f"The recorded reply is text, no {schema.__name__}.")

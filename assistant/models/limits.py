@@ -46,8 +46,8 @@ class CallLimits:
                 self._waiting.remove(ticket)
             if not is_let_in:
                 raise ModelUnavailableError(
-                    f"Too many questions are being answered: none ended within {self._longest_wait:g} s."
-                    " Your question is kept; retry in a while."
+                    f"Too many questions are being answered: none ended within {self._longest_wait:g} s.",
+                    "Your question is kept; retry in a while.",
                 )
             self._under_way[session] += 1
             self._changed.notify_all()
@@ -97,7 +97,7 @@ class LimitedModel:
         messages: Sequence[Message],
         parameters: Parameters,
         schema: type[Schema],
-        heard: Callable[[Exchange], None] | None = None,
+        on_exchange: Callable[[Exchange], None] | None = None,
     ) -> Schema:
         with self._limits.call(self._session):
-            return self._opened().reply(messages, parameters, schema, heard)
+            return self._opened().reply(messages, parameters, schema, on_exchange)

@@ -25,7 +25,7 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
-from assistant.models.protocol import Completion, Exchange, ModelError, Schema
+from assistant.models.protocol import KEPT, Completion, Exchange, ModelError, Schema
 from assistant.models.typed import typed_reply
 from assistant.records import Message, Parameters
 
@@ -34,7 +34,6 @@ _PLAIN_TEMPLATE = (
     "{% for message in messages %}{{ message.role | capitalize }}: {{ message.content }}\n\n{% endfor %}"
     "{% if add_generation_prompt %}Assistant:{% endif %}"
 )
-KEPT = "Your question is kept; retry or choose another writer."
 # Entries, about 15 bytes each; 8,000 tokens and 3,000 characters take four seconds and 400 MB.
 LARGEST_INDEX = 25_000_000
 _LENGTHS = ("minLength", "maxLength")
@@ -112,7 +111,7 @@ class LocalModel:
         messages: Sequence[Message],
         parameters: Parameters,
         schema: type[Schema],
-        heard: Callable[[Exchange], None] | None = None,
+        on_exchange: Callable[[Exchange], None] | None = None,
     ) -> Schema:
         """Return the reply, which can be written in no other form than `schema`; raises ModelError.
 
@@ -124,7 +123,7 @@ class LocalModel:
             schema,
             label=self.label,
             in_words=False,
-            heard=heard,
+            on_exchange=on_exchange,
         )
 
     def _forced(
@@ -182,7 +181,7 @@ class LocalModel:
         return options
 
     def _failed(self, error: Exception) -> ModelError:
-        return ModelError(f"{self.label} failed on this machine: {_first_line(error)}. {KEPT}")
+        return ModelError(f"{self.label} failed on this machine: {_first_line(error)}.", KEPT)
 
 
 class _Writer(threading.Thread):

@@ -5,6 +5,7 @@ import tomllib
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
@@ -84,6 +85,19 @@ def available_models(settings: Settings) -> tuple[ModelEntry, ...]:
     chosen = tuple(model for model in models if reachable[model.provider] and not model.retired)
     own = settings.local_model
     return (_local_entry(own), *chosen) if own and own not in {model.id for model in chosen} else chosen
+
+
+def receiver(entry: ModelEntry, settings: Settings) -> str:
+    """Return who is sent the questions and passages, of a server's address only its host; "" for nobody."""
+    if entry.provider == "local":
+        return ""
+    if entry.provider == "together":
+        return "Together AI"
+    try:
+        host = urlsplit(settings.model_url).hostname
+    except ValueError:
+        host = None
+    return f"the server {host or 'that is set here'}"
 
 
 def open_model(entry: ModelEntry, settings: Settings, session: str = "") -> ChatModel:

@@ -42,14 +42,17 @@ class ModelError(AssistantError):
     """A chat model could not be asked, or its reply cannot be used."""
 
 
+KEPT = "Your question is kept; retry or choose another writer."
+
+
 class ModelUnavailableError(ModelError):
     """The model may answer later: it is busy, failing or out of reach.
 
     `retry_after` is the wait in seconds the server asked for, if it did.
     """
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, fault: str, kept: str = KEPT, retry_after: float | None = None) -> None:
+        super().__init__(fault, kept)
         self.retry_after = retry_after
 
 
@@ -86,11 +89,11 @@ class ChatModel(Protocol):
         messages: Sequence[Message],
         parameters: Parameters,
         schema: type[Schema],
-        heard: Callable[[Exchange], None] | None = None,
+        on_exchange: Callable[[Exchange], None] | None = None,
     ) -> Schema:
         """Return the reply read into `schema`, asked for once more where it does not fit.
 
-        `heard` is told of every exchange. Raises BadReplyError after the second, and ModelError.
+        `on_exchange` is told of every exchange. Raises BadReplyError after the second, and ModelError.
         """
         ...
 

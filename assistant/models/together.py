@@ -3,12 +3,12 @@
 Importing this file loads the SDK, about 0.4 s: `assistant.models.menu.open_model` does so when it is needed.
 """
 
+import json
 import math
+import re
 import weakref
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, cast
 
 import httpx
@@ -17,6 +17,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception, wait_exponent
 
 from assistant.models.arriving import ArrivingReply
 from assistant.models.protocol import (
+    KEPT,
     Completion,
     Exchange,
     ModelError,
@@ -26,6 +27,7 @@ from assistant.models.protocol import (
 )
 from assistant.models.typed import response_schema, typed_reply
 from assistant.records import Message, Parameters
+from corpus.http import is_busy, retry_after, wait_as_asked
 
 if TYPE_CHECKING:
     from together.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
@@ -37,8 +39,9 @@ LONGEST_WAIT_ASKED = 20.0
 LONGEST_WAIT = 4.0
 LONGEST_CONNECT = 10.0
 DETAIL_LENGTH = 200
-KEPT = "Your question is kept; retry or choose another writer."
 EVENT_STREAM = "text/event-stream"
+# A return at the end may be the first half of the next part's.
+_LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 
 
 class _SilentError(ModelUnavailableError):
@@ -108,7 +111,7 @@ class TogetherModel:
         messages: Sequence[Message],
         parameters: Parameters,
         schema: type[Schema],
-        heard: Callable[[Exchange], None] | None = None,
+        on_exchange: Callable[[Exchange], None] | None = None,
     ) -> Schema:
         """Return the reply read into `schema`; raises BadReplyError after two that do not fit, ModelError."""
         form = {"type": "json_schema", "json_schema": response_schema(schema)}
@@ -119,7 +122,7 @@ class TogetherModel:
             schema,
             label=self.label,
             in_words=not self._structured,
-            heard=heard,
+            on_exchange=on_exchange,
         )
 
     def _stream(
@@ -153,7 +156,7 @@ class TogetherModel:
             with self._errors_translated(begun=True):
                 return reply.next_text()
         except ModelError as error:
-            reply.interrupt(str(error).removesuffix(KEPT).strip())
+            reply.interrupt(error.fault)
             return ""
 
     def _send(
@@ -180,14 +183,9 @@ class TogetherModel:
         return Retrying(
             stop=_is_tried_enough,
             retry=retry_if_exception(_is_worth_retrying),
-            wait=self._wait,
+            wait=wait_as_asked(self._back_off, LONGEST_WAIT_ASKED),
             reraise=True,
         )
-
-    def _wait(self, state: RetryCallState) -> float:
-        error = state.outcome and state.outcome.exception()
-        asked = error.retry_after if isinstance(error, ModelUnavailableError) else None
-        return max(asked or 0.0, self._back_off(state))
 
     @contextmanager
     def _errors_translated(self, *, begun: bool) -> Iterator[None]:
@@ -205,31 +203,32 @@ class TogetherModel:
                 return self._connection_error(error, begun)
             case together.APIError():
                 detail = self._detail(error.body)
-                return ModelError(f"{self._server} gave up on the answer: {detail}. {KEPT}")
+                return ModelError(f"{self._server} gave up on the answer: {detail}.", KEPT)
             case _:
-                return ModelError(f"{self._server} sent something that is no chat reply. {KEPT}")
+                return ModelError(f"{self._server} sent something that is no chat reply.", KEPT)
 
     def _status_error(self, error: together.APIStatusError) -> ModelError:
         status = error.status_code
         if status in (401, 403):
             return ModelError(
-                f"{self._server} refused the API key (HTTP {status}). Check {self._key_name};"
-                " your question is kept."
+                f"{self._server} refused the API key (HTTP {status}). Check {self._key_name}.",
+                "Your question is kept.",
             )
         if status == 404:
             return ModelError(
                 f"{self._server} knows no model {self.id!r} (HTTP 404). Choose another writer, or check the"
-                " id in the models file and PAPER_TRAIL_MODEL_URL; your question is kept."
+                " id in the models file and PAPER_TRAIL_MODEL_URL.",
+                "Your question is kept.",
             )
-        if status == 429 or status >= 500:
-            return self._busy(status, _retry_after(error.response.headers))
+        if is_busy(status):
+            return self._busy(status, retry_after(error.response.headers))
         detail = self._detail(error.body)
-        return ModelError(f"{self._server} did not take the request (HTTP {status}): {detail}. {KEPT}")
+        return ModelError(f"{self._server} did not take the request (HTTP {status}): {detail}.", KEPT)
 
     def _busy(self, status: int, retry_after: float | None) -> ModelUnavailableError:
         problem = "limits how often it is asked" if status == 429 else "failed"
         wish = "" if retry_after is None else f" and asks to wait {math.ceil(retry_after)} s"
-        return ModelUnavailableError(f"{self._server} {problem} (HTTP {status}){wish}. {KEPT}", retry_after)
+        return ModelUnavailableError(f"{self._server} {problem} (HTTP {status}){wish}.", KEPT, retry_after)
 
     def _connection_error(self, error: Exception, begun: bool) -> ModelError:
         reason = error.__cause__ if isinstance(error, together.APIConnectionError) else error
@@ -238,14 +237,14 @@ class TogetherModel:
             case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.UnsupportedProtocol():
                 return self._unreachable()
             case httpx.TimeoutException():
-                return _SilentError(f"{self._server} {when} {self._timeout:g} s. {KEPT}")
+                return _SilentError(f"{self._server} {when} {self._timeout:g} s.")
             case _:
                 part = "in the middle of its answer" if begun else "without an answer"
-                return ModelUnavailableError(f"{self._server} ended the connection {part}. {KEPT}")
+                return ModelUnavailableError(f"{self._server} ended the connection {part}.")
 
     def _unreachable(self) -> ModelUnavailableError:
         check = "the network" if self._hosted else "that it runs and that PAPER_TRAIL_MODEL_URL is right"
-        return ModelUnavailableError(f"{self._server} cannot be reached. Check {check}. {KEPT}")
+        return ModelUnavailableError(f"{self._server} cannot be reached. Check {check}.")
 
     def _detail(self, body: object) -> str:
         """Return the server's own words, shortened and without the key, which some servers repeat."""
@@ -271,13 +270,33 @@ def _chunks(stream: "together.Stream[ChatCompletionChunk]") -> Iterator[object]:
     """
     is_done = False
     try:
-        for event in stream._iter_events():
-            is_done = is_done or event.data.startswith("[DONE]")
+        for data in _events(stream.response.iter_bytes()):
+            is_done = is_done or data.startswith(b"[DONE]")
             if not is_done:
-                yield _chunk(event.json(), stream)
+                yield _chunk(json.loads(data), stream)
     except httpx.HTTPError:
         if not is_done:
             raise
+
+
+def _events(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the data of each event of a stream; one that is not ended is not whole."""
+    data: list[bytes] = []
+    for line in _lines(parts):
+        name, _, value = line.partition(b":")
+        if name == b"data":
+            data.append(value.removeprefix(b" "))
+        elif not line and data:
+            yield b"\n".join(data)
+            data = []
+
+
+def _lines(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a stream; only these three ends count, for others may stand in a text."""
+    rest = b""
+    for part in parts:
+        *lines, rest = _LINE_END.split(rest + part)
+        yield from lines
 
 
 def _chunk(data: object, stream: "together.Stream[ChatCompletionChunk]") -> object:
@@ -299,21 +318,3 @@ def _is_tried_enough(state: RetryCallState) -> bool:
 
 def _is_worth_retrying(error: BaseException) -> bool:
     return isinstance(error, ModelUnavailableError) and (error.retry_after or 0.0) <= LONGEST_WAIT_ASKED
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds asked for in a Retry-After header, given there as seconds or as a date."""
-    value = headers.get("retry-after", "")
-    try:
-        seconds = float(value)
-    except ValueError:
-        seconds = _seconds_until(value)
-    return max(seconds, 0.0) if math.isfinite(seconds) else None
-
-
-def _seconds_until(date: str) -> float:
-    try:
-        moment = parsedate_to_datetime(date)
-    except ValueError:
-        return math.nan
-    return (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds()

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pydantic import BaseModel, ValidationError
 
 from assistant.models.protocol import BadReplyError, Completion, Exchange, Schema
-from assistant.prompts.render import load_prompt
+from assistant.prompts import load_prompt
 from assistant.records import Message
 
 LONGEST_REPEATED = 4000
@@ -25,7 +25,7 @@ def typed_reply(
     *,
     label: str,
     in_words: bool,
-    heard: Callable[[Exchange], None] | None = None,
+    on_exchange: Callable[[Exchange], None] | None = None,
 ) -> Schema:
     """Return what `complete` replies to the messages, read into `schema`.
 
@@ -33,12 +33,12 @@ def typed_reply(
     back once with what is wrong; nothing is repaired. Raises BadReplyError, which keeps both replies.
     """
     sent = _with_schema(messages, schema) if in_words else tuple(messages)
-    first = _exchange(complete, sent, heard)
+    first = _exchange(complete, sent, on_exchange)
     try:
         return read_reply(first.text, schema)
     except ValidationError as error:
         problem = reply_problem(first, error, schema)
-    second = _exchange(complete, (*sent, *complaint(first, problem)), heard)
+    second = _exchange(complete, (*sent, *complaint(first, problem)), on_exchange)
     try:
         return read_reply(second.text, schema)
     except ValidationError as error:
@@ -80,13 +80,13 @@ def _prompt(*, schema: str = "", problem: str = "") -> tuple[Message, ...]:
 
 
 def _exchange(
-    complete: Complete, messages: tuple[Message, ...], heard: Callable[[Exchange], None] | None
+    complete: Complete, messages: tuple[Message, ...], on_exchange: Callable[[Exchange], None] | None
 ) -> Completion:
     started, clock = datetime.now(UTC), time.monotonic()
     completion = complete(messages)
-    if heard:
+    if on_exchange:
         seconds = time.monotonic() - clock
-        heard(Exchange(messages, completion, started.isoformat(timespec="milliseconds"), seconds))
+        on_exchange(Exchange(messages, completion, started.isoformat(timespec="milliseconds"), seconds))
     return completion
 
 

@@ -16,6 +16,8 @@ TITLE_WORDS = 10
 AUTHORS_SHOWN = 6
 # English has about four bytes to a token, other scripts three or a little less: three errs on the safe side.
 BYTES_PER_TOKEN = 3
+# What a prompt leaves free of a model's context, beside its reply: estimates err.
+SPARE_TOKENS = 200
 
 _LABEL = re.compile(r"\s*\[(\d+)\]")
 

@@ -19,6 +19,8 @@ _MARK_BRACKETS = str.maketrans("⟦⟧〚〛", "[][]")
 _NUMBER_BRACKETS = re.compile(r"\[(\s*\d+(?:\s*[,;–-]\s*\d+)*\s*)\]")
 _NO_ANSWER_LINE = re.compile(rf"[\s*_>`]*{NO_ANSWER}[*_`]*\s*(?P<reason>[^\n]*)", re.IGNORECASE)
 
+SummaryForm = Literal["prose", "sentences"]
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -64,7 +66,7 @@ def task(kind: RequestKind) -> str:
     return _table("tasks")[kind].strip()
 
 
-def form(name: Literal["prose", "sentences"]) -> str:
+def form(name: SummaryForm) -> str:
     """Return in what form a summary is to be returned."""
     return _table("forms")[name].strip()
 

@@ -1,7 +1,6 @@
 """The screen at /about."""
 
 from explorer.about import render_about
-from explorer.reader import current_reader
-from explorer.resources import open_library
+from explorer.app import current_visitor, open_library
 
-render_about(open_library(), current_reader())
+render_about(open_library(), current_visitor())

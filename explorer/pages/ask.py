@@ -1,7 +1,6 @@
 """The screen at /ask."""
 
-from explorer.asking.screen import render_ask
-from explorer.reader import current_reader
-from explorer.resources import open_library
+from explorer.app import current_visitor, open_library
+from explorer.ask import render_ask
 
-render_ask(open_library(), current_reader())
+render_ask(open_library(), current_visitor())

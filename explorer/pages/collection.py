@@ -1,7 +1,6 @@
 """The screen at /collection."""
 
-from explorer.browsing.screen import render_collection
-from explorer.reader import current_reader
-from explorer.resources import open_library
+from explorer.app import current_visitor, open_library
+from explorer.collection import render_collection
 
-render_collection(open_library(), current_reader())
+render_collection(open_library(), current_visitor())

@@ -1,8 +1,6 @@
 """The screen at /compare."""
 
-from explorer.comparing.desk import current_desk
-from explorer.comparing.screen import render_compare
-from explorer.reader import current_reader
-from explorer.resources import open_library
+from explorer.app import current_comparison, current_visitor, open_library
+from explorer.compare import render_compare
 
-render_compare(open_library(), current_reader(), current_desk())
+render_compare(open_library(), current_visitor(), current_comparison())

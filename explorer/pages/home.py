@@ -2,6 +2,6 @@
 
 import streamlit as st
 
-from explorer.navigation import COLLECTION
+from explorer.app import COLLECTION
 
 st.switch_page(COLLECTION, query_params=st.query_params.to_dict())

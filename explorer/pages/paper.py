@@ -2,10 +2,9 @@
 
 import streamlit as st
 
-from explorer.documents.visit import library_of_paper
-from explorer.reader import current_reader
-from explorer.reading.screen import render_paper
-from explorer.resources import open_library
+from explorer.app import current_visitor, open_library
+from explorer.paper import render_paper
+from explorer.uploads import library_of_paper
 
-reader = current_reader()
-render_paper(library_of_paper(open_library(), reader, st.query_params.get("id", "")), reader)
+visitor = current_visitor()
+render_paper(library_of_paper(open_library(), visitor, st.query_params.get("id", "")), visitor)

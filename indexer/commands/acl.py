@@ -7,24 +7,13 @@ from pathlib import Path
 
 from corpus.records import Collection
 from corpus.settings import Settings
-from indexer.downloads import Downloads
+from indexer.errors import SourceError
+from indexer.sources import Source
 from indexer.sources.acl_anthology import all_volumes, open_volumes, papers_of
 from indexer.sources.pdf_folder import PdfFolder
-from indexer.sources.protocol import Source, SourceError
+from indexer.web import Downloads
 
 _NAMES_TOLD = 10
-
-
-@dataclass(frozen=True, slots=True)
-class AclChoice:
-    """What of the Anthology is wanted; `own` is the collection of PDFs that are of none of the volumes."""
-
-    volumes: tuple[str, ...]
-    everything: bool
-    anthology: Path | None
-    pdfs: Path | None
-    download: bool
-    own: Collection
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,37 +25,43 @@ class OpenedAcl:
 
 
 @contextmanager
-def open_acl(choice: AclChoice, settings: Settings) -> Iterator[OpenedAcl]:
-    """Open what is wanted; raises SourceError when that is nothing, too much, or cannot be read."""
-    if choice.everything and choice.volumes:
+def open_acl(
+    settings: Settings,
+    own: Collection,
+    *,
+    volumes: Sequence[str],
+    everything: bool,
+    data: Path | None,
+    pdf_folder: Path | None,
+    download: bool,
+) -> Iterator[OpenedAcl]:
+    """Open what of the Anthology is wanted; `own` is the collection of PDFs that are of none of the volumes.
+
+    Raises SourceError when what is wanted is nothing, too much, or cannot be read.
+    """
+    if everything and volumes:
         raise SourceError("Name volumes or give --all, not both.")
-    if not (choice.everything or choice.volumes or choice.pdfs):
+    if not (everything or volumes or pdf_folder):
         raise SourceError("Name at least one volume, such as 2022.acl-long, or give --all or --pdfs.")
-    pdfs = PdfFolder(choice.pdfs) if choice.pdfs else None
+    pdfs = PdfFolder(pdf_folder) if pdf_folder else None
     download_to = settings.home / "anthology"
-    with Downloads(settings.downloads_path / "acl") if choice.download else nullcontext() as downloads:
-        yield _opened(choice, download_to, pdfs, downloads)
-
-
-def _opened(
-    choice: AclChoice, download_to: Path, pdfs: PdfFolder | None, downloads: Downloads | None
-) -> OpenedAcl:
-    data = choice.anthology
-    if choice.everything:
-        whole = all_volumes(data, download_to, pdfs=pdfs, downloads=downloads)
-        return OpenedAcl(whole, lambda: [*whole.problems, *_unmatched(pdfs)])
-    sources: list[Source] = []
-    if choice.volumes:
-        sources += open_volumes(choice.volumes, data, download_to, pdfs=pdfs, downloads=downloads)
-    if pdfs:
-        others = papers_of(pdfs, choice.own, data, download_to)
-        sources += [others] if len(others) else []
-    if not sources:
-        raise SourceError(
-            f"No PDF in {choice.pdfs} is named by the Anthology id of a paper. "
-            "Names look like P19-1001.pdf or 2022.acl-long.1.pdf."
-        )
-    return OpenedAcl(sources, lambda: _unmatched(pdfs))
+    with Downloads(settings.downloads_path / "acl") if download else nullcontext() as downloads:
+        if everything:
+            whole = all_volumes(data, download_to, pdfs=pdfs, downloads=downloads)
+            yield OpenedAcl(whole, lambda: [*whole.problems, *_unmatched(pdfs)])
+            return
+        sources: list[Source] = []
+        if volumes:
+            sources += open_volumes(volumes, data, download_to, pdfs=pdfs, downloads=downloads)
+        if pdfs:
+            others = papers_of(pdfs, own, data, download_to)
+            sources += [others] if len(others) else []
+        if not sources:
+            raise SourceError(
+                f"No PDF in {pdf_folder} is named by the Anthology id of a paper. "
+                "Names look like P19-1001.pdf or 2022.acl-long.1.pdf."
+            )
+        yield OpenedAcl(sources, lambda: _unmatched(pdfs))
 
 
 def _unmatched(pdfs: PdfFolder | None) -> list[str]:

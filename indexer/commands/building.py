@@ -10,15 +10,17 @@ from typing import Annotated
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from corpus.encoder import Encoder
 from corpus.encoder_choice import open_encoder
+from corpus.encoders import Encoder
 from corpus.errors import CorpusError
 from corpus.records import Build, Collection
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
 from corpus.text import storable
 from indexer.build import AS_USUAL, BuildOptions, build_collections
-from indexer.commands.printing import (
+from indexer.errors import SourceError
+from indexer.parsers import ParserChoice
+from indexer.printing import (
     JsonOption,
     err,
     fail,
@@ -27,9 +29,9 @@ from indexer.commands.printing import (
     print_json,
     print_report,
     run_figures,
+    says_why,
 )
-from indexer.preparing import ParserChoice
-from indexer.sources.protocol import Source, SourceError
+from indexer.sources import Source
 
 CollectionOption = Annotated[
     str, typer.Option("--collection", help="The collection's id, such as my-papers.")
@@ -52,6 +54,7 @@ def demo(as_json: JsonOption = False) -> None:
     _build(demo_volumes(), as_json)
 
 
+@says_why
 def acl(
     volumes: Annotated[
         list[str] | None, typer.Argument(help="Volume ids, such as 2022.acl-long or P19-1.")
@@ -76,17 +79,21 @@ def acl(
     as_json: JsonOption = False,
 ) -> None:
     """Index volumes of the ACL Anthology: titles and abstracts, and full texts where PDFs are at hand."""
-    from indexer.commands.acl import AclChoice, open_acl  # noqa: PLC0415
+    from indexer.commands.acl import open_acl  # noqa: PLC0415
 
-    try:
-        own = _collection(collection, title, "ACL Anthology")
-        choice = AclChoice(tuple(volumes or ()), everything, anthology, pdfs, download_pdfs, own)
-        with open_acl(choice, read_settings()) as opened:
-            _build(opened.sources, as_json, BuildOptions(parser), opened.remarks)
-    except (CorpusError, SourceError) as error:
-        fail(error, as_json)
+    with open_acl(
+        read_settings(),
+        _collection(collection, title, "ACL Anthology"),
+        volumes=volumes or (),
+        everything=everything,
+        data=anthology,
+        pdf_folder=pdfs,
+        download=download_pdfs,
+    ) as opened:
+        _build(opened.sources, as_json, BuildOptions(parser), opened.remarks)
 
 
+@says_why
 def arxiv(
     collection: CollectionOption,
     title: TitleOption,
@@ -100,27 +107,25 @@ def arxiv(
     as_json: JsonOption = False,
 ) -> None:
     """Index papers of arXiv: what a query finds now, or papers by their ids."""
-    from indexer.downloads import Downloads  # noqa: PLC0415
     from indexer.sources.arxiv import ArxivPapers, ArxivSite  # noqa: PLC0415
+    from indexer.web.downloads import Downloads  # noqa: PLC0415
 
-    try:
-        settings = read_settings()
-        site = ArxivSite(settings.arxiv_url)
-        folder = settings.downloads_path / "arxiv"
-        with Downloads(folder, pause=site.pause) if download_pdfs else nullcontext() as downloads:
-            source = ArxivPapers(
-                _collection(collection, title, "arXiv"),
-                query=query,
-                ids=ids or (),
-                limit=most,
-                site=site,
-                downloads=downloads,
-            )
-            _build([source], as_json, BuildOptions(parser))
-    except (CorpusError, SourceError) as error:
-        fail(error, as_json)
+    settings = read_settings()
+    site = ArxivSite(settings.arxiv_url)
+    folder = settings.downloads_path / "arxiv"
+    with Downloads(folder, pause=site.pause) if download_pdfs else nullcontext() as downloads:
+        source = ArxivPapers(
+            _collection(collection, title, "arXiv"),
+            query=query,
+            ids=ids or (),
+            limit=most,
+            site=site,
+            downloads=downloads,
+        )
+        _build([source], as_json, BuildOptions(parser))
 
 
+@says_why
 def folder(
     directory: Path,
     collection: CollectionOption,
@@ -134,6 +139,7 @@ def folder(
     _build_folder(directory, (collection, title, "Folder"), FOLDER_SUFFIXES, parser, as_json)
 
 
+@says_why
 def pdfs(
     directory: Path,
     collection: CollectionOption,
@@ -147,6 +153,7 @@ def pdfs(
     _build_folder(directory, (collection, title, "Folder of PDFs"), PDF_SUFFIXES, parser, as_json)
 
 
+@says_why
 def tei(
     directory: Path, collection: CollectionOption, title: TitleOption, as_json: JsonOption = False
 ) -> None:
@@ -156,6 +163,7 @@ def tei(
     _build_folder(directory, (collection, title, "Folder of TEI files"), TEI_SUFFIXES, "auto", as_json)
 
 
+@says_why
 def reparse(
     collections: Annotated[
         list[str] | None, typer.Argument(help="The collections' ids; all of the corpus when not given.")
@@ -166,18 +174,15 @@ def reparse(
     as_json: JsonOption = False,
 ) -> None:
     """Read kept PDFs again that another parser read; a paper it cannot read stays as it was."""
-    from indexer.sources.kept import KeptPapers  # noqa: PLC0415
+    from indexer.sources.corpus import KeptPapers  # noqa: PLC0415
 
-    try:
-        if parser == "auto":
-            raise SourceError("Say which parser shall read the PDFs: --parser grobid or --parser pypdfium2.")
-        settings = read_settings()
-        corpus = Corpus.open(settings.corpus_path, open_encoder(settings))
-        wanted = [corpus.collection(identifier) for identifier in collections or corpus.collection_ids()]
-        sources = [KeptPapers(corpus, one, settings.pdf_path, parser) for one in wanted]
-        sources = [source for source in sources if len(source)]
-    except (CorpusError, SourceError) as error:
-        fail(error, as_json)
+    if parser == "auto":
+        raise SourceError("Say which parser shall read the PDFs: --parser grobid or --parser pypdfium2.")
+    settings = read_settings()
+    corpus = Corpus.open(settings.corpus_path, open_encoder(settings))
+    wanted = [corpus.collection(identifier) for identifier in collections or corpus.collection_ids()]
+    sources = [KeptPapers(corpus, one, settings.pdf_path, parser) for one in wanted]
+    sources = [source for source in sources if len(source)]
     if sources:
         _build(sources, as_json, BuildOptions(parser, again=True))
     elif as_json:
@@ -196,10 +201,7 @@ def _build_folder(
     """Build a folder's files with the given endings; `described` is the collection's id, title and source."""
     from indexer.sources.folder import Folder  # noqa: PLC0415
 
-    try:
-        source = Folder(directory, _collection(*described), suffixes)
-    except SourceError as error:
-        fail(error, as_json)
+    source = Folder(directory, _collection(*described), suffixes)
     _build([source], as_json, BuildOptions(parser))
 
 

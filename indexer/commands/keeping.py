@@ -8,33 +8,32 @@ import typer
 from corpus.encoder_choice import open_encoder
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
-from corpus.store import Corpus
-from corpus.writer import CorpusWriter
-from indexer.commands.printing import JsonOption, fail, out, print_json
-from indexer.compacting import compact_home
-from indexer.locking import build_lock
+from corpus.store import Corpus, CorpusWriter
+from corpus.wording import counted
+from indexer.lock import build_lock
+from indexer.maintenance import compact_home
 from indexer.paper_map import draw_map
+from indexer.printing import JsonOption, out, print_json, says_why
 
 
+@says_why
 def remove(collection: str, as_json: JsonOption = False) -> None:
     """Remove a collection from the corpus."""
-    try:
-        settings = read_settings()
-        encoder = open_encoder(settings)
-        papers = _papers_of(Corpus.open(settings.corpus_path, encoder), collection)
-        with build_lock(settings):
-            writer = CorpusWriter(settings.corpus_path, encoder)
-            writer.remove_collection(collection)
-            draw_map(writer)
-            writer.publish()
-    except CorpusError as error:
-        fail(error, as_json)
+    settings = read_settings()
+    encoder = open_encoder(settings)
+    papers = _papers_of(Corpus.open(settings.corpus_path, encoder), collection)
+    with build_lock(settings):
+        writer = CorpusWriter(settings.corpus_path, encoder)
+        writer.remove_collection(collection)
+        draw_map(writer)
+        writer.publish()
     if as_json:
         print_json({"removed": collection, "papers": papers})
     else:
-        out.print(f"Removed {collection}: {papers:,} paper{'' if papers == 1 else 's'}.", markup=False)
+        out.print(f"Removed {collection}: {counted(papers, 'paper')}.", markup=False)
 
 
+@says_why
 def compact(
     keep_days: Annotated[
         int, typer.Option(min=1, help="Keep the versions of so many days, which may still be read.")
@@ -42,12 +41,9 @@ def compact(
     as_json: JsonOption = False,
 ) -> None:
     """Free disk space: old versions, PDFs and TEI of papers that are gone, unfinished builds."""
-    try:
-        settings = read_settings()
-        with build_lock(settings):
-            freed = compact_home(settings, open_encoder(settings), timedelta(days=keep_days))
-    except CorpusError as error:
-        fail(error, as_json)
+    settings = read_settings()
+    with build_lock(settings):
+        freed = compact_home(settings, open_encoder(settings), timedelta(days=keep_days))
     if as_json:
         print_json({"bytes_before": freed.before, "bytes_after": freed.after, "files_removed": freed.files})
     else:

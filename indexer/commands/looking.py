@@ -14,8 +14,10 @@ from corpus.errors import CorpusError
 from corpus.records import Build, CollectionSummary
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
+from corpus.wording import counted
 from indexer.build import unfinished
-from indexer.commands.printing import (
+from indexer.maintenance import verify as find_problems
+from indexer.printing import (
     JsonOption,
     fail,
     out,
@@ -25,9 +27,10 @@ from indexer.commands.printing import (
     print_report,
     right,
     run_figures,
+    says_why,
 )
-from indexer.verify import verify as find_problems
 
+_FIGURES = ("papers", "passages", "full_texts", "failed", "built")
 _MARKS = {
     "ok": "[green]ok[/green]",
     "warning": "[yellow]mind[/yellow]",
@@ -37,7 +40,7 @@ _MARKS = {
 
 
 def status(as_json: JsonOption = False) -> None:
-    """Say what the corpus holds."""
+    """Print what the corpus holds."""
     waiting: Mapping[str, int] = {}
     try:
         settings = read_settings()
@@ -66,13 +69,11 @@ def status(as_json: JsonOption = False) -> None:
     )
 
 
+@says_why
 def report(as_json: JsonOption = False) -> None:
-    """Say what the last build did: counts, speed, memory, what failed and what is odd."""
-    try:
-        settings = read_settings()
-        corpus = Corpus.open(settings.corpus_path, open_encoder(settings))
-    except CorpusError as error:
-        fail(error, as_json)
+    """Print what the last build did: counts, speed, memory, what failed and what is odd."""
+    settings = read_settings()
+    corpus = Corpus.open(settings.corpus_path, open_encoder(settings))
     builds = _last_run(corpus.builds())
     if as_json:
         print_json({"run": run_figures(builds), "builds": [asdict(build) for build in builds]})
@@ -86,13 +87,11 @@ def report(as_json: JsonOption = False) -> None:
     print_figures(builds)
 
 
+@says_why
 def verify(as_json: JsonOption = False) -> None:
     """Check that the corpus is whole; ends with exit code 1 when it is not."""
-    try:
-        settings = read_settings()
-        corpus = Corpus.open(settings.corpus_path, open_encoder(settings))
-    except CorpusError as error:
-        fail(error, as_json)
+    settings = read_settings()
+    corpus = Corpus.open(settings.corpus_path, open_encoder(settings))
     problems = list(find_problems(corpus, settings.pdf_path))
     summaries = corpus.collections()
     papers, passages = sum(one.papers for one in summaries), sum(one.passages for one in summaries)
@@ -103,19 +102,17 @@ def verify(as_json: JsonOption = False) -> None:
     else:
         print_listed("Item", "Problem", [(problem.item, problem.text) for problem in problems])
         found = f"{len(problems):,} problems" if problems else "all whole"
-        out.print(f"{papers:,} papers, {passages:,} passages: {found}.", highlight=False)
+        out.print(f"{counted(papers, 'paper')}, {counted(passages, 'passage')}: {found}.", highlight=False)
     if problems:
         raise typer.Exit(1)
 
 
+@says_why
 def doctor(as_json: JsonOption = False) -> None:
-    """Say what can be reached: GROBID server, encoder, corpus, disk; exit code 1 with any problem."""
-    from indexer.doctor import examine  # noqa: PLC0415 - asks servers, which no other command does
+    """Print what can be reached: GROBID server, encoder, corpus, disk; exit code 1 with any problem."""
+    from indexer.maintenance.doctor import examine  # noqa: PLC0415 - asks servers, which no other command does
 
-    try:
-        findings = examine(read_settings())
-    except CorpusError as error:
-        fail(error, as_json)
+    findings = examine(read_settings())
     if as_json:
         print_json({one.name: {"state": one.state, "text": one.text, **one.facts} for one in findings})
     else:
@@ -130,7 +127,7 @@ def doctor(as_json: JsonOption = False) -> None:
 def _print_unfinished(waiting: Mapping[str, int], as_json: bool) -> None:
     for collection, papers in waiting.items() if not as_json else ():
         out.print(
-            f"An unfinished build of {collection} has {papers:,} papers ready. "
+            f"An unfinished build of {collection} has {counted(papers, 'paper')} ready. "
             "Run its command again to go on from there.",
             soft_wrap=True,
             markup=False,
@@ -149,11 +146,7 @@ def _status_as_json(
             {
                 "id": summary.collection.id,
                 "title": summary.collection.title,
-                "papers": summary.papers,
-                "passages": summary.passages,
-                "full_texts": summary.full_texts,
-                "failed": summary.failed,
-                "built": summary.built,
+                **{name: getattr(summary, name) for name in _FIGURES},
             }
             for summary in summaries
         ],

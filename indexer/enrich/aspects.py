@@ -1,30 +1,29 @@
 """A paper's challenge, approach and outcome, each as one sentence chosen from it, without a model."""
 
 import re
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import exp
-from pathlib import Path
 from typing import cast, get_args
 
-from pydantic import BaseModel, ConfigDict
-
+from corpus.language import stop_words
 from corpus.records import Aspect, AspectName, Paper, Passage
-from indexer.enrich.clues import Clue, Cues, Features, describe, read_clue
-from indexer.enrich.display import Trimmer
+from indexer.enrich.data_file import Table, listed, read_data
+from indexer.enrich.features import CuedSentence, CuePatterns, Features, describe, find_cues
 
 _INTRODUCTION = re.compile(r"\bintroduction\b", re.IGNORECASE)
 # Of a paper whose introduction does not end, this many sentences are read.
 _LONGEST_SECTION = 80
+_CITED = re.compile(
+    r"(?<!\s)\s*+(?:\([^()]*(?:\b(?:19|20)\d\d[a-z]?\b|\bet al\b)[^()]*\)"
+    r"|\[\s*+\d{1,3}(?:\s*+[,;–-]\s*+\d{1,3})*\s*+\]"
+    r"|\(\s*+(?:see\s++)?(?:Section|Sect?\.|Figure|Fig\.|Table|Appendix|§)[^()]*+\))"
+)
+_SPACES = re.compile(r"\s+")
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class _Choice(_Table):
+class _Choice(Table):
     fewest_words: int
     most_words: int
     agreement: dict[AspectName, float]
@@ -35,32 +34,53 @@ class _Choice(_Table):
     late_bars: dict[AspectName, frozenset[str]]
 
 
-class _Words(_Table):
+class _Words(Table):
     function: str
     openings: str
     openings_before_we: str
 
 
-class _File(_Table):
+class _File(Table):
     cues: dict[str, str]
     choice: _Choice
     words: _Words
     weights: dict[AspectName, dict[str, float]]
 
 
+class _Trimmer:
+    """Takes openings such as "However," and citations in brackets off sentences, and changes nothing else."""
+
+    def __init__(self, openings: Iterable[str], before_we: Iterable[str]) -> None:
+        self._opening = re.compile(
+            rf"(?:{_any_of(openings)})\s*,\s*|(?:{_any_of(before_we)})\s+(?=we\b)", re.IGNORECASE
+        )
+
+    def trim(self, sentence: str) -> str:
+        text = _CITED.sub("", _SPACES.sub(" ", sentence)).strip()
+        while (found := self._opening.match(text)) and found.end() < len(text):
+            text = text[found.end() :]
+        # A name such as "word2vec" or "eBay" keeps its case.
+        first = text.split(" ", 1)[0]
+        return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
+
+
+def _any_of(phrases: Iterable[str]) -> str:
+    return "|".join(re.escape(phrase).replace(r"\ ", r"\s+") for phrase in sorted(phrases, key=len)[::-1])
+
+
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    cues: Cues
+    cues: CuePatterns
     choice: _Choice
     weights: Mapping[AspectName, Mapping[str, float]]
-    trimmer: Trimmer
+    trimmer: _Trimmer
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     passage: int
     sentence: int
-    clue: Clue
+    cued: CuedSentence
 
 
 def choose_aspects(paper: Paper, passages: Sequence[Passage]) -> tuple[Aspect, ...]:
@@ -77,8 +97,8 @@ def choose_aspects(paper: Paper, passages: Sequence[Passage]) -> tuple[Aspect, .
     candidates = [candidate for section in sections for candidate in section]
     if not candidates:
         return ()
-    clues = [[candidate.clue for candidate in section] for section in sections]
-    features = list(describe(paper.title, clues, rules.cues))
+    sentences = [[candidate.cued for candidate in section] for section in sections]
+    features = list(describe(paper.title, sentences, rules.cues))
     shares = {name: _shares(name, candidates, features, rules) for name in get_args(AspectName)}
     chosen = _assign(shares)
     return tuple(
@@ -108,8 +128,8 @@ def _places(passages: Sequence[Passage]) -> Iterator[tuple[Passage, int]]:
         yield from ((passage, index) for index in range(len(passage.sentences)))
 
 
-def _candidate(passage: Passage, index: int, cues: Cues) -> _Candidate:
-    return _Candidate(passage.number, index, read_clue(passage.sentence_text(index), cues))
+def _candidate(passage: Passage, index: int, cues: CuePatterns) -> _Candidate:
+    return _Candidate(passage.number, index, find_cues(passage.sentence_text(index), cues))
 
 
 def _shares(
@@ -120,21 +140,21 @@ def _shares(
     scores = {
         index: sum(weights.get(feature, 0.0) * value for feature, value in features[index].items())
         for index, candidate in enumerate(candidates)
-        if _qualifies(name, candidate.clue, features[index], rules.choice)
+        if _qualifies(name, candidate.cued, features[index], rules.choice)
     }
     kept = dict(sorted(scores.items(), key=lambda item: -item[1])[: rules.choice.compared])
     agreed = _agreement(candidates, _softmax(kept, rules.choice.temperature))
     return _softmax({index: kept[index] + rules.choice.agreement[name] * agreed[index] for index in kept}, 1)
 
 
-def _qualifies(name: AspectName, clue: Clue, features: Features, choice: _Choice) -> bool:
-    """Tell whether a sentence is whole and says something of the kind."""
-    if not choice.fewest_words <= len(clue.tokens) <= choice.most_words:
+def _qualifies(name: AspectName, sentence: CuedSentence, features: Features, choice: _Choice) -> bool:
+    """Return True if a sentence is whole and says something of the kind."""
+    if not choice.fewest_words <= len(sentence.tokens) <= choice.most_words:
         return False
-    if clue.text[:1].islower() or clue.text.endswith(":"):
+    if sentence.text[:1].islower() or sentence.text.endswith(":"):
         return False
     bars = choice.bars[name] | (choice.late_bars[name] if features["late"] else frozenset())
-    return bool(choice.needs[name] & clue.groups) and not bars & clue.groups
+    return bool(choice.needs[name] & sentence.groups) and not bars & sentence.groups
 
 
 def _softmax(scores: Mapping[int, float], temperature: float) -> dict[int, float]:
@@ -146,7 +166,7 @@ def _softmax(scores: Mapping[int, float], temperature: float) -> dict[int, float
 
 def _agreement(candidates: Sequence[_Candidate], shares: Mapping[int, float]) -> dict[int, float]:
     """Return how much of its subject each sentence shares with the others, the likely ones foremost."""
-    stems = {index: set(candidates[index].clue.stems) for index in shares}
+    stems = {index: set(candidates[index].cued.stems) for index in shares}
     return {
         index: sum(share * _common(stems[index], stems[other]) for other, share in shares.items())
         for index in shares
@@ -172,25 +192,20 @@ def _assign(shares: Mapping[AspectName, dict[int, float]]) -> dict[AspectName, i
 
 
 def _aspect(name: AspectName, candidate: _Candidate, rules: _Rules) -> Aspect:
-    return Aspect(name, rules.trimmer.trim(candidate.clue.text), candidate.passage, candidate.sentence)
-
-
-def _phrases(text: str) -> list[str]:
-    return [" ".join(phrase.split()) for phrase in text.split(";") if phrase.strip()]
+    return Aspect(name, rules.trimmer.trim(candidate.cued.text), candidate.passage, candidate.sentence)
 
 
 @cache
 def _rules() -> _Rules:
-    text = Path(__file__).with_name("aspects.toml").read_text(encoding="utf-8")
-    file = _File.model_validate(tomllib.loads(text))
+    file = read_data("aspects", _File)
     groups: dict[str, tuple[str, ...]] = {}
-    for name, listed in file.cues.items():
-        for phrase in _phrases(listed):
+    for name, phrases in file.cues.items():
+        for phrase in listed(phrases):
             groups[phrase] = (*groups.get(phrase, ()), name)
     words = file.words
     return _Rules(
-        Cues(groups, frozenset(words.function.split())),
+        CuePatterns(groups, stop_words() | frozenset(words.function.split())),
         file.choice,
         {name: file.weights[name] for name in cast(tuple[AspectName, ...], get_args(AspectName))},
-        Trimmer(_phrases(words.openings), _phrases(words.openings_before_we)),
+        _Trimmer(listed(words.openings), listed(words.openings_before_we)),
     )

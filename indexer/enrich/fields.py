@@ -1,25 +1,19 @@
 """Fields of study, told by how near a paper's vector is to sentences that describe them."""
 
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from pathlib import Path
 from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
 
-from corpus.encoder import Encoder, Vectors
+from corpus.encoders import Encoder, Vectors
 from corpus.records import Topic
+from indexer.enrich.data_file import Table, read_data
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class _Choice(_Table):
+class _Choice(Table):
     first: float
     further: float
     behind: float
@@ -27,7 +21,7 @@ class _Choice(_Table):
     full: float
 
 
-class _File(_Table):
+class _File(Table):
     choice: _Choice
     fields: dict[str, str]
     elsewhere: dict[str, str]
@@ -116,5 +110,4 @@ def _fields(standings: Vectors) -> Iterator[Topic]:
 
 @cache
 def _file() -> _File:
-    text = Path(__file__).with_name("fields.toml").read_text(encoding="utf-8")
-    return _File.model_validate(tomllib.loads(text))
+    return read_data("fields", _File)

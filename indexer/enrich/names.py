@@ -120,7 +120,7 @@ class Names:
         return kinds[0] if kinds else None
 
     def _is_new(self, name: str) -> bool:
-        """Tell whether a word looks like a name, and is on no list."""
+        """Return True if a word looks like a name, and is on no list."""
         if not _SHORTEST <= len(name) <= _LONGEST or name.lower() in self._not_names:
             return False
         parts = name.split("-")
@@ -132,7 +132,7 @@ class Names:
 
 
 def _may_be_part(part: str) -> bool:
-    """Tell whether a part of a name is not an ordinary word, nor one with letters raised for an acronym."""
+    """Return True if a part of a name is not an ordinary word, nor one with letters raised for an acronym."""
     if re.fullmatch(r"[A-Z]{2,3}[a-z]{4,}|[A-Z]{10,}", part):
         return False
     return is_acronym(part) or len(part) <= 4 or not part.isalpha()

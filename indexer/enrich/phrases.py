@@ -15,7 +15,7 @@ def tokens(text: str) -> list[str]:
 
 
 def is_acronym(word: str) -> bool:
-    """Tell whether a word has capitals of its own: two, or one with a digit or not at the beginning."""
+    """Return True if a word has capitals of its own: two, or one with a digit or not at the beginning."""
     capitals = sum(character.isupper() for character in word)
     if capitals == 1:
         return not word[0].isupper() or any(character.isdigit() for character in word)

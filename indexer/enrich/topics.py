@@ -1,18 +1,15 @@
 """The tasks, methods, data sets and metrics that a paper names: those on a list, and names beside a noun."""
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from math import log2
-from pathlib import Path
 from typing import get_args
 
-from pydantic import BaseModel, ConfigDict
-
 from corpus.records import Paper, Passage, Topic, TopicKind
+from indexer.enrich.data_file import Table, listed, read_data
 from indexer.enrich.names import Named, NameRules, Names
 from indexer.enrich.phrases import Phrases, tokens
 
@@ -20,11 +17,7 @@ _ELSEWHERE = re.compile(r"\b(?:related|previous|prior) (?:work|research|studies)
 _SHORT_ACRONYM = re.compile(r"[A-Z]{2,3}s?")
 
 
-class _Table(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class _Score(_Table):
+class _Score(Table):
     """How a topic's score, 0..1, adds up, and how many topics a paper has."""
 
     title: float
@@ -37,7 +30,7 @@ class _Score(_Table):
     most_per_kind: int
 
 
-class _Rules(_Table):
+class _Rules(Table):
     dataset_nouns: str
     own_dataset: str
     own_metric: str
@@ -45,7 +38,7 @@ class _Rules(_Table):
     not_names: str
 
 
-class _File(_Table):
+class _File(Table):
     task: dict[str, str]
     method: dict[str, str]
     dataset: dict[str, str]
@@ -146,18 +139,14 @@ def _capped(ranked: Sequence[Topic], score: _Score) -> Iterator[Topic]:
             yield topic
 
 
-def _listed(text: str) -> list[str]:
-    return [" ".join(form.split()) for form in text.split(";") if form.strip()]
-
-
 def _forms(file: _File) -> Iterator[tuple[str, Named]]:
     """Yield every form of every topic; one in brackets stands in place of the name itself."""
     tables: Mapping[str, Mapping[str, str]] = {
         "task": file.task, "method": file.method, "dataset": file.dataset, "metric": file.metric
     }  # fmt: skip
     for kind in (kind for kind in get_args(TopicKind) if kind in tables):
-        for name, listed in tables[kind].items():
-            forms = _listed(listed)
+        for name, written in tables[kind].items():
+            forms = listed(written)
             if not any(form.startswith("[") for form in forms):
                 yield name, (kind, name)
             for form in forms:
@@ -166,18 +155,17 @@ def _forms(file: _File) -> Iterator[tuple[str, Named]]:
 
 @cache
 def _vocabulary() -> _Vocabulary:
-    text = Path(__file__).with_name("topics.toml").read_text(encoding="utf-8")
-    file = _File.model_validate(tomllib.loads(text))
+    file = read_data("topics", _File)
     forms = list(_forms(file))
     phrases = Phrases(forms)
     long_phrases = Phrases((form, topic) for form, topic in forms if not _SHORT_ACRONYM.fullmatch(form))
     rules = file.rules
     names = NameRules(
-        frozenset(_listed(rules.dataset_nouns)),
+        frozenset(listed(rules.dataset_nouns)),
         {
-            "dataset": _listed(rules.own_dataset),
-            "metric": _listed(rules.own_metric),
-            "method": _listed(rules.own_method),
+            "dataset": listed(rules.own_dataset),
+            "metric": listed(rules.own_metric),
+            "method": listed(rules.own_method),
         },
         frozenset(rules.not_names.split()),
     )

@@ -1,9 +1,8 @@
 """A paper's challenge, approach and outcome written by a model and checked against its sentences."""
 
 import re
-import tomllib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -11,33 +10,25 @@ from pathlib import Path
 from string import Template
 from typing import get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
+from assistant.models import Complete, typed_reply
+from assistant.records import Message
 from corpus.records import Aspect, AspectName, Paper, Passage
 from corpus.text import storable
 from indexer.enrich.aspects import choose_aspects, read_sections
-
-# A chat model: the system's and the user's part of a prompt in, the reply out.
-Complete = Callable[[str, str], str]
+from indexer.enrich.data_file import Table, read_data
 
 NOT_STATED = "not stated"
 _PARTS = re.compile(r"\A# System\n(?P<system>.+?)^# User\n(?P<user>.+)\Z", re.DOTALL | re.MULTILINE)
-_FENCED = re.compile(r"\s*```(?:json)?\s*\n(?P<inside>.*)\n\s*```\s*", re.DOTALL)
 _MARKS = str.maketrans("⟦⟧〚〛", "[][]")
 _WORD = re.compile(r"[a-z0-9]+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 # Pairs are tried among this many of the sentences that are most like the text.
 _PAIRED = 8
-_LONGEST_REPLY = 20_000
 
 
-class AspectReplyError(Exception):
-    """A model did not reply with the three aspects, twice; the message says what was wrong with the reply."""
-
-
-class _Bounds(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _Bounds(Table):
     support: float
     most_words: int
     abstract: int
@@ -71,13 +62,13 @@ def write_aspects(
     """Return the aspects that a model writes, with the sentence that carries each; `writer` is its name.
 
     Where the paper does not carry a text, the chosen sentence stands in its place; what the model says is
-    not stated is left out. Raises AspectReplyError where the second reply is no better than the first.
+    not stated is left out. Raises ModelError, also where the second reply is no better than the first.
     """
     sections = [[_source(place) for place in section] for section in read_sections(paper, passages)]
     sources = [source for section in sections for source in section]
     if not sources:
         return ()
-    reply = _ask(complete, paper, sections)
+    reply = typed_reply(complete, _prompt(paper, sections), _Reply, label="The model", in_words=False)
     chosen = {aspect.name: aspect for aspect in choose_aspects(paper, passages)}
     names: tuple[AspectName, ...] = get_args(AspectName)
     aspects = (_checked(name, reply.text(name), sources, chosen.get(name), writer) for name in names)
@@ -90,47 +81,16 @@ def _source(place: tuple[Passage, int]) -> _Source:
     return _Source(passage.number, index, text, Counter(_words(text)))
 
 
-def _ask(complete: Complete, paper: Paper, sections: Sequence[Sequence[_Source]]) -> _Reply:
-    """Return the model's reply; a bad one is asked for once more, with what was wrong with it."""
-    system, user = _prompt(paper, sections, "")
-    try:
-        return _read(complete(system, user))
-    except ValidationError as error:
-        problem = _reason(error)
-    complaint = f"\n\nThe reply before could not be read: {problem}. Reply with the JSON object alone."
-    try:
-        return _read(complete(*_prompt(paper, sections, complaint)))
-    except ValidationError as error:
-        raise AspectReplyError(
-            f"The model's reply on {paper.id} is not the JSON object asked for, twice: {_reason(error)}. "
-            "Try another model, or build without written aspects."
-        ) from error
-
-
-def _read(reply: str) -> _Reply:
-    fenced = _FENCED.fullmatch(reply[:_LONGEST_REPLY])
-    return _Reply.model_validate_json(fenced["inside"] if fenced else reply[:_LONGEST_REPLY])
-
-
-def _reason(error: ValidationError) -> str:
-    """Return what was wrong in the validator's words, which repeat nothing of the reply."""
-    first = error.errors(include_input=False, include_url=False)[0]
-    # A name in the reply that is not ours is foreign text.
-    place = next((str(part) for part in first["loc"] if part in get_args(AspectName)), "the reply")
-    kind = "it is not JSON" if first["type"] == "json_invalid" else first["msg"]
-    return f"{place}: {kind}"
-
-
-def _prompt(paper: Paper, sections: Sequence[Sequence[_Source]], complaint: str) -> tuple[str, str]:
+def _prompt(paper: Paper, sections: Sequence[Sequence[_Source]]) -> tuple[Message, ...]:
     bounds = _bounds()
     abstract, introduction = (" ".join(source.text for source in section) for section in sections)
     system, user = _template()
-    return system, Template(user).substitute(
+    asked = Template(user).substitute(
         title=_as_data(paper.title, 400),
         abstract=_as_data(abstract, bounds.abstract) or "(none)",
         introduction=_as_data(introduction, bounds.introduction) or "(none)",
-        complaint=complaint,
     )
+    return Message("system", system), Message("user", asked)
 
 
 def _as_data(text: str, limit: int) -> str:
@@ -192,5 +152,4 @@ def _template() -> tuple[str, str]:
 
 @cache
 def _bounds() -> _Bounds:
-    text = Path(__file__).with_name("written.toml").read_text(encoding="utf-8")
-    return _Bounds.model_validate(tomllib.loads(text))
+    return read_data("written", _Bounds)

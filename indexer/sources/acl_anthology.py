@@ -23,9 +23,10 @@ from lxml import etree
 
 from corpus.records import Author, Collection, Paper
 from corpus.text import storable
-from indexer.downloads import DownloadError, Downloads
+from indexer.errors import SourceError
 from indexer.sources.pdf_folder import PdfFolder
-from indexer.sources.protocol import SourceError, SourcePaper
+from indexer.sources.protocol import SourcePaper
+from indexer.web import DownloadError, Downloads
 
 # What the library raises on data that it does not expect; XML that is not well-formed is a SyntaxError.
 UNEXPECTED = (AnthologyException, ValueError, TypeError, LookupError, AttributeError)

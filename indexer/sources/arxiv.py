@@ -1,6 +1,5 @@
 """Papers of arXiv: the results of a query, or papers by their ids; the only file that imports arxiv."""
 
-import math
 import re
 import time
 from collections.abc import Iterator, Sequence
@@ -12,10 +11,12 @@ import requests
 from requests.adapters import HTTPAdapter
 
 from corpus.bibtex import bibtex
+from corpus.http import is_busy, retry_after
 from corpus.records import Author, Collection, Paper, paper_id
 from corpus.text import storable
-from indexer.downloads import USER_AGENT, DownloadError, Downloads
-from indexer.sources.protocol import SourceError, SourcePaper
+from indexer.errors import SourceError
+from indexer.sources.protocol import SourcePaper
+from indexer.web import USER_AGENT, DownloadError, Downloads
 
 ARXIV = "https://export.arxiv.org"
 DEFAULT_LIMIT = 100
@@ -23,7 +24,6 @@ LARGEST_LIMIT = 2_000
 LONGEST_WAIT = 60.0
 RETRIES = 3
 _PAGE = 100
-_BUSY = {429, 503}
 
 _NUMBER = r"(?P<base>\d{4}\.\d{4,5}|(?P<archive>[a-z]+(?:-[a-z]+)*)(?:\.[A-Za-z-]{2,})?/(?P<number>\d{7}))"
 _ID = re.compile(
@@ -272,17 +272,9 @@ class _PoliteAdapter(HTTPAdapter):
             raise _AnswerError(
                 "What answers for arXiv is not arXiv. Check the connection and the address that is set."
             )
-        if response.status_code in _BUSY:
-            time.sleep(_seconds(response.headers.get("Retry-After", "")))
+        if is_busy(response.status_code):
+            time.sleep(min(retry_after(response.headers) or 0.0, LONGEST_WAIT))
         return response
-
-
-def _seconds(retry_after: str) -> float:
-    try:
-        asked = float(retry_after)
-    except ValueError:
-        return 0.0
-    return min(max(asked, 0.0), LONGEST_WAIT) if math.isfinite(asked) else 0.0
 
 
 def _client(site: ArxivSite, page: int) -> Any:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from corpus.records import Collection, Paper, paper_id
 from corpus.text import storable
-from indexer.reading import SUFFIXES, is_pdf
-from indexer.sources.protocol import SourceError, SourcePaper
+from indexer.errors import SourceError
+from indexer.parsers import SUFFIXES, is_pdf
+from indexer.sources.protocol import SourcePaper
 
 PDF_SUFFIXES = (".pdf",)
 TEI_SUFFIXES = (".tei.xml", ".tei", ".xml")

@@ -8,10 +8,6 @@ from typing import Protocol
 from corpus.records import Collection, Paper, Reference
 
 
-class SourceError(Exception):
-    """A collection could not be read at all; the message says what happened and what to do."""
-
-
 @dataclass(frozen=True, slots=True)
 class SourcePaper:
     """A paper as its source lists it: `name` for the report, what is known, and the file to parse, if any.

@@ -8,13 +8,13 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from corpus.encoder import SentenceEncoder
+from corpus.encoders.base import SentenceEncoder
 from tests.demo_home import PROJECT
 from tests.explorer.studied_corpus import build_studied_home
 from tests.standin_chat import Received, StandinChat, reply
@@ -25,6 +25,14 @@ ARGUMENTS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 SIZES = {"wide": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
+# What a screen shows once it has been found to be narrow.
+NARROW = {"/ask": ".st-key-choices_folded", "/collection": ".st-key-filters_popover"}
+IN_VIEW = """([key, words]) => [...document.querySelectorAll(`[class*="st-key-${key}"]`)]
+  .filter((one) => one.innerText.includes(words)).slice(0, 1)
+  .some((one) => { const { top, bottom } = one.getBoundingClientRect();
+    return top >= 0 && bottom <= innerHeight; })"""
+# Those of the test that runs.
+_contexts: list[Any] = []
 SLOW_ANSWER = (
     "BM25 ranks passages by weighted words [1]. Dense retrieval compares vectors [2]. "
     "![x](http://203.0.113.9/a.png) <img src='http://203.0.113.9/b.png'> http://203.0.113.9/c "
@@ -40,6 +48,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
             if not CHROMIUM:
                 item.add_marker(pytest.mark.skip(reason="chromium is not installed"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Say what the pages showed when a test of them failed."""
+    try:
+        yield
+    except Exception as error:
+        for page in (page for context in _contexts for page in context.pages):
+            with suppress(Exception):
+                error.add_note(f"{page.url} showed: {page.inner_text('body')[:2000]}")
+        raise
 
 
 def play_model(request: Received) -> Any:
@@ -97,11 +117,11 @@ def serving(
             yield address
         finally:
             server.terminate()
-            server.wait(10)
+            server.wait(60)
 
 
 def _wait_for(address: str, server: "subprocess.Popen[bytes]", log: Path) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline and server.poll() is None:
         try:
             with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1) as health:
@@ -149,29 +169,32 @@ def open_studied(chromium: Any, studied_app: str) -> Iterator[Callable[..., Any]
 @contextmanager
 def opening(chromium: Any, address: str) -> Iterator[Callable[..., Any]]:
     """Open pages of the app at an address; fail at the end on foreign requests and console errors."""
-    contexts, complaints = [], []
+    complaints: list[str] = []
 
     def open_one(path: str = "/", size: str = "wide", scheme: str = "light") -> Any:
         context = chromium.new_context(
             viewport=SIZES[size], color_scheme=scheme, reduced_motion="reduce", accept_downloads=True
         )
-        contexts.append(context)
+        _contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(120_000)
         page.on("request", lambda request: complaints.extend(_foreign(request.url)))
         page.on("pageerror", lambda error: complaints.append(f"page error: {error}"))
         page.on("console", lambda message: complaints.extend(_console(message)))
         page.goto(address + path)
         settled(page)
         if size == "phone":
-            # The screen is drawn anew when it has been found to be narrow.
-            page.wait_for_timeout(400)
+            # The screen is drawn anew when it has been found to be narrow; not every one shows it.
+            if sign := NARROW.get(path.partition("?")[0]):
+                page.locator(sign).first.wait_for(state="attached")
+            else:
+                page.wait_for_timeout(400)
             settled(page)
         return page
 
     yield open_one
-    for context in contexts:
-        context.close()
+    while _contexts:
+        _contexts.pop().close()
     assert complaints == []
 
 
@@ -181,6 +204,42 @@ def settled(page: Any) -> None:
         "() => document.querySelector('[data-testid=stApp]')"
         "?.getAttribute('data-test-script-state') === 'notRunning'"
     )
+
+
+def in_view(page: Any, key: str, words: str = "") -> None:
+    """Wait until the first container of a key, of those that hold these words, is wholly in the window."""
+    page.wait_for_function(IN_VIEW, arg=[key, words])
+
+
+def fits(page: Any) -> bool:
+    """Return True if nothing on the page is wider than its window."""
+    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+
+
+def go(page: Any, path: str) -> None:
+    """Go to another address of the app, in the same tab."""
+    page.goto("/".join(page.url.split("/")[:3]) + path)
+    settled(page)
+
+
+def downloaded(page: Any, name: str, menu: str = "trail_1") -> Path:
+    """Take a file away from a menu."""
+    entry = page.get_by_role("button", name=name)
+    for _ in range(10):
+        # A menu that is opened while the page still scrolls closes again.
+        if entry.is_visible():
+            break
+        page.locator(f"[class*='st-key-{menu}'] button").first.click()
+        with suppress(Exception):
+            entry.wait_for(timeout=2000)
+    with page.expect_download() as waiting:
+        # Not by the mouse: a menu that opens while the page settles may lie outside the window.
+        entry.dispatch_event("click")
+    download = waiting.value
+    path = Path(download.path()).with_name(download.suggested_filename)
+    download.save_as(path)
+    page.keyboard.press("Escape")
+    return path
 
 
 def _foreign(url: str) -> list[str]:

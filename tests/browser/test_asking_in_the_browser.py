@@ -28,13 +28,10 @@ def test_nothing_moves_while_an_answer_is_written_and_when_it_is_complete(open_p
     assert all(abs(one - other) < 2 for one, other in zip(before, after, strict=True)), (before, after)
     # An answer that stood there twice for a moment, above itself, was 0.08.
     assert page.evaluate("window.moved") < 0.02
+    _keys_lead_from_citation_to_citation_and_never_while_something_is_typed(page)
 
 
-def test_keys_lead_from_citation_to_citation_and_never_while_something_is_typed(open_page: OpenPage) -> None:
-    page = open_page("/ask")
-    choose_the_model(page)
-    ask(page)
-    answered(page)
+def _keys_lead_from_citation_to_citation_and_never_while_something_is_typed(page: Any) -> None:
     place = page.locator(".st-key-side_head")
     page.locator('a[href="#cite-1-1"]').click()
     place.get_by_text("1 of 3").wait_for()

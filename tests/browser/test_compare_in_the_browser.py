@@ -1,15 +1,15 @@
 """Papers compared in Chromium: chosen, followed to their passages, taken away; on a desk and on a phone."""
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from assistant.comparing.transcript import comparison_from_json
-from tests.browser.conftest import settled
+from assistant.trail.comparison_file import comparison_from_json
+from tests.browser.conftest import downloaded, fits, settled
 
 OpenPage = Callable[..., Any]
 CHOSEN = "/compare?papers=field-notes-retrieval/bm25,field-notes-retrieval/dense-retrieval"
 ABOUT = "We choose between dense and lexical retrieval for a search engine of our own."
+MENU = "comparison_trail"
 
 
 def compare(page: Any) -> None:
@@ -27,9 +27,9 @@ def test_two_papers_are_compared_read_and_taken_away(open_page: OpenPage) -> Non
     page.locator('.st-key-evidence_panel [class*="st-key-marked_sentence"]').wait_for()
     page.locator('[class*="st-key-strip_side"] img').wait_for()
     _choose_a_cell(page)
-    comparison = comparison_from_json(_downloaded(page, "JSON, complete").read_text(encoding="utf-8"))
+    comparison = comparison_from_json(downloaded(page, "JSON, complete", MENU).read_text(encoding="utf-8"))
     assert comparison.about == ABOUT and len(comparison.evidence.papers) == 2
-    assert "\\cite{" in _downloaded(page, "LaTeX, with").read_text(encoding="utf-8")
+    assert "\\cite{" in downloaded(page, "LaTeX, with", MENU).read_text(encoding="utf-8")
     address = page.url
     page.goto(address)
     page.locator('a[href="#cite-1-1"]').wait_for()
@@ -48,38 +48,16 @@ def _choose_a_cell(page: Any) -> None:
     settled(page)
 
 
-def _downloaded(page: Any, name: str) -> Path:
-    entry = page.get_by_role("button", name=name)
-    for _ in range(10):
-        # A menu that is opened while the page still scrolls closes again.
-        page.locator("[class*='st-key-comparison_trail'] button").first.click()
-        page.wait_for_timeout(700)
-        if entry.is_visible():
-            break
-    with page.expect_download() as waiting:
-        # Not by the mouse: a menu that opens while the page settles may lie outside the window.
-        entry.dispatch_event("click")
-    download = waiting.value
-    path = Path(download.path()).with_name(download.suggested_filename)
-    download.save_as(path)
-    page.keyboard.press("Escape")
-    return path
-
-
 def test_a_phone_compares_too(open_page: OpenPage) -> None:
     page = open_page(CHOSEN, size="phone", scheme="dark")
-    assert _fits(page)
+    assert fits(page)
     compare(page)
     page.locator('a[href="#cite-1-1"]').click()
     drawer = page.get_by_role("dialog")
     drawer.locator('[class*="st-key-marked_sentence"]').wait_for()
     drawer.get_by_role("button", name="Close").click()
-    for part in ("Differences", "How it was written", "Key elements"):
+    for part in ("Differences", "Key elements"):
         page.get_by_role("radio", name=part).click()
         settled(page)
-        assert _fits(page)
+        assert fits(page)
     page.locator(".st-key-element_shown").wait_for()
-
-
-def _fits(page: Any) -> bool:
-    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))

@@ -7,14 +7,11 @@ from urllib.parse import quote, urlencode
 
 import pytest
 
-from assistant.comparing.transcript import comparison_from_json
-from assistant.transcript import from_json
-from corpus.encoder import SentenceEncoder
-from explorer.asking.trail import FORMATS as TRAILS
-from explorer.browsing.selection import FORMATS as SELECTIONS
-from explorer.comparing.trail import COMPARISON_FORMATS
-from tests.browser.conftest import opening, serving, settled
-from tests.browser.test_reading_room import _downloaded as downloaded
+from assistant.exports.registry import COMPARISON_FORMATS, CONVERSATION_FORMATS, PAPER_FORMATS
+from assistant.trail.comparison_file import comparison_from_json
+from assistant.trail.transcript import from_json
+from corpus.encoders.base import SentenceEncoder
+from tests.browser.conftest import downloaded, go, opening, serving, settled
 from tests.browser.test_reading_room import answered, ask, choose_the_model
 from tests.hostile_corpus import IDS, QUESTION, build_hostile_home, plain_address
 from tests.hostile_files import assert_harmless_file
@@ -87,15 +84,10 @@ def harmless(page: Any, listener: Listener) -> None:
     assert page.evaluate(ACTING, [plain_address(listener.address)]) == []
 
 
-def go(page: Any, path: str) -> None:
-    """Go to another address of the app, in the same tab."""
-    page.goto("/".join(page.url.split("/")[:3]) + path)
-    settled(page)
-
-
 def test_hostile_papers_are_text_wherever_they_are_browsed(
     open_hostile: OpenPage, listener: Listener
 ) -> None:
+    """It rests on `harmless`, and on `open_hostile`, which fails if anything was asked of another host."""
     page = open_hostile("/collection?overview=true")
     page.get_by_text("Most cited here").wait_for()
     harmless(page, listener)
@@ -128,15 +120,15 @@ def test_a_hostile_paper_is_text_and_its_pdf_only_a_picture(
     page.get_by_role("button", name="Open in viewer").click()
     page.frame_locator("iframe").locator("#canvas_page_1").wait_for()
     page.frame_locator("iframe").locator("#canvas_page_1").click(force=True)
-    page.wait_for_timeout(300)
-    assert len(page.context.pages) == 1, "a link of the PDF was followed"
     for identifier in IDS[1:]:
         go(page, f"/paper?id={quote(identifier, safe='')}&passage=1&sentence=3")
         page.get_by_role("img", name="Page 1 of the PDF").wait_for()
         harmless(page, listener)
+    assert len(page.context.pages) == 1, "a link of the PDF was followed"
 
 
 def test_hostile_addresses_and_documents_are_text(open_hostile: OpenPage, listener: Listener) -> None:
+    """It rests on `harmless`, and on `open_hostile`, which fails if anything was asked of another host."""
     page = open_hostile("/about?part=How+it+was+built")
     harmless(page, listener)
     every = payloads(listener.address)
@@ -189,8 +181,8 @@ def test_a_hostile_model_writes_only_text_and_what_is_taken_away_of_it_is_harmle
     harmless(page, listener)
     papers = [one.paper for one in conversation.turns[0].evidence.papers]
     assert len(papers) == len(IDS)
-    files = {f"answer.{one.extension}": one.write(conversation) for one in TRAILS}
-    files |= {one.file_name: one.write(papers) for one in SELECTIONS}
+    files = {f"answer.{one.ending}": one.write(conversation) for one in CONVERSATION_FORMATS}
+    files |= {one.file_name: one.write(papers) for one in PAPER_FORMATS}
     _check_files(page, files, listener, tmp_path)
 
 
@@ -209,15 +201,13 @@ def test_a_hostile_comparison_is_text_and_what_is_taken_away_of_it_is_harmless(
     for part in ("Differences", "How it was written"):
         page.get_by_role("radio", name=part).click()
         harmless(page, listener)
-    trail = page.locator("[class*='st-key-comparison_trail'] button").first
-    trail.click()
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="JSON, complete").dispatch_event("click")
-    comparison = comparison_from_json(Path(waiting.value.path()).read_text(encoding="utf-8"))
+    written = downloaded(page, "JSON, complete", "comparison_trail").read_text(encoding="utf-8")
+    comparison = comparison_from_json(written)
+    page.locator("[class*='st-key-comparison_trail'] button").first.click()
     page.get_by_role("button", name="What was sent").dispatch_event("click")
     page.get_by_role("dialog").get_by_text("Received").first.wait_for()
     harmless(page, listener)
-    files = {one.file: one.write(comparison) for one in COMPARISON_FORMATS}
+    files = {one.file_name: one.write(comparison) for one in COMPARISON_FORMATS}
     _check_files(page, files, listener, tmp_path)
 
 

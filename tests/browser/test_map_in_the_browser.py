@@ -20,7 +20,8 @@ def _place(page: Any, key: str) -> tuple[float, float]:
     left = box["x"] + box["width"] * (x - min(xs)) / (max(xs) - min(xs))
     top = box["y"] + box["height"] * (max(ys) - y) / (max(ys) - min(ys))
     steps = range(-REACH, REACH + 1, STEP)
-    for across, down in sorted(product(steps, steps), key=lambda one: one[0] ** 2 + one[1] ** 2):
+    # The chart is drawn some time after its canvas is there, so it may take another round.
+    for across, down in 5 * sorted(product(steps, steps), key=lambda one: one[0] ** 2 + one[1] ** 2):
         page.mouse.move(left + across, top + down)
         if TITLES[key] in page.evaluate("document.querySelector('.vg-tooltip.visible')?.innerText ?? ''"):
             return left + across, top + down
@@ -31,7 +32,6 @@ def test_papers_are_chosen_on_the_map(open_studied: OpenPage) -> None:
     page = open_studied("/collection?view=Map")
     page.set_viewport_size({"width": 1440, "height": 1100})
     page.locator(".st-key-map canvas").wait_for()
-    page.wait_for_timeout(300)
     _place(page, "hostile")
     page.locator(".vg-tooltip.visible").get_by_text(HOSTILE).wait_for()
     page.mouse.click(*_place(page, "summaries"))

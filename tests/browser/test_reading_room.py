@@ -6,13 +6,12 @@ import json
 import time
 import urllib.request
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from assistant.transcript import from_json
-from tests.browser.conftest import settled
+from assistant.trail.transcript import from_json
+from tests.browser.conftest import NARROW, SIZES, downloaded, fits, settled
 
 OpenPage = Callable[..., Any]
 PLACE = "document.querySelector('[data-testid=stMain]').scrollTop"
@@ -35,18 +34,18 @@ def choose_the_model(page: Any) -> None:
     settled(page)
 
 
-def test_an_answer_leads_to_passage_and_page_and_downloads(open_page: OpenPage) -> None:
+def test_a_newcomer_asks_reads_the_evidence_and_takes_the_trail_away_in_a_minute(open_page: OpenPage) -> None:
     page = open_page("/")
+    begun = time.monotonic()
+    page.get_by_text("leads to the passage that carries it").wait_for()
     page.get_by_role("button", name=QUESTION).click()
     answered(page)
     assert "/ask?conversation=" in page.url
     link = page.locator('a[href="#cite-1-1"]')
-    sentence = page.locator(".st-key-reading_answer_1 p").first.inner_text().split("[")[0].strip()
-    begun = time.monotonic()
+    sentence = page.locator(".st-key-reading_answer_1 :is(p, li)").first.inner_text().split("[")[0].strip()
     link.click()
     marked = page.locator('[class*="st-key-marked_sentence"]')
     marked.wait_for()
-    assert time.monotonic() - begun < 3
     assert sentence[:60] in " ".join(marked.inner_text().split())
     picture = page.locator('[class*="st-key-strip_side"] img')
     picture.wait_for()
@@ -54,33 +53,35 @@ def test_an_answer_leads_to_passage_and_page_and_downloads(open_page: OpenPage) 
     assert "evidence boxed" in picture.get_attribute("alt")
     page.get_by_role("img", name="Overlap with the passage: ").wait_for()
     assert "#" not in page.url
-    assert _downloaded(page, "JSON, complete").suffix == ".json"
+    (turn,) = from_json(downloaded(page, "JSON, complete").read_text(encoding="utf-8")).turns
+    taken = time.monotonic() - begun
+    assert turn.question == QUESTION and turn.answer.cited_labels
+    print(f"a newcomer's path: {taken:.1f} s")
+    assert taken < 60
+    _every_file_is_taken_away_and_what_was_sent_is_read(page)
+    _a_second_question_is_scrolled_into_view(page)
 
 
-def _downloaded(page: Any, name: str) -> Path:
-    page.locator("[class*='st-key-trail_1'] button").first.click()
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name=name).click()
-    download = waiting.value
-    path = Path(download.path()).with_name(download.suggested_filename)
-    download.save_as(path)
-    page.keyboard.press("Escape")
-    return path
-
-
-def test_the_trail_reads_back_from_what_was_downloaded(open_page: OpenPage) -> None:
-    page = open_page("/ask")
-    ask(page)
-    answered(page)
-    conversation = from_json(_downloaded(page, "JSON, complete").read_text(encoding="utf-8"))
-    assert conversation.turns[0].question == QUESTION
-    assert "What was sent" in _downloaded(page, "Markdown").read_text(encoding="utf-8")
-    assert _downloaded(page, "Web page").read_text(encoding="utf-8").lower().startswith("<!doctype html>")
-    assert _downloaded(page, "BibTeX").read_text(encoding="utf-8").startswith("@")
+def _every_file_is_taken_away_and_what_was_sent_is_read(page: Any) -> None:
+    assert "What was sent" in downloaded(page, "Markdown").read_text(encoding="utf-8")
+    assert downloaded(page, "Web page").read_text(encoding="utf-8").lower().startswith("<!doctype html>")
+    assert downloaded(page, "BibTeX").read_text(encoding="utf-8").startswith("@")
     page.locator("[class*='st-key-trail_1'] button").first.click()
     page.get_by_role("button", name="What was sent").click()
     page.get_by_role("dialog").get_by_text("Received").first.wait_for()
     page.get_by_role("button", name="BibTeX").wait_for(state="hidden")
+    page.keyboard.press("Escape")
+    page.get_by_role("dialog").wait_for(state="hidden")
+
+
+def _a_second_question_is_scrolled_into_view(page: Any) -> None:
+    ask(page, "What about its storage cost?")
+    page.locator(".st-key-actions_2").wait_for()
+    settled(page)
+    page.wait_for_function(
+        "() => { const { top } = document.querySelector('.st-key-question_2').getBoundingClientRect();"
+        " return 0 <= top && top < 300; }"
+    )
 
 
 def test_a_click_while_it_is_written_stops_nothing_and_no_payload_acts(open_page: OpenPage) -> None:
@@ -110,68 +111,40 @@ def test_a_question_is_stopped_and_kept(open_page: OpenPage) -> None:
     assert page.get_by_role("button", name="Retry").is_visible()
 
 
-def test_citations_are_opened_by_keyboard(open_page: OpenPage) -> None:
-    page = open_page("/ask")
-    ask(page)
-    answered(page)
-    page.locator('a[href="#cite-1-2"]').focus()
-    page.keyboard.press("Enter")
-    page.get_by_text("2 of ").wait_for()
+def test_a_click_on_a_phone_is_reported_once_however_late_the_screen_was_measured(
+    open_page: OpenPage,
+) -> None:
+    """Regression: of a click and a width that were reported together one was lost.
 
-
-def test_a_second_question_is_scrolled_into_view(open_page: OpenPage) -> None:
-    page = open_page("/ask")
-    ask(page)
-    answered(page)
-    ask(page, "What about its storage cost?")
-    page.locator(".st-key-question_2").wait_for()
-    page.wait_for_timeout(600)
-    assert 0 <= page.locator(".st-key-question_2").bounding_box()["y"] < 300
-
-
-def test_a_phone_reads_the_evidence_in_a_drawer(open_page: OpenPage) -> None:
+    Another was that a question forgot on a phone which papers it was asked of.
+    """
     page = open_page("/ask", size="phone")
-    ask(page)
+    warned: list[str] = []
+    page.on("console", lambda message: warned.append(message.text))
+    page.get_by_role("button", name="How does ColBERTv2 compress").click()
     answered(page)
+    page.get_by_placeholder("Ask about these 8 papers").wait_for()
+    _read_in_the_drawer(page)
+    page.set_viewport_size(SIZES["wide"])
+    folded = page.locator(NARROW["/ask"])
+    folded.wait_for(state="detached")
+    settled(page)
+    page.set_viewport_size(SIZES["phone"])
+    _read_in_the_drawer(page)
+    folded.wait_for(state="attached")
+    assert [text for text in warned if "fragmentId" in text] == []
+
+
+def _read_in_the_drawer(page: Any) -> None:
     page.locator('a[href="#cite-1-1"]').click()
     drawer = page.get_by_role("dialog")
     drawer.locator('[class*="st-key-marked_sentence"]').wait_for()
     drawer.get_by_text("1 of ").wait_for()
     drawer.locator("img").wait_for()
-    assert _fits(page)
+    assert fits(page)
     drawer.get_by_role("button", name="Close").click()
     drawer.wait_for(state="hidden")
     assert page.locator('a[href="#cite-1-1"]').is_visible()
-
-
-@pytest.mark.parametrize("wait", [0, 1200])
-def test_a_click_on_a_phone_is_reported_once_however_late_the_screen_was_measured(
-    open_page: OpenPage, wait: int
-) -> None:
-    page = open_page("/ask", size="phone")
-    warned: list[str] = []
-    page.on("console", lambda message: warned.append(message.text))
-    page.wait_for_timeout(wait)
-    ask(page, "How is ROUGE criticised?")
-    answered(page)
-    page.wait_for_timeout(wait)
-    page.locator('a[href="#cite-1-1"]').click()
-    page.get_by_role("dialog").locator('[class*="st-key-marked_sentence"]').wait_for(timeout=10_000)
-    assert [text for text in warned if "fragmentId" in text] == []
-
-
-def test_the_scope_of_a_question_is_not_forgotten_on_a_phone(open_page: OpenPage) -> None:
-    page = open_page("/ask", size="phone")
-    page.get_by_role("button", name="How does ColBERTv2 compress").click()
-    answered(page)
-    page.get_by_placeholder("Ask about these 8 papers").wait_for()
-
-
-@pytest.mark.parametrize("path", ["/collection", "/ask", "/about", "/paper?id=field-notes-retrieval%2Fbm25"])
-def test_nothing_is_wider_than_a_phone(open_page: OpenPage, path: str) -> None:
-    page = open_page(path, size="phone", scheme="dark")
-    page.wait_for_timeout(500)
-    assert _fits(page)
 
 
 def test_a_phone_shows_the_passage_that_was_come_for_at_once(open_page: OpenPage) -> None:
@@ -180,29 +153,14 @@ def test_a_phone_shows_the_passage_that_was_come_for_at_once(open_page: OpenPage
         "() => { const top = (key) => document.querySelector('.st-key-' + key)?.getBoundingClientRect().top;"
         " return top('meant') < 400 && top('meant') < top('ask_about'); }"
     )
-    assert page.get_by_text("The passage you came for").count() == 1
-
-
-def test_a_conversation_is_deleted_at_the_second_click(open_page: OpenPage) -> None:
-    page = open_page("/ask")
-    choose_the_model(page)
-    ask(page)
-    answered(page)
-    address = page.url
-    page.locator(".st-key-clear_menu button").first.click()
-    remove = page.get_by_role("button", name="Delete this conversation")
-    remove.wait_for()
-    assert page.locator(".st-key-reading_answer_1").is_visible()
-    remove.click()
-    page.get_by_text("Ask the papers").wait_for()
-    page.wait_for_function("() => !location.search")
-    page.goto(address)
-    page.get_by_text("No conversation is at this address").wait_for()
+    # While the screen is drawn anew what was there before stands beside it.
+    page.wait_for_function("() => document.body.innerText.split('The passage you came for').length === 2")
 
 
 def test_a_reload_shows_the_conversation_at_the_same_place_and_another_browser_goes_on(
     open_page: OpenPage,
 ) -> None:
+    other = open_page("/ask")
     page = open_page("/ask")
     choose_the_model(page)
     ask(page)
@@ -217,10 +175,15 @@ def test_a_reload_shows_the_conversation_at_the_same_place_and_another_browser_g
     page.reload()
     page.locator(".st-key-reading_answer_2").wait_for()
     page.wait_for_function(f"() => {PLACE} > 100")
-    other = open_page(page.url.removeprefix(_origin(page)))
+    other.reload()
+    settled(other)
+    assert other.get_by_text("Ask the papers").is_visible()
+    assert other.locator('a[href^="#cite-"]').count() == 0, "a visitor sees what another asked"
+    other.goto(page.url)
+    settled(other)
     assert other.locator(".st-key-question_1, .st-key-question_2").count() == 2
     ask(other, "What about its storage cost?")
-    other.locator(".st-key-actions_3").wait_for(timeout=60_000)
+    other.locator(".st-key-actions_3").wait_for(timeout=120_000)
     page.reload()
     page.locator(".st-key-question_3").wait_for()
     page.get_by_test_id("stExpandSidebarButton").click()
@@ -228,7 +191,9 @@ def test_a_reload_shows_the_conversation_at_the_same_place_and_another_browser_g
     assert not page.evaluate("document.cookie").count("paper_trail_owner")
 
 
-def test_a_reload_while_it_is_written_goes_on(open_page: OpenPage) -> None:
+def test_a_reload_while_it_is_written_goes_on_and_the_conversation_is_deleted_at_the_second_click(
+    open_page: OpenPage,
+) -> None:
     page = open_page("/ask")
     choose_the_model(page)
     ask(page)
@@ -237,17 +202,20 @@ def test_a_reload_while_it_is_written_goes_on(open_page: OpenPage) -> None:
     page.locator(".st-key-stop button").wait_for()
     answered(page)
     assert "click on something else" in page.locator(".st-key-reading_answer_1").inner_text()
-
-
-def _origin(page: Any) -> str:
-    return "/".join(page.url.split("/")[:3])
-
-
-def _fits(page: Any) -> bool:
-    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))
+    address = page.url
+    page.locator(".st-key-clear_menu button").first.click()
+    remove = page.get_by_role("button", name="Delete this conversation")
+    remove.wait_for()
+    assert page.locator(".st-key-reading_answer_1").is_visible()
+    remove.click()
+    page.get_by_text("Ask the papers").wait_for()
+    page.wait_for_function("() => !location.search")
+    page.goto(address)
+    page.get_by_text("No conversation is at this address").wait_for()
 
 
 def test_the_collection_is_searched_while_typing(open_page: OpenPage) -> None:
+    """It rests on what is waited for, each a state of the screen, and on what `opening` complains of."""
     page = open_page("/collection")
     page.get_by_placeholder("Search titles").press_sequentially("rank fusion", delay=20)
     page.get_by_text("match, best first").wait_for()
@@ -256,21 +224,6 @@ def test_the_collection_is_searched_while_typing(open_page: OpenPage) -> None:
     page.get_by_role("link", name="Rank Fusion for Hybrid Search").first.click()
     page.wait_for_url("**/paper?id=*")
     page.get_by_role("heading", name="Abstract").wait_for()
-
-
-def test_an_address_with_a_collection_shows_it(open_page: OpenPage) -> None:
-    page = open_page("/collection?collection=field-notes-evaluation")
-    page.get_by_text("8 papers · 2026").wait_for()
-
-
-def test_two_visitors_do_not_see_each_other(open_page: OpenPage) -> None:
-    first, second = open_page("/ask"), open_page("/ask")
-    ask(first)
-    answered(first)
-    second.reload()
-    settled(second)
-    assert second.locator('a[href^="#cite-"]').count() == 0
-    assert second.get_by_text("Ask the papers").is_visible()
 
 
 @pytest.mark.parametrize(

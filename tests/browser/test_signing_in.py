@@ -27,7 +27,11 @@ def guarded(
     provider: StandinProvider,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[str]:
-    """Start the app with a provider in its secrets; return its address."""
+    """Start the app with a provider in its secrets, on a home of its own; return its address."""
+    home = tmp_path_factory.mktemp("guarded")
+    # Without what is remembered of signing in, which is not for the tests that share the demonstration.
+    for part in ("corpus", "pdf", "encoder"):
+        (home / part).symlink_to(demo_home / part)
 
     def secrets(address: str) -> str:
         return (
@@ -36,7 +40,7 @@ def guarded(
             f'server_metadata_url = "{provider.address}/.well-known/openid-configuration"\n'
         )
 
-    with serving(demo_home, model, tmp_path_factory, secrets=secrets) as address:
+    with serving(home, model, tmp_path_factory, secrets=secrets) as address:
         yield address
 
 

@@ -11,10 +11,11 @@ OpenPage = Callable[..., Any]
 
 def _is_at(page: Any, address: str, *, searched: str) -> None:
     page.wait_for_url(f"**{address}")
-    settled(page)
     page.wait_for_function(
         "wanted => document.querySelector('.st-key-q input')?.value === wanted", arg=searched
     )
+    # Before the search is drawn the script of the page that was left may be what has come to rest.
+    settled(page)
 
 
 def test_back_leads_to_the_search_and_never_to_a_page_with_the_parameters_of_another(

@@ -1,5 +1,6 @@
 """Ids, and records to rows and back."""
 
+import hashlib
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus import rows
 from corpus.records import (
     Aspect,
     Author,
@@ -28,6 +28,8 @@ from corpus.records import (
     parse_topic_key,
     passage_id,
 )
+from corpus.store import rows
+from corpus.store.manifest import SCHEMA_VERSION
 
 PAPER = Paper(
     id="notes/a",
@@ -124,10 +126,17 @@ def test_a_passage_without_a_page_comes_back() -> None:
 
 def test_collections_and_builds_come_back() -> None:
     collection = Collection("notes", "Notes", "Some", "Folder", 2020, "CC0")
-    assert rows.to_collection(rows.collection_rows([collection]).to_pylist()[0]) == collection
+    assert rows.to_collection(rows.to_rows([collection], rows.COLLECTIONS).to_pylist()[0]) == collection
     build = Build("b", "notes", "2026-01-01", 1.5, "e", "ff", 1, 2, 3, 4, 5, (Failure("x.pdf", "broken"),))
     build = replace(build, remarks=(Remark("y", "odd"),), parsers=(ParserCount("", 3),), peak_memory_mib=9)
-    assert rows.to_build(rows.build_rows([build]).to_pylist()[0]) == build
+    assert rows.to_build(rows.to_rows([build], rows.BUILDS).to_pylist()[0]) == build
+
+
+def test_whoever_changes_a_record_changes_the_schema_of_the_corpus() -> None:
+    schemas = [rows.passages_schema(2), *(rows.SCHEMAS[name] for name in sorted(rows.SCHEMAS))]
+    columns = "\n".join(schema.to_string() for schema in schemas)
+    made = {4: "38ecbf26c81957f2"}
+    assert hashlib.sha256(columns.encode()).hexdigest()[:16] == made[SCHEMA_VERSION]
 
 
 @pytest.mark.parametrize("topic", PAPER.topics)

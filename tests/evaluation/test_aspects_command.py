@@ -7,7 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from evaluation.__main__ import app
-from evaluation.aspects import AspectsError, measure_aspects, score
+from evaluation.aspects import measure_aspects, score
+from evaluation.input_files import EvaluationError
 
 CHALLENGE = "However , existing sorters ignore the smell of letters , which makes them slow ."
 APPROACH = "In this paper , we propose a model that sorts letters by their smell ."
@@ -47,7 +48,7 @@ def test_the_last_line_is_one_json_object_of_our_figures(tmp_path: Path) -> None
         assert all(0 <= value <= 100 for value in scores.values())
     assert figures["approach"]["rouge2"] > 80
     assert "Oracle" in result.stdout
-    assert "1 papers, split: validation" in result.stdout
+    assert "1 paper, split: validation" in result.stdout
 
 
 @pytest.mark.parametrize(
@@ -93,9 +94,9 @@ def test_another_file_is_refused_and_says_where(tmp_path: Path, content: str, co
 
 
 def test_missing_files_and_unknown_splits_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(AspectsError, match="cannot be read"):
+    with pytest.raises(EvaluationError, match="cannot be read"):
         measure_aspects(tmp_path / "none.jsonl")
-    with pytest.raises(AspectsError, match="its splits are: val"):
+    with pytest.raises(EvaluationError, match="its splits are: val"):
         measure_aspects(write(tmp_path / "a.jsonl", record("a", "val")), "test")
 
 

@@ -86,8 +86,8 @@ def test_the_command_measures_our_own_search(data: Path, mode: str) -> None:
 @pytest.mark.parametrize(
     ("file", "content", "complaint"),
     [
-        ("corpus.jsonl", '{"title": "without an id"}\n', "corpus.jsonl cannot be read"),
-        ("queries.jsonl", "not json\n", "queries.jsonl cannot be read"),
+        ("corpus.jsonl", '{"title": "without an id"}\n', "corpus.jsonl, line 1: _id"),
+        ("queries.jsonl", "not json\n", "queries.jsonl, line 1: the line"),
         ("qrels.tsv", "q1\td1\t1\n", "qrels.tsv cannot be read|no query with relevant documents"),
         ("qrels.tsv", "query-id\tcorpus-id\tscore\nq1\td/1\tmuch\n", "qrels.tsv cannot be read"),
         ("qrels.tsv", "query-id\tcorpus-id\tscore\nq1\td/1\t0\n", "no query with relevant documents"),

@@ -4,7 +4,7 @@ import time
 
 from streamlit.testing.v1 import AppTest
 
-from explorer.reader import Reader
+from explorer.app.visitor.session import VisitorSession
 
 QUESTION = "How do dense retrieval and BM25 compare, and where does each of them fail?"
 
@@ -14,9 +14,9 @@ def texts(test: AppTest) -> str:
     return "\n".join(str(one.value) for one in parts)
 
 
-def reader_of(test: AppTest) -> Reader:
-    found = test.session_state["reader"]
-    assert isinstance(found, Reader)
+def visitor_of(test: AppTest) -> VisitorSession:
+    found = test.session_state["visitor"].now
+    assert isinstance(found, VisitorSession)
     return found
 
 
@@ -26,8 +26,8 @@ def ask(test: AppTest, question: str) -> AppTest:
 
 
 def finish(test: AppTest) -> AppTest:
-    deadline = time.monotonic() + 60
-    while reader_of(test).job_id:
+    deadline = time.monotonic() + 180
+    while visitor_of(test).job_id:
         assert time.monotonic() < deadline, "the answer did not come"
         time.sleep(0.1)
         test.run()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from streamlit.testing.v1 import AppTest
 
 from assistant.comparing.records import Comparison
-from explorer.comparing.desk import Desk
+from explorer.app.visitor.comparison import ComparisonSession
 from tests.standin_chat import StandinChat
 
 Screen = Callable[..., AppTest]
@@ -18,14 +18,14 @@ ABOUT = "We choose between dense and lexical retrieval for a search engine of ou
 NAMED = {"papers": f"{BM25},{DENSE}"}
 
 
-def desk_of(test: AppTest) -> Desk:
-    found = test.session_state["desk"]
-    assert isinstance(found, Desk)
+def session_of(test: AppTest) -> ComparisonSession:
+    found = test.session_state["comparison"].now
+    assert isinstance(found, ComparisonSession)
     return found
 
 
 def described(test: AppTest, about: str = ABOUT) -> AppTest:
-    return test.text_area(key=f"about_{desk_of(test).opened}").set_value(about).run()
+    return test.text_area(key=f"about_{session_of(test).opened}").set_value(about).run()
 
 
 def with_the_model(test: AppTest) -> AppTest:
@@ -42,10 +42,10 @@ def begun(test: AppTest) -> AppTest:
     return test
 
 
-def wait_until(test: AppTest, is_reached: Callable[[Desk], bool]) -> AppTest:
-    deadline = time.monotonic() + 60
-    while not is_reached(desk_of(test)):
-        assert time.monotonic() < deadline, f"the comparison is {desk_of(test).state}"
+def wait_until(test: AppTest, is_reached: Callable[[ComparisonSession], bool]) -> AppTest:
+    deadline = time.monotonic() + 180
+    while not is_reached(session_of(test)):
+        assert time.monotonic() < deadline, f"the comparison is {session_of(test).state}"
         time.sleep(0.1)
         test.run()
         assert not test.exception
@@ -53,12 +53,12 @@ def wait_until(test: AppTest, is_reached: Callable[[Desk], bool]) -> AppTest:
 
 
 def over(test: AppTest) -> AppTest:
-    return wait_until(test, lambda desk: not desk.is_running)
+    return wait_until(test, lambda session: not session.is_running)
 
 
 def compared(test: AppTest) -> Comparison:
-    comparison = desk_of(over(test)).comparison
-    assert comparison is not None, desk_of(test).failure
+    comparison = session_of(over(test)).comparison
+    assert comparison is not None, session_of(test).failure
     return comparison
 
 

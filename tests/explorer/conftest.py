@@ -9,9 +9,9 @@ import streamlit as st
 from streamlit import config as st_config
 from streamlit.testing.v1 import AppTest
 
-from corpus.encoder import SentenceEncoder
-from explorer.resources import Library, open_library
-from tests.assistant.comparing_model import ComparingModel
+from corpus.encoders.base import SentenceEncoder
+from explorer.app.resources import Library, open_library
+from tests.assistant.comparing.comparing_model import ComparingModel
 from tests.demo_home import PROJECT
 from tests.explorer.asking import QUESTION, ask, choose_the_model
 from tests.explorer.studied_corpus import build_studied_home
@@ -30,6 +30,8 @@ def home(demo_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pa
     for key in KEYS:
         monkeypatch.delenv(key, raising=False)
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(demo_home))
+    # All tests are visitors of one server.
+    monkeypatch.setenv("PAPER_TRAIL_LIMIT_OF_ALL", "0")
     monkeypatch.setenv("PAPER_TRAIL_CONVERSATIONS", f"sqlite:///{tmp_path / 'conversations.sqlite'}")
     return demo_home
 
@@ -62,7 +64,7 @@ def screen(home: Path) -> Iterator[Callable[..., AppTest]]:
     """Open a screen by its page's name and address."""
 
     def open_screen(name: str, /, **query: str) -> AppTest:
-        test = AppTest.from_file(str(PROJECT / "streamlit_app.py"), default_timeout=60)
+        test = AppTest.from_file(str(PROJECT / "streamlit_app.py"), default_timeout=180)
         test.switch_page(f"explorer/pages/{name}.py")
         for key, value in query.items():
             test.query_params[key] = value

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from corpus import rows
-from corpus.encoder import Encoder
+from corpus.encoders.base import Encoder
 from corpus.records import (
     Aspect,
     Author,
@@ -21,7 +20,8 @@ from corpus.records import (
     Sentence,
     Topic,
 )
-from corpus.writer import CorpusWriter
+from corpus.store import rows
+from corpus.store.writer import CorpusWriter
 from tests.small_corpus import make_paper, make_passages
 
 HOSTILE = "![x](http://203.0.113.9/a.png) :red[x] <b>"
@@ -86,7 +86,7 @@ SECTIONS: dict[str, tuple[tuple[tuple[Section, ...], tuple[tuple[str, tuple[int,
         ((Section("1", "Introduction"),), (("Many tokens can go. ", (2,)), ("So can heads.", (1, 1)))),
         ((Section("2", "Method"), Section("2.1", HOSTILE)), ((f"Words of {HOSTILE} stay words.", (0, 9)),)),
         ((Section("2", "Method"), Section("2.2", "Choice")), (("We choose sentences.", ()),)),
-    ),
+    )
 }
 BODY = ("A token is scored in every layer. ", "It is dropped once its score is low. ", "The rest goes on.")
 

@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from assistant.transcript import from_json, to_json
+from assistant.trail.transcript import from_json, to_json
 from assistant.wording import PROBLEMS
-from explorer.parts.examples import demonstration_questions
-from explorer.parts.safe_text import escaped
+from explorer.presenters.coverage import demonstration_questions
+from explorer.presenters.safe_text import escaped
 from tests.demo_home import PROJECT
-from tests.explorer.asking import QUESTION, ask, choose_the_model, finish, reader_of, texts
+from tests.explorer.asking import QUESTION, ask, choose_the_model, finish, texts, visitor_of
 from tests.standin_chat import StandinChat, cut_off, refusal, reply
 
 Screen = Callable[..., AppTest]
+PAPER = "field-notes-retrieval/bm25"
 UNANSWERABLE = "Which collaborative filtering method won the Netflix Prize?"
 
 
@@ -29,25 +30,21 @@ def questions_of(collection: str) -> set[str]:
 
 
 def test_readers_begin_with_the_collection(home: Path) -> None:
-    test = AppTest.from_file(str(PROJECT / "streamlit_app.py"), default_timeout=60).run()
+    test = AppTest.from_file(str(PROJECT / "streamlit_app.py"), default_timeout=180).run()
     assert not test.exception
     assert "16 papers" in texts(test)
 
 
-def test_a_collection_is_chosen_by_its_address(screen: Screen) -> None:
-    test = screen("collection", collection="field-notes-retrieval")
-    assert "8 papers" in texts(test)
-
-
-def test_questions_to_begin_with_keep_to_the_chosen_collection(screen: Screen) -> None:
+def test_a_collection_is_chosen_by_its_address_and_questions_to_begin_with_keep_to_it(screen: Screen) -> None:
     test = screen("collection", collection="field-notes-evaluation")
+    assert "8 papers" in texts(test)
     assert examples_of(test)
     assert set(examples_of(test)) <= questions_of("field-notes-evaluation")
     test = screen("ask")
     test.multiselect(key="scope_collections").set_value(["field-notes-evaluation"]).run()
     assert set(examples_of(test)) <= questions_of("field-notes-evaluation")
     test.button(key="example_1").click().run()
-    assert reader_of(finish(test)).turns[0].scope.collections == ("field-notes-evaluation",)
+    assert visitor_of(finish(test)).turns[0].scope.collections == ("field-notes-evaluation",)
 
 
 def test_a_search_marks_what_matched(screen: Screen) -> None:
@@ -58,12 +55,12 @@ def test_a_search_marks_what_matched(screen: Screen) -> None:
 
 def test_a_search_without_result_says_what_to_do(screen: Screen) -> None:
     test = screen("collection", q="zzzqqqxxyy")
-    if "No paper here matches" in texts(test):
-        test.button(key="clear_filters").click().run()
-    assert "16 papers" in texts(test) or "match" in texts(test)
+    assert "No paper here matches “zzzqqqxxyy”" in texts(test)
+    test.button(key="clear_filters").click().run()
+    assert "16 papers" in texts(test)
 
 
-@pytest.mark.parametrize("query", [{"view": "Nope"}, {"page": "99"}, {"page": "x"}, {"order": "' OR 1=1"}])
+@pytest.mark.parametrize("query", [{"view": "Nope", "page": "99"}, {"page": "x", "order": "' OR 1=1"}])
 def test_a_bad_address_shows_the_collection_all_the_same(screen: Screen, query: dict[str, str]) -> None:
     test = screen("collection", **query)
     assert not test.exception
@@ -82,14 +79,14 @@ def test_selected_papers_are_asked(screen: Screen) -> None:
     test.checkbox[1].check().run()
     assert "2 papers selected" in texts(test)
     test.button(key="ask_these").click().run()
-    assert len(reader_of(test).asked_about) == 2
+    assert len(visitor_of(test).asked_about) == 2
     assert len(test.multiselect(key="scope_papers").value) == 2
 
 
 def test_asking_about_a_paper_narrows_the_scope(screen: Screen) -> None:
-    test = screen("paper", id="field-notes-retrieval/bm25")
+    test = screen("paper", id=PAPER)
     test.button(key="ask_about").click().run()
-    assert test.multiselect(key="scope_papers").value == ["field-notes-retrieval/bm25"]
+    assert test.multiselect(key="scope_papers").value == [PAPER]
     assert test.chat_input[0].placeholder.startswith("Ask about: BM25")
     assert test.title[0].value.startswith("Ask about\\: BM25")
     assert examples_of(test) == []
@@ -99,28 +96,28 @@ def test_an_example_is_asked_with_one_click(screen: Screen) -> None:
     test = screen("ask")
     test.button(key="example_1").click().run()
     finish(test)
-    assert reader_of(test).turns[0].question == QUESTION
+    assert visitor_of(test).turns[0].question == QUESTION
 
 
 def test_a_question_is_answered_with_citations(screen: Screen) -> None:
     test = ask(screen("ask"), QUESTION)
     assert "#cite-1-1" in texts(test)
     assert "Searched for the question as it stands" in texts(test)
-    label = reader_of(test).turns[0].answer.cited_labels[0]
+    label = visitor_of(test).turns[0].answer.cited_labels[0]
     test.button(key=f"cite_1_{label}").click().run()
     assert f"Evidence for \\[{label}\\]" in texts(test)
-    assert reader_of(test).turns[0].answer.sentences[0].citations[0].evidence in texts(test)
+    assert visitor_of(test).turns[0].answer.sentences[0].citations[0].evidence in texts(test)
     assert any('aria-label="Overlap' in str(one.proto.body) for one in test.get("html"))
 
 
 def test_a_conversation_goes_on_and_is_cleared(screen: Screen) -> None:
     test = ask(ask(screen("ask"), QUESTION), "What about its storage cost?")
-    assert len(reader_of(test).turns) == 2
-    conversation = reader_of(test).conversation()
+    assert len(visitor_of(test).turns) == 2
+    conversation = visitor_of(test).conversation()
     assert from_json(to_json(conversation)) == conversation
     assert "2 answers" in texts(test)
     test.button(key="clear").click().run()
-    assert reader_of(test).turns == ()
+    assert visitor_of(test).turns == ()
     assert "Ask the papers" in texts(test)
 
 
@@ -128,7 +125,7 @@ def test_the_scope_is_kept_to(screen: Screen) -> None:
     test = screen("ask")
     test.multiselect(key="scope_collections").set_value(["field-notes-evaluation"]).run()
     ask(test, "How is citation precision defined?")
-    turn = reader_of(test).turns[0]
+    turn = visitor_of(test).turns[0]
     assert turn.scope.collections == ("field-notes-evaluation",)
     assert {one.paper.collection_id for one in turn.evidence.papers} == {"field-notes-evaluation"}
 
@@ -151,7 +148,7 @@ def test_a_refusal_names_what_was_searched_and_nothing_else(screen: Screen) -> N
 
 def test_a_question_that_is_too_long_is_kept_and_said_to_be(screen: Screen) -> None:
     test = ask(screen("ask"), "why " * 600)
-    failure = reader_of(test).failure
+    failure = visitor_of(test).failure
     assert failure is not None and failure.question.startswith("why why")
     assert "2,000 can be taken" in failure.message
     assert escaped(failure.message) in texts(test)
@@ -163,15 +160,15 @@ def test_a_question_that_is_too_long_is_kept_and_said_to_be(screen: Screen) -> N
 @pytest.mark.parametrize("question", ["???", "  \u200b "])
 def test_an_empty_question_leaves_no_half_turn(screen: Screen, question: str) -> None:
     test = ask(screen("ask"), question)
-    assert reader_of(test).turns == ()
-    assert "Write what you want to know" in texts(test) or reader_of(test).failure is None
+    assert visitor_of(test).turns == ()
+    assert "Write what you want to know" in texts(test) or visitor_of(test).failure is None
 
 
 def test_a_failing_model_keeps_the_question(screen: Screen, model: Callable[..., StandinChat]) -> None:
     model(reply("bm25 dense retrieval"), refusal(401))
     test = ask(choose_the_model(screen("ask")), QUESTION)
-    failure = reader_of(test).failure
-    assert reader_of(test).turns == ()
+    failure = visitor_of(test).failure
+    assert visitor_of(test).turns == ()
     assert failure is not None and failure.question == QUESTION
     assert "key" in failure.message
     assert test.button(key="retry")
@@ -182,7 +179,7 @@ def test_an_answer_that_was_cut_off_is_shown_and_said_to_be(
 ) -> None:
     model(reply("bm25 dense retrieval"), cut_off("BM25 ranks passages by words [1]. Dense retrieval [2"))
     test = ask(choose_the_model(screen("ask")), QUESTION)
-    (turn,) = reader_of(test).turns
+    (turn,) = visitor_of(test).turns
     assert turn.answer.text.startswith("BM25 ranks passages by words [1].")
     assert turn.answer.problems
     assert escaped(PROBLEMS["interrupted"]) in texts(test)
@@ -202,7 +199,7 @@ def test_what_a_model_writes_is_only_text_and_citations(
 
 def test_without_a_corpus_it_says_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
-    test = AppTest.from_file(str(PROJECT / "streamlit_app.py"), default_timeout=60).run()
+    test = AppTest.from_file(str(PROJECT / "streamlit_app.py"), default_timeout=180).run()
     assert not test.exception
     assert "There are no papers here yet" in texts(test)
     assert "make app" in test.code[0].value
@@ -215,6 +212,24 @@ def test_a_corpus_of_another_encoder_is_named(
     manifest = tmp_path / "corpus" / "manifest.json"
     manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "encoder": "another"}))
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
-    test = AppTest.from_file(str(PROJECT / "streamlit_app.py"), default_timeout=60).run()
+    test = AppTest.from_file(str(PROJECT / "streamlit_app.py"), default_timeout=180).run()
     assert "The corpus cannot be used" in texts(test)
     assert "another" in texts(test)
+
+
+def test_what_a_visitor_selects_and_searches_for_is_theirs_alone(screen: Screen) -> None:
+    mine, others = screen("collection", q="rank fusion"), screen("collection")
+    mine.checkbox(key=f"tick_{PAPER}").check().run()
+    others.run()
+    assert visitor_of(mine).picked == (PAPER,)
+    assert visitor_of(others).picked == ()
+    assert "1 paper selected" in texts(mine) and "selected" not in texts(others)
+    assert others.text_input(key="q").value == ""
+
+
+def test_what_a_visitor_adds_to_a_comparison_is_theirs_alone(screen: Screen) -> None:
+    mine, others = screen("paper", id=PAPER), screen("paper", id=PAPER)
+    mine.button(key="add_to_comparison").click().run()
+    others.run()
+    assert "add_to_comparison" not in [one.key for one in mine.button]
+    assert "add_to_comparison" in [one.key for one in others.button]

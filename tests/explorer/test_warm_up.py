@@ -3,12 +3,16 @@
 import asyncio
 import gc
 import sys
+import threading
 import tomllib
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from corpus.settings import read_settings
 from explorer import warm_up
@@ -60,7 +64,30 @@ def test_garbage_that_no_run_of_a_screen_collects_is_collected_beside_them(
                 await leave_and_wait()
 
     asyncio.run(wait_for_it())
-    assert "explorer.reading.screen" in sys.modules
+    assert "explorer.paper.screen" in sys.modules
+
+
+def test_the_first_visitor_met_modules_that_the_server_was_loading(
+    screen: Callable[..., AppTest], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: of two threads in modules that import each other Python fails one, here the screen's."""
+    began, go_on = threading.Event(), threading.Event()
+
+    def load(_name: str) -> None:
+        began.set()
+        assert go_on.wait(60)
+
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
+    monkeypatch.setattr(warm_up, "_DRAWN_WITH", ("first", "last"))
+    monkeypatch.setattr(warm_up, "importlib", SimpleNamespace(import_module=load))
+    with ThreadPoolExecutor(2) as threads:
+        warming = threads.submit(warm_up.warm_up)
+        assert began.wait(60)
+        drawing = threads.submit(screen, "about")
+        assert not wait([drawing], timeout=2).done
+        go_on.set()
+        assert not drawing.result(180).exception
+        warming.result(60)
 
 
 def test_settings_are_read_anew_when_the_environment_changes(

@@ -1,378 +1,197 @@
-"""A comparative summary composed of selected sentences: grouped, in order of years, every one cited."""
+"""A comparative summary composed of papers' own sentences: grouped, in order of years, every one cited."""
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations, islice, product
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from assistant.comparing.extractive.accounts import Account
-from assistant.comparing.extractive.grouping import Group, likeness
-from assistant.comparing.extractive.relating import are_opposed, share_a_name, share_a_term
-from assistant.comparing.extractive.sharing import is_plural
-from assistant.comparing.extractive.supporting import Supporting
-from assistant.comparing.extractive.vectors import EachAlone
-from assistant.comparing.extractive.wording import lowered, without_stop
-from assistant.comparing.records import ElementName
-from corpus.text import words
+import numpy as np
 
+from assistant.checking import SupportScorer, thresholds
+from assistant.comparing.differences import NamedThings
+from assistant.comparing.extractive.profiles import PaperProfile
+from assistant.comparing.records import ELEMENT_NAMES, ElementName
+from assistant.generators import short_title, subject_of
+from corpus.encoders import Encoder, Vectors, cosine_scales
+from corpus.wording import short_authors
+
+# From this cosine on two sentences say the same.
 ALIKE = 0.86
-LONGEST_PAIR = 62
-LONGEST_PART = 40
-LONGEST_RESULTS = 70
-MOST_JOINS = 4
-# Less alike sentences neither agree nor differ: each stands by itself.
-NEIGHBOURS = 0.4
-RELATED = 0.5
+# So far from the bar a score stays on its side, whatever it is encoded together with.
+MARGIN = 0.02
+# So many of the papers nearest to the description are described with what limits them.
 MOST_LIMITS = 3
-FEWEST_NEAR = 3
-TRIED = 3
-# Of so many papers one may share a sentence that another's citation alone would carry.
-SPARED = 5
-# How what papers share is said; both are carried by papers that are about it, "work on ..." less often.
-_SHARED = ("{term} {be} studied in", "{term} {be} the subject of")
-_METHOD = "{term} {play} a part in"
-# "Smith et al.", "Smith and Doe", "Smith's", "SummN": such a name begins a clause as it begins a sentence.
-_NAMED = re.compile(
-    r"[Tt]he authors\b|\S+ (?:et al\.|and (?:[A-Z]|v[ao]n |d[eu] ))"
-    r"|\S+(?:'s|’s|s'|s’) |[A-Za-z-]+[A-Z0-9]\S* "
-)
-_OF_AUTHORS = re.compile(r"\b[A-Z][\w-]+ (?:et al\.|and [A-Z][\w-]+)(?:'s|’s|'|’)|\b[A-Z]\w+(?:'s|’s|s'|s’) ")
-# How the last paragraph begins where it speaks of what the described work is nearest to.
-_OPEN = "Left open by the work nearest to the description: {text}"
-Plan = Mapping[int, int]
+# What more of the papers share distinguishes none of them.
+LARGEST_SHARE = 0.6
+# Groups are joined while they are more alike than two papers of the comparison mostly are: by so much of the
+# spread, and at least so alike.
+ABOVE_MEAN = 0.25
+FAINTLY_ALIKE = 0.35
+# A paragraph of more papers is not read.
+LARGEST_GROUP, LARGEST_GROUP_SHARE = 5, 0.2
 
-
-@dataclass(frozen=True, slots=True)
-class Telling:
-    """A way to tell of a paper: which element comes first, which second, and whether two are told in one."""
-
-    first: tuple[ElementName, ...]
-    second: tuple[ElementName, ...]
-    paired: bool
-
-
-# What a paper does comes before what came of it.
+# What a paper does comes before what came of it, and where nothing says what it does, in its place.
 _DOES: tuple[ElementName, ...] = ("contributions", "methodology", "innovations")
-_CAME_OF_IT: tuple[ElementName, ...] = ("results", "conclusions", "research_questions")
-# What each sample of a round does with its new papers; further samples begin again.
-TELLINGS = (
-    Telling(("contributions", "methodology", *_DOES), ("results", "conclusions"), paired=True),
-    Telling(("methodology", "contributions", *_DOES), ("conclusions", "results"), paired=False),
-    Telling(("innovations", "contributions", *_DOES), (), paired=True),
-    Telling(("contributions", *_DOES), (), paired=True),
-    Telling(("methodology", *_DOES), ("innovations", "results"), paired=False),
-)
+_CAME_OF_IT: tuple[ElementName, ...] = ("results", "conclusions")
+_ASKS: tuple[ElementName, ...] = ("research_questions",)
+_LIMITS: tuple[ElementName, ...] = ("limitations",)
+
+Group = tuple[PaperProfile, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
-    """A paper whose turn it is to be told, how, and the sentences that may come first."""
+def compose(papers: Sequence[PaperProfile], about: str, encoder: Encoder) -> str:
+    """Return the summary of papers, a paragraph for each group.
 
-    paper: Account
-    telling: Telling
-    mains: tuple[str, ...]
-
-    @property
-    def label(self) -> int:
-        return self.paper.label
-
-
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """A sentence that tells of a paper and of the one that follows it there."""
-
-    text: str
-    following: _Turn
-
-
-@dataclass(frozen=True, slots=True)
-class _Beside:
-    """Results of two papers in one sentence, which can be told when both papers have been."""
-
-    text: str
-    labels: frozenset[int]
-
-
-@dataclass(slots=True)
-class _Written:
-    """What stands in the summary by now."""
-
-    vectors: EachAlone
-    supporting: Supporting
-    papers: tuple[Account, ...] = ()
-    texts: list[str] = field(default_factory=list)
-    terms: set[str] = field(default_factory=set)
-    headed: Counter[int] = field(default_factory=Counter)
-    spared: int = 0
-
-    def takes(self, text: str, paper: Account) -> bool:
-        """Tell whether a sentence is new here and carried by its paper."""
-        return not self.has(text) and self.supporting.holds(text, [paper])
-
-    def alike(self, one: str, other: str) -> float:
-        """Return the cosine of two sentences."""
-        meant, compared = self.vectors.encode_passages([one, other])
-        return float(meant @ compared)
-
-    def has(self, text: str) -> bool:
-        """Tell whether the same is said already, if in other words."""
-        if not self.texts:
-            return False
-        meant, *others = self.vectors.encode_passages([text, *self.texts])
-        return any(float(meant @ other) >= ALIKE for other in others)
-
-
-def compose(
-    groups: Sequence[Group], plan: Plan, near: Sequence[int], vectors: EachAlone, supporting: Supporting
-) -> str:
-    """Return the summary of all groups, a paragraph each.
-
-    What the papers nearest to the description leave open comes last.
+    Each begins with what its papers share; of each paper follows what it does and what came of it, and of
+    the papers nearest to the description what limits them.
     """
-    accounts = {paper.label: paper for group in groups for paper in group.papers}
-    written = _Written(vectors, supporting, tuple(accounts.values()), spared=len(accounts) // SPARED)
-    paragraphs = [
-        *(" ".join(_group(group, plan, written, place)) for place, group in enumerate(groups)),
-        " ".join(_limits([accounts[label] for label in near[: max(FEWEST_NEAR, len(near) // 2)]], written)),
-    ]
-    return "\n\n".join(filter(None, paragraphs))
+    groups, near = group_papers(papers, about, encoder)
+    writing = _Writing(papers, encoder)
+    limited = {paper.label for paper in [one for one in near if one.stated(_LIMITS)][:MOST_LIMITS]}
+    shared = NamedThings({one.label: (_texts(one), one.paper) for one in papers}, about)
+    paragraphs = []
+    for group in groups:
+        account = [*_shared(group, shared, writing)]
+        for paper in group:
+            account += _account(paper, writing, with_limits=paper.label in limited)
+        paragraphs.append(" ".join(account))
+    return "\n\n".join(paragraphs)
 
 
-def telling_in(summary: str, paper: Account) -> int:
-    """Return the telling that a summary told a paper by, as far as its sentences show."""
-    told = {
-        name
-        for name, texts in paper.sentences.items()
-        if any(without_stop(text)[1:] in summary for text in texts)
-    }
-
-    def fits(number: int) -> tuple[bool, int, int]:
-        telling = TELLINGS[number]
-        place = next((at for at, name in enumerate(telling.first) if name in told), len(telling.first))
-        main = set(telling.first[place : place + 1])
-        return bool(told - main) == bool(telling.second), -place, -number
-
-    return max(range(len(TELLINGS)), key=fits)
+def _texts(paper: PaperProfile) -> tuple[str, ...]:
+    return (paper.title, *paper.stated(ELEMENT_NAMES))
 
 
-def _sentences(paper: Account, names: Iterable[ElementName]) -> Iterator[str]:
-    for name in names:
-        yield from paper.sentences.get(name, ())
+class _Writing:
+    """What stands in the summary by now; whether a sentence may be put there as well."""
 
+    def __init__(self, papers: Sequence[PaperProfile], encoder: Encoder) -> None:
+        self.papers = papers
+        self.terms: set[str] = set()
+        self._encoder, self._scale = encoder, cosine_scales(encoder).alike
+        self._support = SupportScorer(encoder).reader()
+        self._encoded: dict[str, Vectors] = {}
+        self._written: list[Vectors] = []
 
-def _group(group: Group, plan: Plan, written: _Written, place: int) -> Iterator[str]:
-    """Yield what a group shares and then its papers, two in one sentence where both are told so."""
-    yield from islice(_headings(group, written, place), 1)
-    turns = [_turn(paper, TELLINGS[plan.get(paper.label, 0)], written) for paper in group.papers]
-    beside = [] if group.are_alone else list(_results_beside(turns, written))
-    waiting = {label for one in beside for label in one.labels}
-    told: set[int] = set()
-    before: Account | None = None
-    while turns:
-        turn = turns.pop(0)
-        pair = None if group.are_alone else _pair(turn, turns, group, written)
-        if pair:
-            turns.remove(pair.following)
-        now = [turn, pair.following] if pair else [turn]
-        yield pair.text if pair else _single(turn, None if group.are_alone else before, written)
-        yield from _seconds([one for one in now if one.label not in waiting], written, named=bool(pair))
-        told |= {one.label for one in now}
-        yield from (one.text for one in beside if one.labels <= told and one.labels & {t.label for t in now})
-        before = now[-1].paper
-
-
-def _turn(paper: Account, telling: Telling, written: _Written) -> _Turn:
-    """Return a paper's turn with the first few of its sentences that are carried and not yet said."""
-    # "The local model uses ..." is read with its paper at hand, "Smith et al. use ..." without it.
-    stated = sorted(
-        _sentences(paper, telling.first),
-        key=lambda text: (_NAMED.match(text) is None, _NAMED.search(text) is None),
-    )
-    offers = (dict.fromkeys(stated), _sentences(paper, _CAME_OF_IT), paper.spare)
-    mains = (_taken(texts, paper, written) for texts in offers)
-    return _Turn(paper, telling, next(filter(None, mains), ()))
-
-
-def _taken(texts: Iterable[str], paper: Account, written: _Written) -> tuple[str, ...]:
-    return tuple(islice((text for text in texts if written.takes(text, paper)), TRIED))
-
-
-def _single(turn: _Turn, before: Account | None, written: _Written) -> str:
-    paper = turn.paper
-    main = next((text for text in turn.mains if not written.has(text)), "")
-    if not main:
-        return f"Of “{without_stop(paper.title)}” only the title is told here [{paper.label}]."
-    written.texts.append(main)
-    later = f"Later, {lowered(main)}"
-    # "Later, the authors ..." would be the same ones.
-    is_named = _NAMED.match(main) is not None and not main.startswith("The authors")
-    is_later = is_named and _is_later(paper, before) and written.supporting.holds(later, [paper])
-    return _cited(later if is_later else main, paper.label)
-
-
-def _is_later(paper: Account, before: Account | None) -> bool:
-    if before is None or paper.year is None or before.year is None:
-        return False
-    return paper.year > before.year
-
-
-def _seconds(turns: Sequence[_Turn], written: _Written, *, named: bool) -> Iterator[str]:
-    """Yield what is told further; behind a pair, only sentences that say whose they are."""
-    for turn in turns:
-        for text in _sentences(turn.paper, turn.telling.second if turn.mains else ()):
-            if (not named or _is_clearly_of(turn, text)) and written.takes(text, turn.paper):
-                written.texts.append(text)
-                yield _cited(text, turn.label)
-                break
-
-
-def _is_clearly_of(turn: _Turn, text: str) -> bool:
-    """Tell whether a sentence says whose it is, or names what its paper was told of."""
-    return _says_whose(text, turn.paper) or share_a_name(text, " ".join((turn.paper.title, *turn.mains)))
-
-
-def _says_whose(text: str, paper: Account) -> bool:
-    """Tell whether a sentence names its authors, or begins with a name: it can stand behind another's."""
-    name = text.split(maxsplit=1)[0]
-    begins = _NAMED.match(text) is not None or name in paper.title.replace(":", " ").split()
-    return begins or _OF_AUTHORS.search(text) is not None
-
-
-def _pair(turn: _Turn, others: Sequence[_Turn], group: Group, written: _Written) -> _Pair | None:
-    """Return a paper and the likest of those that follow it in its group in one sentence."""
-    offers = [
-        (-written.alike(main, sequel), at, main, sequel)
-        for at, following in enumerate(others)
-        if _may_pair(turn, following, written)
-        for main, sequel in product(turn.mains, following.mains)
-        if _may_join(main, sequel)
-        and (
-            group.has_in_common(turn.label, following.label)
-            or share_a_term(main, sequel, [turn.paper, following.paper], written.papers)
-        )
-    ]
-    near = [offer for offer in sorted(offers) if NEIGHBOURS <= -offer[0] < ALIKE]
-    for _, at, main, sequel in near[:MOST_JOINS]:
-        if text := _joined(turn, main, others[at], sequel, written):
-            written.texts += [main, sequel]
-            return _Pair(text, others[at])
-    return None
-
-
-def _results_beside(turns: Sequence[_Turn], written: _Written) -> Iterator[_Beside]:
-    """Yield results of two papers each that name the same data or measure, a paper's once."""
-    used: set[int] = set()
-    for one, other in combinations(turns, 2):
-        if used & {one.label, other.label}:
-            continue
-        for first, second in product(_results(one), _results(other)):
-            if not _may_stand_beside(first, one, second, other, written):
-                continue
-            if text := _joined(one, first, other, second, written):
-                written.texts += [first, second]
-                used |= {one.label, other.label}
-                yield _Beside(text, frozenset((one.label, other.label)))
-                break
-
-
-def _results(turn: _Turn) -> list[str]:
-    """Return what could stand as a paper's second sentence and says whose results they are."""
-    return [
-        text
-        for text in _sentences(turn.paper, turn.telling.second)
-        if text not in turn.mains and _is_clearly_of(turn, text)
-    ]
-
-
-def _may_stand_beside(first: str, one: _Turn, second: str, other: _Turn, written: _Written) -> bool:
-    is_short = len(words(f"{first} {second}")) <= LONGEST_RESULTS
-    is_clear = not (first.startswith("The authors") or second.startswith("The authors"))
-    if not (is_short and is_clear and share_a_name(first, second)):
-        return False
-    return written.takes(first, one.paper) and written.takes(second, other.paper)
-
-
-def _may_pair(turn: _Turn, following: _Turn, written: _Written) -> bool:
-    is_paired = turn.telling.paired and following.telling.paired
-    return is_paired and _are_related(turn.paper, following.paper, written.vectors)
-
-
-def _are_related(one: Account, other: Account, vectors: EachAlone) -> bool:
-    """Tell whether two papers are near enough for one sentence: by a common task, or by their subject."""
-    if set(one.tasks) & set(other.tasks):
-        return True
-    return likeness(one, other, vectors) >= RELATED
-
-
-def _joined(turn: _Turn, main: str, following: _Turn, sequel: str, written: _Written) -> str:
-    """Return two sentences in one, if it needs both papers; "while" is for what is opposed."""
-    link = "while" if are_opposed(main, sequel) else "and"
-    start, end = without_stop(main), without_stop(lowered(sequel))
-    if not _needs_both(f"{start}, {link} {end}.", turn.paper, following.paper, written):
+    def take(self, texts: Iterable[str], paper: PaperProfile) -> str:
+        """Return the first sentence that its paper carries and that is not said yet, "" of none."""
+        for text in texts:
+            meant = self._encode(text)
+            is_new = all(self._scale(float(meant @ other)) < ALIKE for other in self._written)
+            if is_new and self.is_supported(text, paper):
+                self._written.append(meant)
+                return f"{_without_stop(text)} [{paper.label}]."
         return ""
-    return f"{start} [{turn.label}], {link} {end} [{following.label}]."
+
+    def similarity(self, text: str) -> Callable[[str], float]:
+        """Return what gives how near in meaning another text comes to a text."""
+        meant = self._encode(text)
+        return lambda other: round(float(meant @ self._encode(other)), 6)
+
+    def _encode(self, text: str) -> Vectors:
+        if text not in self._encoded:
+            self._encoded[text] = self._encoder.encode_passages([text])[0]
+        return self._encoded[text]
+
+    def is_supported(self, claim: str, paper: PaperProfile) -> bool:
+        """Return True if a paper surely carries a claim."""
+        (found,) = self._support.weigh([claim], [paper.places])
+        return found.score >= thresholds().support.supported + MARGIN
 
 
-def _needs_both(claim: str, one: Account, other: Account, written: _Written) -> bool:
-    """Tell whether a sentence of two papers needs both citations, or may stand as one of the few that do not.
+def _account(paper: PaperProfile, writing: _Writing, *, with_limits: bool) -> Iterator[str]:
+    """Yield what a paper does, what came of it, and what limits it where that is asked for."""
+    does = writing.take(_clearest_first(paper, writing), paper)
+    found = writing.take(paper.stated(_CAME_OF_IT), paper)
+    asks = "" if does else writing.take((*paper.stated(_ASKS), *paper.spare), paper)
+    limits = writing.take(paper.stated(_LIMITS), paper) if with_limits else ""
+    account = [text for text in (does or asks, found, limits) if text]
+    # Whose they are is said by the first of them.
+    yield from account or [f"Of “{_without_stop(paper.title)}” only the title is told here [{paper.label}]."]
 
-    Each part is carried by its paper; that a long part alone lends enough to the whole is no fault of it.
+
+def _clearest_first(paper: PaperProfile, writing: _Writing) -> list[str]:
+    """Return what says what a paper does, first what names its authors or its title and is nearest to it."""
+    subject, title = subject_of(paper.paper.authors), f"“{short_title(paper.title)}”"
+    near = writing.similarity(paper.title)
+    texts = sorted(
+        paper.stated(_DOES), key=lambda text: (subject not in text and title not in text, -near(text))
+    )
+    # Words of a title that its text does not say count against the sentence.
+    authors = f"A paper by {short_authors(paper.paper.authors)}" if paper.paper.authors else title
+    return [form for text in texts for form in dict.fromkeys((text, text.replace(title, authors, 1)))]
+
+
+def _shared(group: Group, shared: NamedThings, writing: _Writing) -> Iterator[str]:
+    """Yield a sentence on what papers of a group and perhaps others share, citing those that carry it."""
+    within = {paper.label for paper in group}
+    if len(within) < 2:
+        return
+    for thing in shared.common(within):
+        is_of_most = len(thing.labels) > LARGEST_SHARE * len(writing.papers)
+        # "Entailment model is studied" is no English: of what is no known topic, only what needs no article.
+        is_nameable = thing.kind != "term" or thing.text.endswith(("s", "ing", "ion", "ity"))
+        if is_of_most or not is_nameable or thing.described or thing.text.lower() in writing.terms:
+            continue
+        verb = "studied" if thing.kind in ("task", "term") else "used"
+        claim = f"{_capital(thing.text)} {'are' if _is_plural(thing.text) else 'is'} {verb} in"
+        holders = [paper for paper in writing.papers if paper.label in thing.labels]
+        labels = [paper.label for paper in holders if writing.is_supported(f"{claim}.", paper)]
+        if len(within.intersection(labels)) > 1:
+            writing.terms.add(thing.text.lower())
+            yield f"{claim} {''.join(f'[{label}]' for label in labels)}."
+            return
+
+
+def _is_plural(term: str) -> bool:
+    """Return True if a term looks like a plural: "graphs", not "analysis" or "bias"."""
+    return term.endswith("s") and not term.endswith(("ss", "is", "us", "ics", "ias"))
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _without_stop(text: str) -> str:
+    return text.rstrip().rstrip(".!").rstrip()
+
+
+def group_papers(papers: Sequence[PaperProfile], about: str, encoder: Encoder) -> tuple[list[Group], Group]:
+    """Return the papers in groups, what comes nearest to the description last, and all by how near they come.
+
+    Within a group the oldest comes first. Papers that nothing joins to another are one group, the first.
     """
-    if written.supporting.needs_all(claim, [one, other]):
-        return True
-    if written.spared and written.supporting.holds(claim, [one, other]):
-        written.spared -= 1
-        return True
-    return False
+    texts = [text for paper in papers for text in (paper.title, paper.opening)]
+    vectors = encoder.encode_passages([*texts, about])
+    cosines = cosine_scales(encoder).alike(vectors @ vectors.T)
+    # The cosines of papers, each the sum of its two texts, from those of each two texts.
+    alike = cosines[:-1, :-1].reshape(len(papers), 2, len(papers), 2).sum(axis=(1, 3))
+    lengths = np.sqrt(np.maximum(np.diagonal(alike), 1e-9))
+    nearness = cosines[:-1, -1].reshape(len(papers), 2).sum(axis=1) / lengths
+    parts = _merged(alike / np.outer(lengths, lengths))
+    parts.sort(key=lambda part: (round(float(nearness[part].mean()), 6), -part[0]))
+    joined = [_by_year([papers[index] for index in part]) for part in parts if len(part) > 1]
+    alone = tuple(papers[index] for part in parts for index in part if len(part) == 1)
+    near = tuple(papers[index] for index in np.argsort(-nearness, kind="stable"))
+    return ([alone] if alone else []) + joined, near
 
 
-def _may_join(main: str, sequel: str) -> bool:
-    sizes = len(words(main)), len(words(sequel))
-    is_short = max(sizes) <= LONGEST_PART and sum(sizes) <= LONGEST_PAIR
-    # "The authors ..., while the authors ...": nobody could tell them apart.
-    is_clear = not (main.startswith("The authors") and sequel.startswith("The authors"))
-    is_plain = not re.search(r"[;:]|\b(?:while|whereas)\b", f"{main} {sequel}")
-    # "Progress relies on large models, while Smith et al. ..." would oppose what is not opposed.
-    is_told = _NAMED.search(main) is not None and _NAMED.match(sequel) is not None
-    return is_short and is_clear and is_plain and is_told
+def _by_year(papers: Sequence[PaperProfile]) -> Group:
+    return tuple(sorted(papers, key=lambda one: (one.paper.year is None, one.paper.year or 0, one.label)))
 
 
-def _headings(group: Group, written: _Written, place: int) -> Iterator[str]:
-    """Yield sentences that say what papers of a group share, citing those that carry it; none twice."""
-    papers = {paper.label: paper for paper in written.papers}
-    for shared in group.shared:
-        holders = [papers[label] for label in shared.holders]
-        text = _METHOD if shared.is_method else _SHARED[place % len(_SHARED)]
-        text = text.format(term=shared.term[:1].upper() + shared.term[1:], **_verbs(shared.term))
-        carried = sorted(one.label for one in holders if written.supporting.holds(f"{text}.", [one]))
-        within = {paper.label for paper in group.papers} & set(carried)
-        is_new = shared.term.lower() not in written.terms and all(written.headed[at] < 2 for at in carried)
-        if len(within) > 1 and is_new:
-            written.terms.add(shared.term.lower())
-            written.headed.update(carried)
-            yield f"{text} {''.join(f'[{label}]' for label in carried)}."
-
-
-def _verbs(term: str) -> dict[str, str]:
-    return {"be": "are", "play": "play"} if is_plural(term) else {"be": "is", "play": "plays"}
-
-
-def _limits(papers: Sequence[Account], written: _Written) -> Iterator[str]:
-    """Yield what the first few of the papers say of their own limits."""
-    said = 0
-    for paper in papers:
-        text = next((one for one in _sentences(paper, ("limitations",)) if written.takes(one, paper)), "")
-        if text and said < MOST_LIMITS:
-            said += 1
-            written.texts.append(text)
-            yield _cited(text if said > 1 else _opened(text, paper, written), paper.label)
-
-
-def _opened(text: str, paper: Account, written: _Written) -> str:
-    opened = _OPEN.format(text=lowered(text))
-    return opened if written.supporting.holds(opened, [paper]) else text
-
-
-def _cited(sentence: str, label: int) -> str:
-    return f"{without_stop(sentence)} [{label}]."
+def _merged(alike: Vectors) -> list[list[int]]:
+    """Join the two groups most alike, on average, until none are alike enough or all are large."""
+    pairs = alike[np.triu_indices(len(alike), 1)]
+    enough = max(FAINTLY_ALIKE, float(pairs.mean() + ABOVE_MEAN * pairs.std())) if len(pairs) > 1 else 0.5
+    largest = max(LARGEST_GROUP, int(LARGEST_GROUP_SHARE * len(alike)))
+    parts = [[index] for index in range(len(alike))]
+    while len(parts) > 1:
+        offers = [
+            (float(alike[np.ix_(one, other)].mean()), -first, -second)
+            for first, one in enumerate(parts)
+            for second, other in enumerate(parts[:first])
+            if len(one) + len(other) <= largest
+        ]
+        if not offers or max(offers)[0] < enough:
+            break
+        _, first, second = max(offers)
+        parts[-second] = sorted(parts[-second] + parts.pop(-first))
+    return parts

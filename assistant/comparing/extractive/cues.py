@@ -3,21 +3,38 @@
 import hashlib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from assistant.comparing.extractive.sections import Role
 from assistant.comparing.records import ElementName
 from corpus.records import AspectName
 
 CUES_FILE = Path(__file__).with_name("cues.toml")
 # Counted up where the code that chooses sentences changes what it chooses.
-CODE_VERSION = "3"
-Patterns = tuple[re.Pattern[str], ...]
+CODE_VERSION = "5"
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
+
+
+Role = Literal[
+    "abstract",
+    "introduction",
+    "related",
+    "method",
+    "experiments",
+    "discussion",
+    "conclusion",
+    "advice",
+    "future",
+    "limitations",
+    "back",
+]
+Patterns = tuple[Annotated[re.Pattern[str], BeforeValidator(_compiled)], ...]
 
 
 class _Table(BaseModel):
@@ -50,41 +67,20 @@ class ChoiceWeights(_Table):
     share_order: tuple[ElementName, ...]
 
 
-class _Element(_Table):
-    questions: tuple[str, ...]
-    aspects: tuple[AspectName, ...]
-    floor: float
-    roles: dict[Role, float]
-    strong: tuple[str, ...]
-    weak: tuple[str, ...]
-    against: tuple[str, ...]
-    needs_strong: bool = True
-    may_have_second: bool = False
-    shared_with: tuple[ElementName, ...] = ()
-    shared: tuple[str, ...] = ()
-
-
-class _File(_Table):
-    choice: ChoiceWeights
-    words: dict[str, str]
-    elements: dict[ElementName, _Element]
-
-
-@dataclass(frozen=True, slots=True)
-class ElementCues:
+class ElementCues(_Table):
     """One of the seven questions: how it may be put, and what a sentence that answers it shows."""
 
     questions: tuple[str, ...]
     aspects: tuple[AspectName, ...]
     floor: float
-    roles: Mapping[Role, float]
+    roles: dict[Role, float]
     strong: Patterns
     weak: Patterns
     against: Patterns
-    needs_strong: bool
-    may_have_second: bool
-    shared_with: tuple[ElementName, ...]
-    shared: Patterns
+    needs_strong: bool = True
+    may_have_second: bool = False
+    shared_with: tuple[ElementName, ...] = ()
+    shared: Patterns = ()
 
     def worded(self, text: str, weights: ChoiceWeights) -> tuple[float, bool]:
         """Return what the wording of a sentence says for it, and whether there was a strong cue."""
@@ -98,42 +94,25 @@ class ElementCues:
         return score, strong > 0
 
     def shares(self, text: str) -> bool:
-        """Tell whether a sentence that answers another question surely answers this one too."""
+        """Return True if a sentence that answers another question surely answers this one too."""
         return any(pattern.search(text) for pattern in self.shared)
 
 
-@dataclass(frozen=True, slots=True)
-class Cues:
-    weights: ChoiceWeights
-    elements: Mapping[ElementName, ElementCues]
+class Cues(_Table):
+    """The weights, and the cues of every element."""
+
+    choice: ChoiceWeights
+    elements: dict[ElementName, ElementCues]
 
 
 @cache
 def cues() -> Cues:
-    file = _File.model_validate(tomllib.loads(CUES_FILE.read_text(encoding="utf-8")))
-
-    def compiled(patterns: Sequence[str]) -> Patterns:
-        return tuple(re.compile(_filled(pattern, file.words), re.IGNORECASE) for pattern in patterns)
-
-    return Cues(
-        file.choice,
-        {
-            name: ElementCues(
-                one.questions,
-                one.aspects,
-                one.floor,
-                one.roles,
-                compiled(one.strong),
-                compiled(one.weak),
-                compiled(one.against),
-                one.needs_strong,
-                one.may_have_second,
-                one.shared_with,
-                compiled(one.shared),
-            )
-            for name, one in file.elements.items()
-        },
-    )
+    file: dict[str, Any] = tomllib.loads(CUES_FILE.read_text(encoding="utf-8"))
+    known = file.pop("words")
+    for one in file["elements"].values():
+        for name in {"strong", "weak", "against", "shared"} & one.keys():
+            one[name] = [_filled(pattern, known) for pattern in one[name]]
+    return Cues.model_validate(file)
 
 
 @cache
@@ -143,7 +122,7 @@ def version() -> str:
     return digest.hexdigest()[:12]
 
 
-def _filled(pattern: str, known: Mapping[str, str]) -> str:
+def _filled(pattern: str, known: dict[str, str]) -> str:
     for name, alternatives in known.items():
         pattern = pattern.replace(f"{{{name}}}", alternatives)
     return pattern

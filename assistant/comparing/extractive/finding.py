@@ -3,25 +3,17 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 
-from assistant.comparing.extractive.cues import ChoiceWeights, Cues, ElementCues, cues
-from assistant.comparing.extractive.sections import Role, read_roles
-from assistant.comparing.extractive.vectors import EachAlone
-from assistant.comparing.extractive.wording import (
-    can_stand_alone,
-    is_of_others,
-    is_own,
-    leans,
-    plain,
-    points_away,
-    told,
-)
+from assistant.comparing.extractive.cues import ChoiceWeights, Cues, ElementCues, Role, cues
 from assistant.comparing.protocol import SourceText
 from assistant.comparing.records import ElementName
-from corpus.encoder import Vectors
+from assistant.generators import brackets, can_stand_alone, is_back_matter, leans, plain, points_away, told
+from corpus.encoders import Encoder, Scale, Vectors, cosine_scales
+from corpus.records import Paper, Passage, Section
 from corpus.text import words
 
 # Of an endless text the rest is not read.
@@ -37,10 +29,37 @@ _LEADS: tuple[tuple[Lead, str], ...] = (
     ("turning", r"\s*(?:however|but|yet|unfortunately|nevertheless|nonetheless|still)\b"),
     ("announcing", r"\s*(?:in )?(?:this|the present|our) (?:paper|work|study|article|note|report)\b"),
 )
+# The first that is met decides: "Conclusions and future work" concludes, "Related work" is no work of theirs.
+_HEADINGS: tuple[tuple[Role, str], ...] = (
+    ("back", r"^\W*(?:acknowledge?ments?|references|bibliography|appendi|ethic|funding|author contrib)"),
+    ("limitations", r"\blimitations?\b|\bcaveats?\b"),
+    ("conclusion", r"\bconclu|\bsummary\b|\bfinal remarks\b"),
+    ("advice", r"\badvice\b|\brecommendations?\b|\btake-?aways?\b"),
+    ("future", r"\bfuture\b|\boutlook\b|\bopen (?:problems|questions|issues)\b"),
+    ("discussion", r"\bdiscussions?\b|\berror analys|\badvantages?\b|\blessons\b"),
+    ("related", r"\brelated\b|\b(?:previous|prior) (?:work|research)|\bbackground\b|\bliterature\b"),
+    ("introduction", r"\bintroduct|\bmotivation\b|\boverview\b"),
+    ("experiments", r"\bexperiment|\bevaluat|\bresults?\b|\banalys[ie]s\b|\bperformance\b|\bcompar"),
+    ("method", r"\bmethod|\bapproach|\bmodel|\balgorithm|\bsystem\b|\barchitecture\b|\bfeatures?\b"),
+)
+_OWN = re.compile(
+    r"\b(?:we|our|ours|us)\b|\bI(?=\s+[a-z])|\b[Mm]y\b"
+    r"|\b(?:this|the present|the current) (?:paper|work|study|article|report|thesis|research|note)\b"
+    r"|\b(?:the|this) (?:proposed|presented) \w+"
+    r"|\b(?:is|are) (?:\w+ )?(?:proposed|presented|introduced|described|investigated)\b(?! (?:by|in [A-Z(]))",
+    re.IGNORECASE,
+)
+# "NER systems typically use", "Recent approaches", "In recent years": the state of things before.
+_BEFORE = re.compile(
+    r"\b(?:typically|usually|commonly|traditionally|conventionally|nowadays|in practice|in recent years)\b"
+    r"|^(?:most|many|some|several|existing|previous|prior|recent|current|traditional|conventional)\b",
+    re.IGNORECASE,
+)
+_CITES = re.compile(r"\bet al\b|\betc\. (?:used|proposed)|\(\s*(?:19|20)\d\d[a-z]?\s*\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class CandidateSentence:
     """A sentence that can stand alone, as `text`, and where it was found.
 
     `is_own` says that it speaks of its authors' work, `is_foreign` that it cites others and does not;
@@ -61,27 +80,29 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """A sentence for an element, and how well it fits, all told."""
+    """A sentence for an element, and how well it fits."""
 
     name: ElementName
     index: int
     score: float
 
 
-def find_elements(source: SourceText, vectors: EachAlone) -> Mapping[ElementName, str]:
+def find_elements(source: SourceText, encoder: Encoder) -> Mapping[ElementName, str]:
     """Return what a text states to each of the seven questions; what it does not state is left out."""
     sentences = list(read_sentences(source))
     if not sentences:
         return {}
     known = cues()
-    offers, meanings = _offers(source, sentences, known, vectors)
-    chosen = _assign(offers, meanings, sentences, known)
+    offers, meanings = _offers(source, sentences, known, encoder)
+    chosen = _assign(offers, meanings, sentences, known, cosine_scales(encoder).alike)
     authors = source.paper.paper.authors
-    speak = (lambda text: told(text, authors)) if source.label else (lambda text: text)
+    speak = (
+        (lambda text: told(text, authors, source.paper.paper.title)) if source.label else (lambda text: text)
+    )
     return {name: " ".join(speak(sentences[index].text) for index in found) for name, found in chosen.items()}
 
 
-def read_sentences(source: SourceText) -> Iterator[Stated]:
+def read_sentences(source: SourceText) -> Iterator[CandidateSentence]:
     """Yield the sentences of running text that can stand alone, each once, in reading order."""
     roles = read_roles(source.paper.paper, source.paper.passages)
     seen: set[str] = set()
@@ -97,7 +118,7 @@ def read_sentences(source: SourceText) -> Iterator[Stated]:
                 seen.add(text)
                 own = is_own(whole)
                 foreign = not own and is_of_others(whole)
-                yield Stated(
+                yield CandidateSentence(
                     passage.number,
                     index,
                     role,
@@ -112,6 +133,17 @@ def read_sentences(source: SourceText) -> Iterator[Stated]:
             return
 
 
+def is_own(text: str) -> bool:
+    """Return True if a sentence speaks of its authors' own work."""
+    return _OWN.search(text) is not None
+
+
+def is_of_others(text: str) -> bool:
+    """Return True if a sentence cites others, or says what was usual before."""
+    cites = _CITES.search(text) is not None or any(re.search(r"\d", one) for one in brackets(text))
+    return cites or _BEFORE.search(text) is not None
+
+
 def _lead(sentence: str) -> Lead:
     return next((lead for lead, pattern in _LEADS if re.match(pattern, sentence, re.IGNORECASE)), "")
 
@@ -122,7 +154,7 @@ def _turn(sentences: Sequence[str]) -> int:
 
 
 def _offers(
-    source: SourceText, sentences: Sequence[Stated], known: Cues, vectors: EachAlone
+    source: SourceText, sentences: Sequence[CandidateSentence], known: Cues, encoder: Encoder
 ) -> tuple[list[_Offer], Mapping[int, Vectors]]:
     """Return the likeliest sentences of every element with their scores, and the vectors of these sentences.
 
@@ -132,39 +164,54 @@ def _offers(
     listed = sorted({index for found in short.values() for index in found})
     if not listed:
         return [], {}
-    encoded = vectors.encode_passages([sentences[index].text for index in listed])
+    encoded = encoder.encode_passages([sentences[index].text for index in listed])
     meanings = dict(zip(listed, encoded, strict=True))
-    subject = _subject(source, sentences, vectors)
+    scale = cosine_scales(encoder).alike
+    central = dict(zip(listed, _centrality(source, sentences, encoder, encoded), strict=True))
+    asked = _asked(encoder)
     offers = []
     for name, found in short.items():
-        asked = vectors.encode_passages(known.elements[name].questions)
         for index, score in found.items():
-            meant = known.weights.meaning * float((asked @ meanings[index]).max())
-            central = known.weights.central * float(subject @ meanings[index])
-            offers.append(_Offer(name, index, score + meant + central))
+            meant = known.choice.meaning * scale(float((asked[name] @ meanings[index]).max()))
+            offers.append(_Offer(name, index, score + meant + known.choice.central * central[index]))
     return offers, meanings
 
 
-def _subject(source: SourceText, sentences: Sequence[Stated], vectors: EachAlone) -> Vectors:
-    """Return the direction of a text's title and its first sentences, which say what it is about."""
+@lru_cache(maxsize=4)
+def _asked(encoder: Encoder) -> Mapping[ElementName, Vectors]:
+    """Return the phrasings of each question, encoded once for all papers."""
+    return {name: encoder.encode_passages(one.questions) for name, one in cues().elements.items()}
+
+
+def _centrality(
+    source: SourceText, sentences: Sequence[CandidateSentence], encoder: Encoder, encoded: Vectors
+) -> list[float]:
+    """Return how near sentences come to a text's title and first sentences, which say what it is about."""
     opening = [one.text for one in sentences if one.role == "abstract"][:8] or [sentences[0].text]
     title = source.paper.paper.title
-    total = vectors.encode_passages([*([title] * 2 if title else []), *opening]).sum(axis=0)
-    subject: Vectors = total / (float(np.linalg.norm(total)) or 1.0)
-    return subject
+    about = encoder.encode_passages([*([title] * 2 if title else []), *opening])
+    scale = cosine_scales(encoder).alike
+    # The cosine of each with the sum of what says it, from those of each two.
+    length = float(np.sqrt(max(0.0, scale(about @ about.T).sum()))) or 1.0
+    central: list[float] = (scale(encoded @ about.T).sum(axis=1) / length).tolist()
+    return central
 
 
 def _short_list(
-    source: SourceText, sentences: Sequence[Stated], name: ElementName, one: ElementCues, known: Cues
+    source: SourceText,
+    sentences: Sequence[CandidateSentence],
+    name: ElementName,
+    one: ElementCues,
+    known: Cues,
 ) -> dict[int, float]:
-    weights = known.weights
+    weights = known.choice
     named = [aspect for aspect in source.paper.paper.aspects if aspect.name in one.aspects]
     aspects = {(aspect.passage, aspect.sentence) for aspect in named}
     scores: dict[int, float] = {}
     for index, sentence in enumerate(sentences):
         said, strong = one.worded(sentence.text, weights)
         is_aspect = (sentence.passage, sentence.sentence) in aspects
-        if _is_led_to(sentence, name):
+        if _is_signalled(sentence, name):
             said, strong = said + weights.lead, True
         # The indexer's choice does for a cue where something else speaks for the sentence too.
         speaks = said > 0 or (sentence.is_before and said == 0)
@@ -184,8 +231,8 @@ def _short_list(
     return {index: scores[index] for index in best}
 
 
-def _is_led_to(sentence: Stated, name: ElementName) -> bool:
-    """Tell whether what a sentence began with says that it answers a question."""
+def _is_signalled(sentence: CandidateSentence, name: ElementName) -> bool:
+    """Return True if what a sentence began with says that it answers a question."""
     if points_away(sentence.text):
         return False
     if name == "research_questions":
@@ -193,9 +240,9 @@ def _is_led_to(sentence: Stated, name: ElementName) -> bool:
     return name == "contributions" and sentence.role == "abstract" and sentence.lead == "announcing"
 
 
-def _distance(sentence: Stated, name: ElementName, known: Cues) -> float:
+def _distance(sentence: CandidateSentence, name: ElementName, known: Cues) -> float:
     """Return what is taken off a sentence that speaks of the world or of others' work."""
-    weights = known.weights
+    weights = known.choice
     off = weights.foreign if sentence.is_foreign else 0.0
     if name == "research_questions" and sentence.role in ("abstract", "introduction"):
         # Behind the turn an abstract speaks of what was done about the problem.
@@ -210,7 +257,11 @@ def _distance(sentence: Stated, name: ElementName, known: Cues) -> float:
 
 
 def _assign(
-    offers: Sequence[_Offer], meanings: Mapping[int, Vectors], sentences: Sequence[Stated], known: Cues
+    offers: Sequence[_Offer],
+    meanings: Mapping[int, Vectors],
+    sentences: Sequence[CandidateSentence],
+    known: Cues,
+    scale: Scale,
 ) -> dict[ElementName, list[int]]:
     """Give each element its best sentence, the surest choice first; no two elements say the same.
 
@@ -218,15 +269,15 @@ def _assign(
     """
     margins = sorted(
         ((offer.score - known.elements[offer.name].floor, offer) for offer in offers),
-        key=lambda entry: (-entry[0], known.weights.order.index(entry[1].name), entry[1].index),
+        key=lambda entry: (-entry[0], known.choice.order.index(entry[1].name), entry[1].index),
     )
-    chosen = _Chosen(meanings, known.weights.alike)
+    chosen = _Chosen(meanings, scale, known.choice.alike)
     for margin, offer in margins:
         if margin >= 0 and offer.name not in chosen.sentences and not chosen.says(offer.index):
             chosen.add(offer)
     for name in list(chosen.sentences):
         if known.elements[name].may_have_second:
-            _join_second([offer for offer in offers if offer.name == name], chosen, sentences, known.weights)
+            _join_second([offer for offer in offers if offer.name == name], chosen, sentences, known.choice)
     _share(chosen, sentences, known)
     return {name: sorted(chosen.sentences[name]) for name in known.elements if name in chosen.sentences}
 
@@ -236,6 +287,7 @@ class _Chosen:
     """The sentences chosen by now, by element."""
 
     meanings: Mapping[int, Vectors]
+    scale: Scale
     alike: float
     sentences: dict[ElementName, list[int]] = field(default_factory=dict)
 
@@ -246,14 +298,15 @@ class _Chosen:
         return sum(index in found for found in self.sentences.values())
 
     def says(self, index: int) -> bool:
-        """Tell whether some element's sentence says the same."""
+        """Return True if some element's sentence says the same."""
         taken = [other for found in self.sentences.values() for other in found]
-        return any(float(self.meanings[index] @ self.meanings[other]) >= self.alike for other in taken)
+        meant = self.meanings[index]
+        return any(self.scale(float(meant @ self.meanings[other])) >= self.alike for other in taken)
 
 
-def _share(chosen: _Chosen, sentences: Sequence[Stated], known: Cues) -> None:
+def _share(chosen: _Chosen, sentences: Sequence[CandidateSentence], known: Cues) -> None:
     """Let a sentence fill a second element that nothing else fills, where it plainly answers it too."""
-    for name in known.weights.share_order:
+    for name in known.choice.share_order:
         if name in chosen.sentences:
             continue
         one = known.elements[name]
@@ -264,7 +317,7 @@ def _share(chosen: _Chosen, sentences: Sequence[Stated], known: Cues) -> None:
 
 
 def _join_second(
-    offers: Sequence[_Offer], chosen: _Chosen, sentences: Sequence[Stated], weights: ChoiceWeights
+    offers: Sequence[_Offer], chosen: _Chosen, sentences: Sequence[CandidateSentence], weights: ChoiceWeights
 ) -> None:
     """Join to an element's short sentence a second one that is nearly as good and says more."""
     (first,) = chosen.sentences[offers[0].name]
@@ -276,3 +329,30 @@ def _join_second(
         if offer.score >= enough and is_short and not chosen.says(offer.index):
             chosen.add(offer)
             return
+
+
+def read_roles(paper: Paper, passages: Sequence[Passage]) -> dict[int, Role]:
+    """Return the role of every passage of running text, by its number.
+
+    The title standing for an abstract has none, nor have captions and notes. A section whose heading says
+    nothing introduces where it is the first of several, and else says how things were done.
+    """
+    text = [one for one in passages if one.kind in ("abstract", "body") and one.text != paper.title]
+    tops = list(dict.fromkeys(one.section[:1] for one in text if one.kind == "body"))
+    return {one.number: _role(one, tops) for one in text}
+
+
+def _role(passage: Passage, tops: Sequence[tuple[Section, ...]]) -> Role:
+    if passage.kind == "abstract":
+        return "abstract"
+    if any(is_back_matter(section.title) for section in passage.section):
+        return "back"
+    # The innermost heading knows best, but for "Results" within "Related work".
+    for section in reversed(passage.section):
+        if role := _said_by(section.title):
+            return role
+    return "introduction" if len(tops) > 1 and passage.section[:1] == tops[0] else "method"
+
+
+def _said_by(title: str) -> Role | None:
+    return next((role for role, pattern in _HEADINGS if re.search(pattern, title, re.IGNORECASE)), None)

@@ -1,0 +1,41 @@
+"""From a draft to a checked answer: citations, claims, scores and refusals."""
+
+from assistant.checking.answer import check
+from assistant.checking.citations import (
+    check_sentences,
+    hold_back,
+    normalise_labels,
+    plain_claim,
+    without_labels,
+)
+from assistant.checking.comparable_text import Statement, read_statement, stem, word_lists
+from assistant.checking.drafts import read_draft
+from assistant.checking.entailment import open_scorer
+from assistant.checking.features import said
+from assistant.checking.overlap import (
+    WORD_BESIDE,
+    ScoreWord,
+    is_weak,
+    overlap_word,
+    score_attribution,
+    support_word,
+)
+from assistant.checking.refusal import cannot_answer, is_foreign, refuse, with_coverage
+from assistant.checking.scorer import (
+    WEIGHTS_FILE,
+    SupportReader,
+    SupportScorer,
+    SupportWeights,
+    support_weights,
+)
+from assistant.checking.support import Carrier, SupportCheck, citation_quality
+from assistant.checking.thresholds import ExtractiveWeights, thresholds
+
+__all__ = [
+    "WEIGHTS_FILE", "WORD_BESIDE", "Carrier", "ExtractiveWeights", "ScoreWord", "Statement",
+    "SupportCheck", "SupportReader", "SupportScorer", "SupportWeights", "cannot_answer", "check",
+    "check_sentences", "citation_quality", "hold_back", "is_foreign", "is_weak", "normalise_labels",
+    "open_scorer", "overlap_word", "plain_claim", "read_draft", "read_statement", "refuse", "said",
+    "score_attribution", "stem", "support_weights", "support_word", "thresholds", "with_coverage",
+    "without_labels", "word_lists"
+]  # fmt: skip

@@ -1,0 +1,79 @@
+"""From a draft to a checked answer: the one place where the first becomes the second."""
+
+from dataclasses import replace
+
+from assistant.checking.citations import LabelledText, check_sentences, normalise_labels
+from assistant.checking.drafts import ReadDraft, read_draft
+from assistant.checking.refusal import is_foreign, nothing_holds, refuse
+from assistant.checking.scorer import SupportScorer
+from assistant.checking.support import SupportCheck, citation_quality
+from assistant.prompts import no_answer_reason
+from assistant.records import (
+    NOTHING_NEAR,
+    Answer,
+    AnswerSentence,
+    Draft,
+    DraftProblem,
+    Evidence,
+    RefusalReason,
+)
+from corpus.records import PaperHits
+
+
+def check(
+    draft: Draft,
+    question: str,
+    evidence: Evidence,
+    papers: tuple[PaperHits, ...],
+    searched: str,
+    *,
+    scorer: SupportScorer | None = None,
+) -> Answer:
+    """Return the checked answer: labels in one form, every sentence's citations resolved and scored.
+
+    A draft that claims nothing, of whose claims nothing holds, or that says that the papers do not answer,
+    becomes a refusal (the gate after).
+    """
+    read = read_draft(draft, question)
+    said = no_answer_reason(read.text)
+    labelled = normalise_labels(read.text, {paper.label for paper in evidence.papers})
+    sentences = check_sentences(labelled.text, evidence)
+    problems = _problems(read, labelled, sentences, is_answer=said is None)
+    if said is None and sentences:
+        answer = _weighed(Answer(labelled.text, sentences, problems=problems), evidence, scorer)
+        if not nothing_holds(answer):
+            return answer
+    reason = _refusal_reason(draft, said, question, is_written=bool(sentences))
+    return replace(refuse(reason, papers, searched, said or ""), problems=problems)
+
+
+def _refusal_reason(draft: Draft, said: str | None, question: str, *, is_written: bool) -> RefusalReason:
+    """Return why a draft is no answer: its writer wrote nothing to check, or the papers do not carry it."""
+    if said is None and not is_written and draft.finish_reason != NOTHING_NEAR:
+        return "nothing_written"
+    return "language" if not said and is_foreign(question) else "nothing_supported"
+
+
+def _problems(
+    read: ReadDraft, labelled: LabelledText, sentences: tuple[AnswerSentence, ...], *, is_answer: bool
+) -> tuple[DraftProblem, ...]:
+    cited = labelled.labels or labelled.unknown
+    if not is_answer:
+        return read.problems
+    if not sentences:
+        return (*read.problems, "labels_only") if cited else read.problems
+    return read.problems if labelled.labels else (*read.problems, "no_citations")
+
+
+def _weighed(answer: Answer, evidence: Evidence, scorer: SupportScorer | None) -> Answer:
+    """Return the answer with its citations weighed; without a scorer it stays as it is."""
+    if scorer is None:
+        return answer
+    weighed = SupportCheck(evidence, scorer).weigh(answer.sentences)
+    quality = citation_quality(weighed)
+    return replace(
+        answer,
+        sentences=weighed.sentences,
+        citation_recall=quality.recall,
+        citation_precision=quality.precision,
+    )

@@ -1,0 +1,259 @@
+"""Labels in written text: found in every form models write them, brought to one form, and resolved.
+
+The one form is [n], one bracket per label, for a paper that was given; a label that was never given
+becomes [n?] and is never a citation.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Set
+from dataclasses import dataclass
+from itertools import pairwise
+
+from assistant.checking.overlap import best_sentence, score_attribution
+from assistant.checking.thresholds import thresholds
+from assistant.records import AnswerSentence, Citation, Evidence, LabelledPaper
+from corpus.records import Passage
+from corpus.sentences import sentence_spans
+from corpus.text import words
+
+_WORD = r"(?:PUID|paper|reference|ref|source|document|doc|citation)"
+_NUMBER = rf"(?:{_WORD}\s*+(?:[.:]\s*+)?|#|\^)?\d{{1,3}}\??"
+_LIST = rf"{_NUMBER}(?:\s*(?:[,;&]|and|-|–|—)\s*{_NUMBER})*"
+_NOTE = r"(?:†[^\[\]【】\n]{0,80})?"
+# Round brackets hold labels only where PUID says so: "(2)" is an equation or a list item.
+_GROUP = re.compile(
+    rf"\[\[\s*(?P<doubled>{_LIST})\s*\]\]"
+    rf"|\[\s*(?P<square>{_LIST})\s*{_NOTE}\]"
+    rf"|[【［]\s*(?P<wide>{_LIST})\s*{_NOTE}[】］]"
+    rf"|\(\s*(?P<round>(?=PUID){_LIST})\s*\)",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(rf"(\d{{1,3}})\s*+[-–—]\s*+(?:{_WORD}\s*+(?:[.:]\s*+)?)?(\d{{1,3}})(?!\d)", re.IGNORECASE)
+_LABEL = re.compile(r"\[(?P<known>\d{1,3})\]|\[(?P<unknown>\d{1,3})\?\]")
+_RUN = re.compile(r"\[\d{1,3}\??\](?:[\s,;]*\[\d{1,3}\??\])*")
+_LEADING_RUN = re.compile(rf"\s*[(*_]{{0,3}}{_RUN.pattern}[)*_]{{0,3}}[.,;]?\s*")
+# Everything a group may hold before its bracket closes, its last word perhaps half.
+_HALF_GROUP = rf"(?:[\d\s,;&#^:.?–—-]|{_WORD}|and)*[a-z]{{0,9}}{_NOTE}$"
+_HALF_WRITTEN = re.compile(
+    rf"(?:\[?[\[【［]{_HALF_GROUP}|\(\s*(?:P|PU|PUI)?$|\(\s*(?=PUID){_HALF_GROUP})", re.IGNORECASE
+)
+_MARKUP = re.compile(r"^\s{0,200}+(?:[-*+•]|\d{1,2}[.)]|#{1,6}|>)\s+|\*\*|__|`", re.MULTILINE)
+# Where a full stop stands before the labels, one after them is theirs, not the sentence's.
+_LABELS_AND_STOP = re.compile(rf"(?<=[.,;:!?])\s*{_RUN.pattern}[.,;]")
+_EMPTY_BRACKETS = re.compile(r"\(\s*(?:(?:see|cf\.?|e\.g\.,?)\s*)?\)", re.IGNORECASE)
+_LEADING_STOPS = re.compile(r"^(?:[.,;:]\s*)+(?!\d)")
+_HEADING = re.compile(r"\s*#{1,6}\s")
+LONGEST_RANGE = 15
+
+# Leads a citation to a passage: from its label, the claim and the paper.
+Resolve = Callable[[int, str, LabelledPaper], Citation]
+SHORTEST_CLAIM = 3
+# What is bold or emphasised as a whole, on a line of its own, is a heading in all but name.
+_BOLD_LINE = re.compile(r"(?:[-*+]\s+|\d{1,2}[.)]\s+)?(\*\*|__)[^*_\n]{1,120}\1:?", re.DOTALL)
+_SOURCES = (
+    r"(?:papers?|passages?|sources?|documents?|texts?|excerpts?|evidence|abstracts?|collection|material)"
+)
+_OPEN = re.compile(
+    # "The papers do not say ...", "None of the passages reports ..."
+    rf"\b{_SOURCES}\b[^.;]{{0,60}}\b(?:do|does|did|is|are|was|were|has|have|can|could)(?:n['’]t|\s*not)\b"
+    rf"|\b(?:none|neither|nothing|no|little|nowhere)\b(?:\s+\w+){{0,4}}\s+{_SOURCES}\b"
+    rf"|\b(?:not|n['’]t)\s+(?:\w+\s+){{0,2}}"
+    rf"(?:addressed|answered|covered|discussed|mentioned|reported|described|stated|specified|provided|given|"
+    rf"determined|found|known|said|clear)\b"
+    rf"|\b(?:remains?|is|are|left)\s+(?:an?\s+)?(?:still\s+)?(?:open|unclear|unknown|unanswered|unresolved)\b"
+    rf"|\bunclear\s+(?:whether|how|why|what|which|if)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledText:
+    """A text with its labels in the one form."""
+
+    text: str
+    labels: tuple[int, ...]
+    unknown: tuple[str, ...]
+
+
+def normalise_labels(text: str, known: Set[int]) -> LabelledText:
+    """Bring every label in `text` to the one form; a label twice in one group is written once."""
+    labels: dict[int, None] = {}
+    unknown: dict[str, None] = {}
+
+    def rewrite(group: re.Match[str]) -> str:
+        numbers = _labels(group)
+        if not numbers:
+            return group[0]
+        for number in numbers:
+            if number in known:
+                labels[number] = None
+            else:
+                unknown[str(number)] = None
+        return "".join(f"[{number}]" if number in known else f"[{number}?]" for number in numbers)
+
+    return LabelledText(_GROUP.sub(rewrite, text), tuple(labels), tuple(unknown))
+
+
+def without_labels(text: str) -> str:
+    """Return foreign text in which nothing can be read as a label: "[12]" becomes "(12)"."""
+
+    def plain(group: re.Match[str]) -> str:
+        if not _labels(group):
+            return group[0]
+        inner = group[0][1:-1].strip("[] ")
+        return f"〔{inner}〕" if group["round"] else f"({inner})"
+
+    return _GROUP.sub(plain, text)
+
+
+def hold_back(text: str) -> tuple[str, str]:
+    """Split text that is still being written into what can be shown and a tail that may be half a label."""
+    half = _HALF_WRITTEN.search(text)
+    cut = half.start() if half else len(text)
+    return text[:cut], text[cut:]
+
+
+def check_sentences(
+    text: str, evidence: Evidence, resolve: Resolve | None = None
+) -> tuple[AnswerSentence, ...]:
+    """Return the sentences of a text with normalised labels, every citation resolved and scored.
+
+    `resolve` is for what weighs citations by their support afterwards, and so leads them itself.
+    """
+    return tuple(
+        _check_sentence(text, start, end, evidence, resolve or resolve_citation)
+        for start, end in _sentences(text)
+        if _has_words(text[start:end]) and not _is_mere_heading(text[start:end])
+    )
+
+
+def _is_mere_heading(sentence: str) -> bool:
+    return _HEADING.match(sentence) is not None and _LABEL.search(sentence) is None
+
+
+def plain_claim(text: str) -> str:
+    """Return a sentence without its labels and Markdown."""
+    bare = _MARKUP.sub("", _RUN.sub("", _LABELS_AND_STOP.sub("", text)))
+    line = " ".join(_EMPTY_BRACKETS.sub("", bare).split())
+    return _LEADING_STOPS.sub("", re.sub(r"(?<!\s)\s++([.,;:!?])", r"\1", line))
+
+
+def resolve_citation(label: int, claim: str, paper: LabelledPaper) -> Citation:
+    """Return the passage and sentence of a paper that carry `claim` best, with its overlap."""
+    found = [(best_sentence(claim, _texts(passage)), passage) for passage in paper.passages]
+    (sentence, likeness), passage = max(found, key=lambda entry: entry[0][1])
+    return Citation(
+        label=label,
+        claim=claim,
+        passage_id=passage.id,
+        sentence=sentence if likeness >= thresholds().overlap.marked else None,
+        evidence=passage.sentence_text(sentence),
+        overlap=score_attribution(claim, passage.text),
+    )
+
+
+def _texts(passage: Passage) -> list[str]:
+    return [passage.sentence_text(index) for index in range(len(passage.sentences))]
+
+
+def _labels(group: re.Match[str]) -> tuple[int, ...]:
+    """Return the labels of a group, each once; none of an interval ("[0, 1]"), for labels begin at 1."""
+    numbers = tuple(dict.fromkeys(_numbers(next(filter(None, group.groups())))))
+    return () if 0 in numbers and len(numbers) > 1 else numbers
+
+
+def _numbers(group: str) -> Iterator[int]:
+    """Yield the numbers of a group in order, "3-5" as 3, 4, 5."""
+    position = 0
+    while found := _RANGE.search(group, position):
+        first, last = int(found[1]), int(found[2])
+        yield from _plain_numbers(group[position : found.start()])
+        yield from range(first, last + 1) if 0 <= last - first < LONGEST_RANGE else (first, last)
+        position = found.end()
+    yield from _plain_numbers(group[position:])
+
+
+def _plain_numbers(text: str) -> Iterator[int]:
+    yield from (int(number) for number in re.findall(r"\d+", text))
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield sentence spans; labels after a full stop, or alone on a line, belong to the sentence before."""
+    starts: list[int] = []
+    before = ""
+    for start, end in sentence_spans(text):
+        begin = _after_leading_labels(text, start, end, before) if starts else start
+        joins = starts and (_only_labels(text[begin:end]) or _only_labels(text[starts[-1] : begin]))
+        if begin < end and not joins:
+            starts.append(begin)
+        before = text[start:end]
+    while len(starts) > 1 and _only_labels(text[starts[-1] :]):
+        starts.pop()
+    yield from pairwise([*starts, len(text)])
+
+
+def _after_leading_labels(text: str, start: int, end: int, before: str) -> int:
+    leading = _LEADING_RUN.match(text, start, end)
+    if leading is None:
+        return start
+    # "[2] It ..." on a line of its own is labelled at its beginning.
+    opens_line = "\n" in before[len(before.rstrip()) :] and leading.end() < end
+    return start if opens_line else leading.end()
+
+
+def _only_labels(text: str) -> bool:
+    return _LABEL.search(text) is not None and not _has_words(text)
+
+
+def _has_words(text: str) -> bool:
+    return bool(words(plain_claim(text)))
+
+
+def _check_sentence(text: str, start: int, end: int, evidence: Evidence, resolve: Resolve) -> AnswerSentence:
+    sentence = text[start:end]
+    found = list(_LABEL.finditer(sentence))
+    claim = plain_claim(sentence)
+    citations = [
+        resolve(label, part, paper)
+        for label, part in _claims(sentence, claim).items()
+        if (paper := evidence.paper(label)) and paper.passages
+    ]
+    labels = tuple(dict.fromkeys(int(label["known"]) for label in found if label["known"]))
+    return AnswerSentence(
+        start=start,
+        end=end,
+        claim=claim,
+        labels=labels,
+        citations=tuple(citations),
+        needs_citation=not labels and needs_citation(sentence, claim),
+        unknown_labels=tuple(dict.fromkeys(label["unknown"] for label in found if label["unknown"])),
+    )
+
+
+def _claims(sentence: str, claim: str) -> dict[int, str]:
+    """Return for each label of a sentence the text that its runs of markers close (TruthReader).
+
+    A single run closes the whole sentence, and so does one that has hardly any text of its own.
+    """
+    runs = list(_RUN.finditer(sentence))
+    claims: dict[int, list[str]] = {}
+    begin = 0
+    for run in runs:
+        closed = plain_claim(sentence[begin : run.start()])
+        whole = len(runs) == 1 or len(words(closed)) < SHORTEST_CLAIM
+        for label in dict.fromkeys(
+            int(found["known"]) for found in _LABEL.finditer(run[0]) if found["known"]
+        ):
+            claims.setdefault(label, []).append(claim if whole else closed)
+        begin = run.end()
+    return {label: claim if claim in parts else " ".join(parts) for label, parts in claims.items()}
+
+
+def needs_citation(sentence: str, claim: str) -> bool:
+    """Return True if an uncited sentence makes a claim; `claim` is the sentence without labels and Markdown.
+
+    Headings, lead-ins to a list, questions and what is said of the papers' own gaps make none.
+    """
+    if len(words(claim)) < SHORTEST_CLAIM or claim.endswith((":", "?")):
+        return False
+    return _BOLD_LINE.fullmatch(sentence.strip()) is None and _OPEN.search(claim) is None

@@ -1,0 +1,174 @@
+"""What is compared between a claim and the sentences that may carry it, as numbers for the support score."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from assistant.checking.comparable_text import Quantity, Statement, read_statement
+
+READ_CLOSELY = 4
+TOGETHER = 3
+NAME_WEIGHT = 1.5
+MANY_SENTENCES = 400
+LETTERS = 6
+MANY_NAMES = 3
+POLARITY_FROM = 2
+UNNAMED_DENIAL = 0.2
+# A long sentence shares words by chance: each of its words costs as much as a five-hundredth of the claim.
+LENGTH_COST = 0.002
+# Labels and addresses are no part of what is claimed.
+_NOT_SAID = re.compile(r"\[\d{1,3}\??\]|https?://\S+")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A claim beside the sentences that may carry it; `close` are the few that share most with it.
+
+    `weights` tell how much each stem of the claim counts: the rarer in the evidence, the more.
+    """
+
+    claim: Statement
+    sentences: tuple[Statement, ...]
+    weights: Mapping[str, float]
+    close: tuple[int, ...]
+
+
+def said(text: str) -> str:
+    """Return a text without the labels and addresses in it, white space made one form."""
+    return " ".join(_NOT_SAID.sub(" ", text).split())
+
+
+def read_closely(claim: str, sentences: Sequence[str], most: int = READ_CLOSELY) -> Reading:
+    """Read a claim and its sentences, and choose the few sentences that share most with it."""
+    stated = read_statement(said(claim))
+    read = tuple(read_statement(said(sentence)) for sentence in sentences)
+    weights = _weights(stated, read)
+    scores = [_coverage(stated, weights, [one]) - LENGTH_COST * len(one.stems) for one in read]
+    close = sorted((index for index, one in enumerate(read) if one.words), key=lambda index: -scores[index])
+    return Reading(stated, read, weights, tuple(close[:most]))
+
+
+def best_first(reading: Reading, likeness: Sequence[float]) -> tuple[int, ...]:
+    """Return the close sentences by how much of the claim they carry, in words and in meaning.
+
+    `likeness` are the cosines of the claim and each close sentence.
+    """
+    shares = [
+        _coverage(reading.claim, reading.weights, [reading.sentences[index]]) for index in reading.close
+    ]
+    scores = {index: share + like for index, share, like in zip(reading.close, shares, likeness, strict=True)}
+    return tuple(sorted(reading.close, key=lambda index: -scores[index]))
+
+
+def compare(
+    reading: Reading, order: Sequence[int], likeness: Sequence[float], pooled: float
+) -> dict[str, float]:
+    """Return the features by name: `order` as by `best_first`, `pooled` the cosine with the best together."""
+    return {
+        **_shared_words(reading, order),
+        "meaning_together": pooled,
+        "meaning_best": max(likeness),
+        **_numbers(reading, order),
+        **_names(reading, order),
+        **_polarity(reading, order),
+        "claim_length": math.log1p(len(reading.claim.words)),
+        "sentences": math.log1p(min(len(reading.sentences), MANY_SENTENCES)),
+    }
+
+
+def _weights(claim: Statement, sentences: Sequence[Statement]) -> dict[str, float]:
+    holding = Counter(stem for sentence in sentences for stem in set(sentence.stems))
+    rarity = {stem: math.log1p((len(sentences) + 1) / (holding[stem] + 0.5)) for stem in claim.stems}
+    return {stem: rare * (NAME_WEIGHT if stem in claim.names else 1) for stem, rare in rarity.items()}
+
+
+def _coverage(claim: Statement, weights: Mapping[str, float], sentences: Sequence[Statement]) -> float:
+    """Return the share of the claim that stands in the sentences; a number counts as much as a rare name."""
+    held = set[str]().union(*(sentence.stems for sentence in sentences))
+    each = max(weights.values(), default=1.0)
+    numbers = set(claim.numbers)
+    found = sum(weight for stem, weight in weights.items() if stem in held)
+    found += each * (len(numbers) - len(_missing(numbers, sentences)))
+    whole = sum(weights.values()) + each * len(numbers)
+    return found / whole if whole else 0.0
+
+
+def _missing(numbers: Iterable[Quantity], sentences: Sequence[Statement]) -> list[Quantity]:
+    given = [quantity for sentence in sentences for quantity in sentence.numbers]
+    return [number for number in numbers if not any(number.says(quantity) for quantity in given)]
+
+
+def _shared_words(reading: Reading, order: Sequence[int]) -> dict[str, float]:
+    claim, sentences = reading.claim, reading.sentences
+    few = [sentences[index] for index in order[:TOGETHER]]
+    windows = [sentences[max(0, index - 1) : index + 2] for index in order]
+    letters = _letters(claim)
+    held = set[str]().union(*(_letters(sentence) for sentence in few))
+    nearby = max(_coverage(claim, reading.weights, window) for window in windows)
+    return {
+        "words_nearby": nearby,
+        "words_scattered": _coverage(claim, reading.weights, sentences) - nearby,
+        "letters": len(letters & held) / max(1, len(letters)),
+    }
+
+
+def _letters(statement: Statement) -> set[str]:
+    """Return every run of six letters: words in other forms, and their neighbours, share many."""
+    text = " ".join(statement.words)
+    return {text[at : at + LETTERS] for at in range(max(1, len(text) - LETTERS + 1))}
+
+
+def _numbers(reading: Reading, order: Sequence[int]) -> dict[str, float]:
+    numbers = set(reading.claim.numbers)
+    count = max(1, len(numbers))
+    missing = len(_missing(numbers, reading.sentences))
+    near = len(_missing(numbers, [reading.sentences[index] for index in order]))
+    return {
+        "numbers_found": (len(numbers) - missing) / count,
+        "number_missing": float(missing > 0),
+        "numbers_missing": missing / count,
+        "numbers_missing_near": near / count,
+    }
+
+
+def _names(reading: Reading, order: Sequence[int]) -> dict[str, float]:
+    names = reading.claim.names
+    held = {stem for sentence in reading.sentences for stem in sentence.stems}
+    near = {stem for index in order for stem in reading.sentences[index].stems}
+
+    def without(stems: set[str]) -> float:
+        return min(sum(weight for name, weight in names.items() if name not in stems), MANY_NAMES)
+
+    return {
+        "names_missing": without(held) / MANY_NAMES,
+        "names_missing_near": without(near) / MANY_NAMES,
+    }
+
+
+def _polarity(reading: Reading, order: Sequence[int]) -> dict[str, float]:
+    """Compare negations and directions with those of the best sentences, not of the whole evidence."""
+    claim, best = reading.claim, [reading.sentences[index] for index in order[:POLARITY_FROM]]
+    negated = set[str]().union(*(sentence.negated for sentence in best))
+    affirmed = set[str]().union(*(set(sentence.stems) - sentence.negated for sentence in best))
+    sides = set[int]().union(*(sentence.directions for sentence in best))
+    return {
+        "negation_added": _negation_added(claim, negated, affirmed),
+        "negation_lost": max(_negation_lost(claim, sentence) for sentence in best),
+        "direction_missing": len(claim.directions - sides) / max(1, len(claim.directions)),
+        "direction_reversed": float(bool(claim.directions and sides) and not claim.directions & sides),
+    }
+
+
+def _negation_added(claim: Statement, negated: Set[str], affirmed: Set[str]) -> float:
+    """Tell how surely the claim denies what the sentences affirm; to deny what they do not name says less."""
+    if not claim.negations or claim.negated & negated:
+        return 0.0
+    return 1.0 if claim.negated & affirmed else UNNAMED_DENIAL
+
+
+def _negation_lost(claim: Statement, sentence: Statement) -> float:
+    """Return the share of what the sentence denies that the claim affirms."""
+    affirmed = set(claim.stems) - claim.negated
+    return len(affirmed & sentence.negated) / max(1, len(sentence.negated))

@@ -1,0 +1,73 @@
+"""How well a claim is carried by the text it cites; the only file that imports rouge_score."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from assistant.checking.thresholds import Bars, thresholds
+from assistant.records import AnswerSentence
+
+if TYPE_CHECKING:
+    from rouge_score.rouge_scorer import RougeScorer
+
+ScoreWord = Literal["weak", "partial", "strong"]
+
+
+def score_attribution(claim: str, evidence: str) -> float:
+    """Return ROUGE-1 precision of `claim` against `evidence`, 0..1 (TruthReader, section 2)."""
+    return float(_scorer().score(evidence, claim)["rouge1"].precision)
+
+
+def overlap_word(overlap: float) -> ScoreWord:
+    """Return the word that stands beside an overlap score."""
+    return _word(overlap, thresholds().overlap)
+
+
+def support_word(support: float) -> ScoreWord:
+    """Return the word that stands beside a support score."""
+    return _word(support, thresholds().support)
+
+
+# How the word beside a score is found, by the score's name.
+WORD_BESIDE: dict[str, Callable[[float], ScoreWord]] = {"overlap": overlap_word, "support": support_word}
+
+
+def is_weak(sentence: AnswerSentence) -> bool:
+    """Return True if what a sentence cites hardly supports it, by overlap where support was not measured."""
+    if not sentence.citations:
+        return False
+    if sentence.support is not None:
+        return support_word(sentence.support) == "weak"
+    supports = [one.support for one in sentence.citations if one.support is not None]
+    if supports:
+        return support_word(max(supports)) == "weak"
+    return overlap_word(max(citation.overlap for citation in sentence.citations)) == "weak"
+
+
+def _word(score: float, bars: Bars) -> ScoreWord:
+    if score < bars.partial:
+        return "weak"
+    return "partial" if score < bars.strong else "strong"
+
+
+def likeness(claim: str, sentence: str) -> float:
+    """Return how like two texts are: ROUGE-1 F1, 0..1."""
+    return float(_scorer().score(sentence, claim)["rouge1"].fmeasure)
+
+
+def best_sentence(claim: str, sentences: Sequence[str]) -> tuple[int, float]:
+    """Return index and score of the sentence most like `claim`; (0, 0.0) when there is none.
+
+    The score is ROUGE-1 F1: precision alone would always prefer the longest sentence.
+    """
+    scores = [likeness(claim, sentence) for sentence in sentences]
+    best = max(range(len(scores)), key=scores.__getitem__, default=0)
+    return best, scores[best] if scores else 0.0
+
+
+@cache
+def _scorer() -> "RougeScorer":
+    # Here, because it brings a second of imports that only checking needs.
+    from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415
+
+    return RougeScorer(["rouge1"])

@@ -1,0 +1,220 @@
+"""When the corpus cannot answer: before writing, because nothing is near; after it, because nothing holds."""
+
+import math
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from assistant.checking.thresholds import thresholds
+from assistant.questions import content_words, names_in, stems, vocabulary
+from assistant.records import Answer, NearestPassage, Refusal, RefusalReason, Rewrite
+from corpus.language import holds, spelt_as, stem
+from corpus.records import Hit, PaperHits, Scope, parse_topic_key
+from corpus.store import Corpus
+from corpus.text import words
+
+# Short words that other languages are full of and English has not.
+_FOREIGN = frozenset(
+    """
+    der die das und ist sind welche wie für mit nicht ein eine gibt auf von zu im warum wann wird werden kann
+    bei le la les des une est sont quelle quelles quels quel que qu'est-ce c'est comment pourquoi pour dans
+    avec qui sur el los las cuáles qué cómo para con por una del son gli che come quali sono il di della
+    delle perché het een zijn welke hoe voor niet waarom os quais como uma não
+    """.split()
+)
+# "Von Mises", "de la Cruz", "El Niño", "Die Hard" are names in any language.
+_NAME_PARTICLES = re.compile(
+    r"\b(?:(?i:von|van|der|die|das|de|del|della|di|do|dos|das|le|la|les|el|los|las|il|zu)\s{1,3}){1,3}(?=[A-Z])"
+)
+
+# "How far does it compress": what is asked, not what it is asked of.
+_DEGREE = re.compile(
+    r"\bhow (\w{1,20}) (?:is|are|was|were|do|does|did|can|could|has|have|had|should|will|would|may)\b",
+    re.IGNORECASE,
+)
+
+SHORTEST_NAME = 3
+TITLES = 3  # papers or collections named as what is covered
+
+
+def cannot_answer(rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> RefusalReason | None:
+    """Return why the papers found cannot answer, None when they may (the gate before writing)."""
+    if not papers:
+        return "empty_corpus"
+    if len(papers) == 1 and (rewrite.kind == "summary" or not _names_a_subject(rewrite.search_query)):
+        return None  # What is asked is asked of the paper: "What are its limits?"
+    if answerability(rewrite.search_query, papers) >= thresholds().refusal.enough:
+        return None
+    return "language" if is_foreign(rewrite.question) else "nothing_relevant"
+
+
+def _names_a_subject(query: str) -> bool:
+    return any(weight == 1.0 for weight in _weights(query).values())
+
+
+def answerability(query: str, papers: tuple[PaperHits, ...]) -> float:
+    """Return how likely the papers found answer a query, about 0..1.5.
+
+    A passage may be near a question in all but the thing asked about, so words count beside the cosine: those
+    that nothing found holds, and names the most.
+    """
+    limits = thresholds().refusal
+    near = max((hit.dense or 0.0 for found in papers for hit in found.hits), default=0.0)
+    texts = [
+        _read(f"{found.paper.title} {hit.passage.text}", query) for found in papers for hit in found.hits
+    ]
+    names = [_squashed(name) for name in names_in(query)]
+    held = {word: [text.has(word, names) for text in texts] for word in _weights(query)}
+    # The fewer passages hold a word, the more it tells: "text" stands in most of them, "coherence" in few.
+    # Not so of a word of asking: that no passage says "criticised" tells nothing of its subject.
+    weights = {
+        word: weight if weight < 1.0 else math.log((2 + len(texts)) / (1 + sum(held[word])))
+        for word, weight in _weights(query).items()
+    }
+    total = sum(weights.values()) or 1.0
+    best = max(
+        (sum(weights[word] for word in weights if held[word][at]) for at in range(len(texts))), default=0.0
+    )
+    missing = sum(weight for word, weight in weights.items() if not any(held[word]))
+    unnamed = sum(not any(name in text.squashed for text in texts) for name in names)
+    together = any(map(_is_telling, names)) and any(
+        all(name in text.squashed for name in names) for text in texts
+    )
+    score = near + limits.words * best / total - limits.missing * missing / total
+    return score + limits.named * together - limits.unnamed * unnamed / max(1, len(names))
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A passage with its title as its stems, and as its letters and digits alone."""
+
+    stems: frozenset[str]
+    squashed: str
+
+    def has(self, word: str, names: Collection[str]) -> bool:
+        return holds(self.stems, word) or (word in names and word in self.squashed)
+
+
+def _read(text: str, query: str) -> _Text:
+    return _Text(spelt_as(query, text, stems(text)), _squashed(text))
+
+
+def _is_telling(name: str) -> bool:
+    return len(name) >= SHORTEST_NAME
+
+
+def _weights(query: str) -> dict[str, float]:
+    """Return the stems of a query's words: what it is about counts 1, what is asked of it less."""
+    known, part = vocabulary(), thresholds().refusal.part_word
+    asking = known.aspects | known.verbs | known.judging | {how.lower() for how in _DEGREE.findall(query)}
+    return {
+        stem(word): part if word in asking else 1.0
+        for word in content_words(query)
+        if word not in known.frame
+    }
+
+
+def _squashed(text: str) -> str:
+    """Return letters and digits alone: "MS MARCO", "MS-MARCO" and "MSMARCO" are one name."""
+    return "".join(character for character in text.lower() if character.isalnum())
+
+
+def is_foreign(question: str) -> bool:
+    """Return True if a question is surely not English, by its letters and its short words."""
+    letters = [character for character in question if character.isalpha()]
+    latin = sum("LATIN" in unicodedata.name(character, "") for character in letters)
+    if letters and latin < len(letters) / 2:
+        return True
+    asked = words(question)
+    if _FOREIGN.isdisjoint(words(_NAME_PARTICLES.sub(" ", question))):
+        return False
+    english = sum(word in vocabulary().function for word in asked)
+    return sum(word in _FOREIGN for word in asked) > english
+
+
+def refuse(reason: RefusalReason, papers: tuple[PaperHits, ...], searched: str, said: str = "") -> Answer:
+    """Return a refusal as an answer; `searched` names what was searched, `said` is the model's own reason."""
+    count = thresholds().refusal.nearest
+    hits = sorted(
+        ((hit, found) for found in papers for hit in found.hits), key=lambda pair: _nearness(pair[0])
+    )
+    nearest = tuple(
+        NearestPassage(hit.passage.id, found.paper.id, found.paper.title, hit.passage.text, hit.dense or 0.0)
+        for hit, found in hits[:count]
+    )
+    return Answer("", (), Refusal(reason, _message(reason, searched, said), nearest))
+
+
+def with_coverage(answer: Answer, corpus: Corpus, scope: Scope) -> Answer:
+    """Return an answer, a refusal with what was searched: titles and the main topics."""
+    if answer.refusal is None:
+        return answer
+    return replace(answer, refusal=replace(answer.refusal, covers=tuple(_covered(corpus, scope))))
+
+
+def _covered(corpus: Corpus, scope: Scope) -> Iterator[str]:
+    if scope.papers:
+        titles = [paper.title for paper in corpus.papers_by_id(scope.papers[:TITLES])]
+        count = len(scope.papers)
+    else:
+        collections = scope.collections or corpus.collection_ids()
+        titles = [corpus.collection(identifier).title for identifier in collections[:TITLES]]
+        count = len(collections)
+    yield from titles
+    if count > len(titles):
+        yield f"and {count - len(titles):,} more"
+    names = _named_once(parse_topic_key(key)[1] for key in corpus.statistics.topic_counts(scope))
+    if topics := ", ".join(islice(names, thresholds().refusal.topics)):
+        yield f"Topics: {topics}"
+
+
+def _named_once(names: Iterable[str]) -> Iterator[str]:
+    """Yield each name once: a field and a method may differ in case, a hyphen or a word's form alone."""
+    seen: set[str] = set()
+    for name in names:
+        key = stem(_squashed(name))
+        if key not in seen:
+            seen.add(key)
+            yield name
+
+
+def nothing_holds(answer: Answer) -> bool:
+    """Return True if nothing that an answer says is held by what it cites (the gate after writing).
+
+    An answer whose claims were not scored, or which cites nothing at all, is not judged by this.
+    """
+    claims = [sentence.support for sentence in answer.sentences if sentence.citations]
+    scored = [support for support in claims if support is not None]
+    if not scored or len(scored) < len(claims) or answer.citation_recall:
+        return False
+    return max(scored) < thresholds().refusal.unsupported
+
+
+def _nearness(hit: Hit) -> float:
+    return -(hit.dense or 0.0)
+
+
+def _message(reason: RefusalReason, searched: str, said: str) -> str:
+    match reason:
+        case "empty_corpus":
+            return f"There is nothing to search in {searched}. Widen the scope, or index a collection."
+        case "language":
+            return (
+                f"No passage in {searched} answers this as it is asked. The papers and the search are in "
+                "English: ask in English."
+            )
+        case "nothing_relevant":
+            return f"No passage in {searched} answers this. Try other words, or look in more papers."
+        case "nothing_written":
+            return (
+                "The writer's reply held no sentence that could be checked. The papers may well answer this: "
+                "ask again, or choose another writer."
+            )
+        case "nothing_supported":
+            reason_given = f" The writer's reason: {said}" if said else ""
+            return (
+                f"The passages found in {searched} do not answer this.{reason_given} "
+                "Ask more narrowly, or have more papers read."
+            )

@@ -1,0 +1,169 @@
+"""Citations weighed by what supports the claim: where each leads, how well it holds, what was needed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from assistant.checking.overlap import likeness, score_attribution
+from assistant.checking.scorer import Support, SupportReader, SupportScorer
+from assistant.checking.thresholds import thresholds
+from assistant.records import AnswerSentence, Citation, Evidence, LabelledPaper
+from corpus.records import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class CitationQuality:
+    """Recall and precision of an answer's citations, 0..1 (ALCE, section 4); None of nothing to count."""
+
+    recall: float | None
+    precision: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """Sentences with their citations weighed, and for each sentence which of its labels are needed."""
+
+    sentences: tuple[AnswerSentence, ...]
+    needed: tuple[frozenset[int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """The sentence that carries a claim best, and how well, 0..1."""
+
+    passage_id: str
+    sentence: int
+    text: str
+    support: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A sentence of a paper and where it stands."""
+
+    text: str
+    passage: Passage
+    index: int
+
+
+class SupportCheck:
+    """Weighs the citations of one answer against the papers that were given."""
+
+    def __init__(self, evidence: Evidence, scorer: SupportScorer) -> None:
+        self._reader: SupportReader = scorer.reader()
+        self._known: dict[tuple[str, tuple[int, ...]], Support] = {}
+        self._places = {paper.label: _places(paper) for paper in evidence.papers}
+
+    def weigh(self, sentences: Sequence[AnswerSentence]) -> Weighed:
+        """Return the sentences with every citation led to where its support is best, and scored."""
+        resolved = self._resolved(sentences)
+        needed = []
+        for place, sentence in enumerate(resolved):
+            alone = self._alone(sentence)
+            support = self._together(sentence, alone)
+            resolved[place] = replace(sentence, support=support)
+            needed.append(self._needed(sentence, support, alone))
+        return Weighed(tuple(resolved), tuple(needed))
+
+    def carriers(self, claims: Sequence[str], label: int) -> list[Carrier | None]:
+        """Return for each claim the sentence of a paper that carries it best, None where it has no words."""
+        found = self._support([(claim, (label,)) for claim in claims])
+        return [self._carrier(support, label) for support in found]
+
+    def _carrier(self, support: Support, label: int) -> Carrier | None:
+        if support.sentence is None:
+            return None
+        place = self._places[label][support.sentence]
+        return Carrier(place.passage.id, place.index, place.text, support.score)
+
+    def _together(self, sentence: AnswerSentence, alone: Mapping[int, float]) -> float | None:
+        """Return how well all that a sentence cites carries it: never less than one of them does."""
+        if len(alone) < 2:
+            return next(iter(alone.values()), None)
+        (all_of_them,) = self._support([(sentence.claim, tuple(alone))])
+        return max(all_of_them.score, *alone.values())
+
+    def _resolved(self, sentences: Sequence[AnswerSentence]) -> list[AnswerSentence]:
+        citations = [citation for sentence in sentences for citation in sentence.citations]
+        found = self._support([(citation.claim, (citation.label,)) for citation in citations])
+        led = iter([self._led(citation, one) for citation, one in zip(citations, found, strict=True)])
+        return [
+            replace(sentence, citations=tuple(next(led) for _ in sentence.citations))
+            for sentence in sentences
+        ]
+
+    def _led(self, citation: Citation, support: Support) -> Citation:
+        """Return the citation led to the sentence that supports it best."""
+        if support.sentence is None:
+            return replace(citation, support=support.score)
+        place = self._places[citation.label][support.sentence]
+        bars = thresholds()
+        is_marked = (
+            support.score >= bars.support.supported
+            or likeness(citation.claim, place.text) >= bars.overlap.marked
+        )
+        return replace(
+            citation,
+            passage_id=place.passage.id,
+            sentence=place.index if is_marked else None,
+            evidence=place.text,
+            overlap=score_attribution(citation.claim, place.passage.text),
+            support=support.score,
+        )
+
+    def _alone(self, sentence: AnswerSentence) -> dict[int, float]:
+        """Return how well each label alone carries the whole sentence."""
+        if len(sentence.citations) == 1 and sentence.citations[0].claim == sentence.claim:
+            return {sentence.citations[0].label: sentence.citations[0].support or 0.0}
+        labels = _labels(sentence)
+        found = self._support([(sentence.claim, (label,)) for label in labels])
+        return {label: one.score for label, one in zip(labels, found, strict=True)}
+
+    def _needed(
+        self, sentence: AnswerSentence, support: float | None, alone: Mapping[int, float]
+    ) -> frozenset[int]:
+        """Return the labels that are relevant: each carries the sentence, or the others do not without it."""
+        supported = thresholds().support.supported
+        if support is None or support < supported:
+            return frozenset()
+        doubtful = [label for label, score in alone.items() if score < supported]
+        others = [(sentence.claim, tuple(one for one in alone if one != label)) for label in doubtful]
+        spared = {
+            label
+            for label, (_, rest), without in zip(doubtful, others, self._support(others), strict=True)
+            if max((without.score, *(alone[one] for one in rest))) >= supported
+        }
+        return frozenset(alone.keys() - spared)
+
+    def _support(self, asked: Sequence[tuple[str, tuple[int, ...]]]) -> list[Support]:
+        """Return how well all that the labels of each claim stand for carries it; each is weighed once."""
+        new = [one for one in dict.fromkeys(asked) if one not in self._known]
+        evidence = [[place.text for label in labels for place in self._places[label]] for _, labels in new]
+        weighed = self._reader.weigh([claim for claim, _ in new], evidence)
+        self._known.update(zip(new, weighed, strict=True))
+        return [self._known[one] for one in asked]
+
+
+def citation_quality(weighed: Weighed) -> CitationQuality:
+    """Return ALCE's citation recall and precision, with the support score as the judge of entailment.
+
+    Recall counts the sentences that cite or should; precision the citations, those to papers that were never
+    given among them: they are never needed.
+    """
+    supported = thresholds().support.supported
+    claims = [one for one in weighed.sentences if one.needs_citation or one.labels or one.unknown_labels]
+    recalled = sum((one.support or 0.0) >= supported for one in claims)
+    cited = sum(len(one.citations) + len(one.unknown_labels) for one in claims)
+    needed = sum(len(labels) for labels in weighed.needed)
+    return CitationQuality(recalled / len(claims) if claims else None, needed / cited if cited else None)
+
+
+def _labels(sentence: AnswerSentence) -> tuple[int, ...]:
+    return tuple(citation.label for citation in sentence.citations)
+
+
+def _places(paper: LabelledPaper) -> tuple[_Place, ...]:
+    return tuple(
+        _Place(passage.sentence_text(index), passage, index)
+        for passage in paper.passages
+        for index in range(len(passage.sentences))
+    )

@@ -1,0 +1,95 @@
+"""What is known of a paper when it stands beside others: its sentences by element, and what it is about."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from assistant.checking import without_labels
+from assistant.comparing.extractive.finding import read_sentences
+from assistant.comparing.protocol import SourceText
+from assistant.comparing.records import ElementName, KeyElements
+from assistant.generators import has_no_antecedent, leans, points_away, told
+from corpus.records import Paper
+from corpus.sentences import sentence_spans
+from corpus.text import words
+
+# Of a full text, what stands first says what it is about.
+OPENING_SENTENCES = 30
+FEWEST_WORDS, MOST_WORDS = 5, 50
+# What stands for the elements of a paper that has none: the first sentences of its abstract.
+_INSTEAD: tuple[ElementName, ...] = ("contributions", "results", "conclusions")
+
+
+@dataclass(frozen=True, slots=True)
+class PaperProfile:
+    """A paper as a summary can describe it.
+
+    `sentences` may stand in a summary, by element; `spare` are for a paper of which no element can be used.
+    `opening` is the title and the first sentences; `places` are all sentences of its passages, which carry
+    what is said of it.
+    """
+
+    label: int
+    paper: Paper
+    sentences: Mapping[ElementName, tuple[str, ...]]
+    spare: tuple[str, ...]
+    opening: str
+    places: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        return " ".join(self.paper.title.split())
+
+    def stated(self, names: Sequence[ElementName]) -> tuple[str, ...]:
+        """Return what may be written of some elements, in their order, each sentence once."""
+        return tuple(dict.fromkeys(text for name in names for text in self.sentences.get(name, ())))
+
+
+def read_profile(source: SourceText, elements: KeyElements | None) -> PaperProfile:
+    """Return what can be written of a paper: its elements, or without any, of how its text begins."""
+    paper = source.paper.paper
+    places = tuple(
+        passage.sentence_text(index)
+        for passage in source.paper.passages
+        for index in range(len(passage.sentences))
+    )
+    spare = _opening(source)
+    instead = {name: (text,) for name, text in zip(_INSTEAD, spare, strict=False)}
+    return PaperProfile(
+        label=source.label,
+        paper=paper,
+        sentences=_of_elements(elements) if elements and elements.elements else instead,
+        spare=spare,
+        opening=" ".join((paper.title, *places[:OPENING_SENTENCES])),
+        places=places,
+    )
+
+
+def _of_elements(elements: KeyElements) -> dict[ElementName, tuple[str, ...]]:
+    return {
+        one.name: tuple(text for text in _split(one.text) if can_be_cited(text))
+        for one in elements.elements
+        if one.text
+    }
+
+
+def _opening(source: SourceText) -> tuple[str, ...]:
+    """Return what can be written of the abstract, or of how the text begins: first what the authors do."""
+    paper = source.paper.paper
+    sentences = list(islice(read_sentences(source), OPENING_SENTENCES))
+    first = [one for one in sentences if one.role == "abstract"] or sentences[:8]
+    rewritten = [(one, told(one.text, paper.authors, paper.title)) for one in first]
+    rewritten = [(one, text) for one, text in rewritten if can_be_cited(text)]
+    own = [(one, text) for one, text in rewritten if not (one.is_before or one.is_foreign)]
+    return tuple(text for _, text in sorted(own or rewritten, key=lambda entry: not entry[0].is_own))
+
+
+def can_be_cited(text: str) -> bool:
+    """Return True if a sentence may stand in a summary, read without the ones around it."""
+    is_whole = FEWEST_WORDS <= len(words(text)) <= MOST_WORDS and text[-1:] in '.!”"’)'
+    return is_whole and not (leans(text) or points_away(text) or has_no_antecedent(text))
+
+
+def _split(text: str) -> list[str]:
+    bare = without_labels(text)
+    return [bare[start:end].strip() for start, end in sentence_spans(bare)]

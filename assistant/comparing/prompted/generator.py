@@ -1,0 +1,279 @@
+"""ChatCite's three parts played by a chat model with our prompts."""
+
+import hashlib
+import json
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+
+from pydantic import BaseModel, ValidationError
+
+from assistant.comparing.ledger import StoppedError, Task
+from assistant.comparing.prompted import material
+from assistant.comparing.prompted.replies import (
+    ElementsReply,
+    budget_of,
+    elements_tokens,
+    sentences_tokens,
+    summary_reply,
+    summary_tokens,
+    summary_words,
+    vote_reply,
+    vote_tokens,
+)
+from assistant.comparing.protocol import ComparisonStep, SourceText
+from assistant.comparing.records import (
+    ELEMENT_NAMES,
+    Budget,
+    Candidate,
+    ComparisonOptions,
+    ElementName,
+    TooLongError,
+    Vote,
+)
+from assistant.generators import SAMPLING_TEMPERATURE, Price, call_of, unknown_price
+from assistant.models import ChatModel, Completion, Exchange, bad_reply, complaint, read_reply, reply_problem
+from assistant.prompts import SPARE_TOKENS, SummaryForm, estimate_tokens, form, load_prompt
+from assistant.records import Call, Draft, Message, Parameters, Step
+from corpus.text import storable
+
+# What models write for null.
+_NOT_STATED = frozenset({"", "null", "none", "not stated", "not stated in the text", "n/a"})
+
+
+class PromptedComparer:
+    """A chat model that extracts key elements, continues summaries and votes.
+
+    `context` is what the model takes in, in tokens, its reply included. A call is recorded when its reply has
+    ended, never of one that was stopped. `at_once` is how many calls may be under way. A model that can be
+    held to it returns `summaries` as lists of sentences with their labels. Key elements are kept for
+    everybody, so they are made with the `usual` parameters whatever the visitor's `parameters` are.
+    """
+
+    note = ""
+
+    def __init__(
+        self,
+        model: ChatModel,
+        *,
+        context: int = 32_768,
+        parameters: Parameters | None = None,
+        usual: Parameters | None = None,
+        price: Price = unknown_price,
+        at_once: int = 16,
+        summaries: SummaryForm = "prose",
+    ) -> None:
+        self._model = model
+        self._context = context
+        self.parameters: Parameters | None = parameters or usual or Parameters()
+        self._usual = usual or Parameters()
+        self._price = price
+        self.at_once = at_once
+        self._summaries = summaries
+        self._elements_prompt = load_prompt("elements")
+        self._compare_prompt = load_prompt("compare")
+        self._vote_prompt = load_prompt("vote")
+
+    @property
+    def name(self) -> str:
+        return self._model.id
+
+    @property
+    def label(self) -> str:
+        return self._model.label
+
+    @cached_property
+    def elements_version(self) -> str:
+        """What elements depend on besides the text: the prompt, the form, and how much is read."""
+        prompt = self._elements_prompt
+        parts = [
+            prompt.system,
+            prompt.user,
+            json.dumps(ElementsReply.model_json_schema()),
+            str(self._context),
+        ]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+    def budget(
+        self, sources: Sequence[SourceText], missing: Collection[int], options: ComparisonOptions
+    ) -> Budget:
+        """Return what a comparison takes at most; its tokens are estimated from above."""
+        read = [self._element_messages(source)[1] for source in sources if source.label in missing]
+        return budget_of(read, sources, options, self._written, self._price)
+
+    def extract_key_elements(self, source: SourceText, task: Task) -> Mapping[ElementName, str]:
+        """Return what a text states to each question; raises BadReplyError and ModelError."""
+        left_out, messages = self._element_messages(source)
+        asked = _Asked("elements", messages, self._for_elements, left_out)
+        reply = self._reply(asked, ElementsReply, task)
+        said = {name: reply.model_dump()[name] for name in ELEMENT_NAMES}
+        return {name: text.strip() for name, text in said.items() if text and not _is_null(text)}
+
+    def update_summary(self, step: ComparisonStep, summary: str, sample: int, task: Task) -> Draft:  # noqa: ARG002
+        """Return the summary continued to the new papers; raises BadReplyError and ModelError."""
+        papers = len(step.labels)
+        messages = self._compare_prompt.render(
+            words=str(summary_words(papers)),
+            description=material.render_description(step),
+            references=material.render_references(step),
+            summary=material.render_summary(summary),
+            elements=material.render_new(step),
+            new=" and ".join(f"[{label}]" for label in step.new),
+            form=form(self._summaries),
+        )
+        in_sentences = self._summaries == "sentences"
+        tokens = sentences_tokens(papers) if in_sentences else summary_tokens(papers)
+        asked = _Asked("compare", messages, self._limited(tokens, self._warm))
+        self._check_room(asked)
+        if in_sentences:
+            return Draft(_joined(self._reply(asked, summary_reply(papers), task)))
+        completion = self._write(asked, task)
+        return Draft(completion.text, completion.finish_reason)
+
+    def vote(self, step: ComparisonStep, candidates: Sequence[Candidate], number: int, task: Task) -> Vote:
+        """Return one vote for the best candidate; raises BadReplyError and ModelError."""
+        messages = self._vote_prompt.render(
+            description=material.render_description(step),
+            references=material.render_references(step),
+            candidates=material.render_candidates(candidates),
+            count=str(len(candidates)),
+        )
+        asked = _Asked("vote", messages, self._limited(vote_tokens(), self._warm))
+        self._check_room(asked)
+        reply = self._reply(asked, vote_reply(len(candidates)), task).model_dump()
+        return Vote(number, candidates[reply["choice"] - 1].number, reply["analysis"])
+
+    @property
+    def _given(self) -> Parameters:
+        return self.parameters or Parameters()
+
+    @property
+    def _warm(self) -> float:
+        return max(self._given.temperature, SAMPLING_TEMPERATURE)
+
+    def _written(self, tokens: int) -> int:
+        """Return how many tokens a reply of `tokens` may take; a model that thinks first takes its usual."""
+        usual = max(self._given.max_tokens, self._usual.max_tokens)
+        return min(max(tokens, usual if usual > Parameters().max_tokens else 0), self._context // 2)
+
+    @property
+    def _for_elements(self) -> Parameters:
+        # As exact as the model can be: the same text should give the same elements.
+        return self._limited(elements_tokens(), 0.0, self._usual)
+
+    def _limited(self, tokens: int, temperature: float, given: Parameters | None = None) -> Parameters:
+        given = given or self._given
+        longest = min(max(tokens, given.max_tokens), self._context // 2)
+        return replace(given, temperature=temperature, max_tokens=longest)
+
+    def _element_messages(self, source: SourceText) -> tuple[tuple[str, ...], tuple[Message, ...]]:
+        """Return the passages of a text for which there is no room, and the messages with the others."""
+        bare = self._elements_prompt.render(text="")
+        room = self._context - self._for_elements.max_tokens - SPARE_TOKENS
+        fitting = material.fit_source(source, room - _tokens(bare))
+        kept = {passage.id for passage in fitting.paper.passages}
+        left_out = tuple(one.id for one in source.paper.passages if one.id not in kept)
+        return left_out, self._elements_prompt.render(text=material.render_text(fitting))
+
+    def _check_room(self, asked: "_Asked") -> None:
+        longest = asked.parameters.max_tokens
+        if _tokens(asked.messages) + longest > self._context:
+            raise TooLongError(
+                f"The summaries have become more than {self.label} can take in ({self._context:,} tokens,"
+                f" {longest:,} of them for its reply). Begin a comparison of fewer papers, keep fewer"
+                " summaries, or choose a writer with a longer context."
+            )
+
+    def _write(self, asked: "_Asked", task: Task) -> Completion:
+        """Return a reply in prose, from the record where it has been given before."""
+        if recorded := task.recorded(asked.messages):
+            return _completion(recorded[-1])
+        task.check()
+        started, clock = datetime.now(UTC), time.monotonic()
+        completion = self._streamed(asked, task)
+        seconds = time.monotonic() - clock
+        moment = started.isoformat(timespec="milliseconds")
+        task.add(self._call(asked, Exchange(asked.messages, completion, moment, seconds)))
+        return completion
+
+    def _streamed(self, asked: "_Asked", task: Task) -> Completion:
+        with closing(self._model.stream(asked.messages, asked.parameters)) as reply:
+            while True:
+                try:
+                    next(reply)
+                except StopIteration as end:
+                    completion: Completion = end.value
+                    return completion
+                if task.stopped.is_set():
+                    raise StoppedError(f"The comparison was stopped in {task.name}.")
+
+    def _reply(self, asked: "_Asked", schema: type[BaseModel], task: Task) -> BaseModel:
+        """Return a typed reply, from the record where it has been given before."""
+        messages = asked.messages
+        if recorded := task.recorded(messages):
+            last = _completion(recorded[-1])
+            try:
+                return read_reply(last.text, schema)
+            except ValidationError as error:
+                problem = reply_problem(last, error, schema)
+            if len(recorded) > 1:
+                received = tuple(call.reply for call in recorded)
+                raise bad_reply(self.label, problem, received)
+            messages = (*messages, *complaint(last, problem))
+        task.check()
+        return self._model.reply(
+            messages, asked.parameters, schema, lambda exchange: task.add(self._call(asked, exchange))
+        )
+
+    def _call(self, asked: "_Asked", exchange: Exchange) -> Call:
+        return call_of(
+            asked.step, self._model.id, exchange, asked.parameters, self._price, left_out=asked.left_out
+        )
+
+
+def form_asked_for(calls: Iterable[Call]) -> SummaryForm:
+    """Return the form in which recorded summaries were asked for."""
+    sent = (message.content for call in calls if call.step == "compare" for message in call.messages)
+    return "sentences" if any(form("sentences") in content for content in sent) else "prose"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a model is asked, and for which step; `left_out` are passages for which there was no room."""
+
+    step: Step
+    messages: tuple[Message, ...]
+    parameters: Parameters
+    left_out: tuple[str, ...] = ()
+
+
+def _joined(reply: BaseModel) -> str:
+    """Return a summary in sentences as prose, each sentence's labels before its full stop."""
+    return " ".join(_labelled(one["text"], one["labels"]) for one in reply.model_dump()["sentences"])
+
+
+def _labelled(text: str, labels: Sequence[int]) -> str:
+    body = " ".join(storable(text).split()).rstrip(".!?; ")
+    return f"{body} {''.join(f'[{label}]' for label in dict.fromkeys(labels))}."
+
+
+def _is_null(text: str) -> bool:
+    return text.strip(" .").lower() in _NOT_STATED
+
+
+def _tokens(messages: Sequence[Message]) -> int:
+    return sum(estimate_tokens(message.content) for message in messages)
+
+
+def _completion(call: Call) -> Completion:
+    return Completion(
+        call.reply,
+        call.finish_reason,
+        call.prompt_tokens,
+        call.completion_tokens,
+        call.attempts,
+        call.problem,
+    )

@@ -1,0 +1,141 @@
+"""What stands in the prompts of a comparison: texts, key elements, summaries and candidates, as data."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from assistant.comparing.protocol import ComparisonStep, SourceText
+from assistant.comparing.records import Candidate, KeyElements
+from assistant.prompts import as_data, as_line, as_written, estimate_tokens, mark, render_passage
+from corpus.records import Passage
+
+# Of a long description the beginning; its key elements say the rest.
+DESCRIPTION_WORDS = 250
+# A paper too long for a model is read from where papers say most about themselves.
+_FIRST_READ = (
+    "abstract",
+    "introduction",
+    "conclusion",
+    "limitation",
+    "discussion",
+    "result",
+    "experiment",
+    "evaluation",
+    "method",
+    "approach",
+    "model",
+)
+_NOT_STATED = "not stated"
+
+
+def render_text(source: SourceText) -> str:
+    """Return a text that key elements are extracted from: a paper's passages, or the description."""
+    if source.kind == "description":
+        return _between("the description of a proposed work", as_data(source.paper.paper.abstract))
+    passages = sorted(source.paper.passages, key=lambda passage: passage.number)
+    lines = [f"Title: {as_line(source.paper.paper.title)}", *map(render_passage, passages)]
+    return _between(f"a research paper, its {source.kind}", "\n".join(lines))
+
+
+def fit_source(source: SourceText, room: int) -> SourceText:
+    """Return as much of a text as fits into `room` tokens, by whole passages, where papers say most first.
+
+    The description loses its end instead; a paper keeps at least its first passage.
+    """
+    if source.kind == "description":
+        return _shortened(source, room)
+    room -= estimate_tokens(render_text(with_passages(source, ())))
+    kept: list[Passage] = []
+    for passage in sorted(source.paper.passages, key=_reading_order):
+        room -= estimate_tokens(render_passage(passage)) + 1
+        if kept and room < 0:
+            break
+        kept.append(passage)
+    return with_passages(source, sorted(kept, key=lambda passage: passage.number))
+
+
+def _shortened(source: SourceText, room: int) -> SourceText:
+    fitting = (text for text in shortenings(source) if estimate_tokens(text) <= max(room, 1))
+    return with_description(source, next(fitting, ""))
+
+
+def shortenings(source: SourceText) -> Iterator[str]:
+    """Yield a description, whole and with less and less of it."""
+    text = source.paper.paper.abstract
+    while text:
+        yield text
+        text = text[: len(text) * 3 // 4]
+
+
+def with_description(source: SourceText, text: str) -> SourceText:
+    return replace(source, paper=replace(source.paper, paper=replace(source.paper.paper, abstract=text)))
+
+
+def with_passages(source: SourceText, passages: Sequence[Passage]) -> SourceText:
+    return replace(source, paper=replace(source.paper, passages=tuple(passages)))
+
+
+def _reading_order(passage: Passage) -> tuple[int, int]:
+    heading = passage.section_path.lower()
+    if passage.number == 0:
+        return -1, 0
+    found = [place for place, word in enumerate(_FIRST_READ) if word in heading]
+    return min(found, default=len(_FIRST_READ)), passage.number
+
+
+def render_description(step: ComparisonStep) -> str:
+    """Return the description of the proposed work, with its key elements where they are known."""
+    words = step.about.split()
+    text = " ".join(words[:DESCRIPTION_WORDS]) + (" …" if len(words) > DESCRIPTION_WORDS else "")
+    lines = ["The work that is being proposed:", as_data(text)]
+    if described := step.elements.get(0):
+        lines += _stated(described)
+    return _between("the proposed work", "\n".join(lines))
+
+
+def render_references(step: ComparisonStep) -> str:
+    """Return the references so far, one line each: label, title, year."""
+    lines = [_reference(step.sources[label]) for label in step.labels]
+    return _between("references", "\n".join(lines))
+
+
+def _reference(source: SourceText) -> str:
+    paper = source.paper.paper
+    return f"[{source.label}] {as_line(paper.title)} ({paper.year or 'year unknown'})"
+
+
+def render_new(step: ComparisonStep) -> str:
+    """Return what is known of the new papers: their key elements, or without any their texts."""
+    return "\n\n".join(_render_new(step, label) for label in step.new)
+
+
+def _render_new(step: ComparisonStep, label: int) -> str:
+    source, elements = step.sources[label], step.elements.get(label)
+    if elements and elements.elements:
+        body = "\n".join(_stated(elements, every=True))
+    else:
+        first = source.paper.passages[:1]
+        body = as_data(" ".join(passage.text for passage in first)) or _NOT_STATED
+    return _between(f"key elements of reference {label}", f"{_reference(source)}\n{body}")
+
+
+def _stated(elements: KeyElements, *, every: bool = False) -> Iterator[str]:
+    for one in elements.elements:
+        if one.is_stated or every:
+            name = one.name.replace("_", " ").capitalize()
+            yield f"{name}: {as_line(one.text) or _NOT_STATED}"
+
+
+def render_summary(summary: str) -> str:
+    return _between("summary", as_written(summary)) if summary else "(none: this is the first reference)"
+
+
+def render_candidates(candidates: Sequence[Candidate]) -> str:
+    """Return the candidates by their place, from 1: after a sample that failed it is not their number."""
+    return "\n\n".join(
+        _between(f"draft {place}", as_written(one.text) or "(empty)")
+        for place, one in enumerate(candidates, start=1)
+    )
+
+
+def _between(name: str, body: str) -> str:
+    return f"{mark(name)}\n{body}\n{mark(f'end of {name}')}"

@@ -1,0 +1,137 @@
+"""The forms in which a model replies in a comparison, and what a comparison takes: calls, tokens, price.
+
+It is known before it is begun: calls are counted, tokens estimated from above.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, create_model
+
+from assistant.comparing.admission import leaves_out
+from assistant.comparing.protocol import SourceText
+from assistant.comparing.records import ELEMENT_NAMES, Budget, ComparisonOptions
+from assistant.generators import Price
+from assistant.prompts import estimate_tokens
+from assistant.records import Message
+
+# Characters; the prompts ask for about half of it.
+LONGEST_ELEMENT = 450
+LONGEST_ANALYSIS = 1200
+LONGEST_SENTENCE = 300
+# What a summary may have in sentences beyond one for each reference, and a sentence in labels.
+SPARE_SENTENCES, MOST_LABELS = 4, 5
+# Tokens of what stands in every prompt of a kind beside summaries: instructions, description, elements.
+_COMPARE_PROMPT, _VOTE_PROMPT = 2400, 1800
+_REFERENCE = 40
+# Tokens that replies as long as they are asked for have.
+_ELEMENTS_REPLY, _VOTE_REPLY = 700, 250
+_TOKENS_PER_WORD = 1.5
+_FIRST_WORDS, _WORDS_PER_PAPER = 90, 45
+
+
+class _Reply(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+def _elements_reply() -> type[BaseModel]:
+    fields = {name: (str | None, Field(max_length=LONGEST_ELEMENT)) for name in ELEMENT_NAMES}
+    return create_model("KeyElements", __base__=_Reply, **fields)  # type: ignore[call-overload, no-any-return]
+
+
+# The seven answers, each a string, or null where the text does not state it.
+ElementsReply = _elements_reply()
+
+
+@cache
+def summary_reply(references: int) -> type[BaseModel]:
+    """Return the form of a summary of so many references: sentences, each with labels of theirs."""
+    labels = Literal[tuple(range(1, references + 1))]  # type: ignore[valid-type]
+    sentence = create_model(
+        "Sentence",
+        __base__=_Reply,
+        text=(str, Field(min_length=1, max_length=LONGEST_SENTENCE)),
+        labels=(list[labels], Field(min_length=1, max_length=MOST_LABELS)),  # type: ignore[valid-type]
+    )
+    most = references + SPARE_SENTENCES
+    return create_model(
+        "Summary",
+        __base__=_Reply,
+        sentences=(list[sentence], Field(min_length=1, max_length=most)),  # type: ignore[valid-type]
+    )
+
+
+@cache
+def vote_reply(candidates: int) -> type[BaseModel]:
+    """Return the form of a vote on so many candidates: an analysis, and the number of the best."""
+    numbers = Literal[tuple(range(1, candidates + 1))]  # type: ignore[valid-type]
+    return create_model(
+        "Vote",
+        __base__=_Reply,
+        analysis=(str, Field(max_length=LONGEST_ANALYSIS)),
+        choice=(numbers, ...),  # type: ignore[arg-type]
+    )
+
+
+def summary_words(papers: int) -> int:
+    """Return how many words a summary of so many papers may have."""
+    return _FIRST_WORDS + _WORDS_PER_PAPER * papers
+
+
+def summary_tokens(papers: int) -> int:
+    """Return how many tokens a summary may have before it is cut: twice what is asked for."""
+    return int(2 * _TOKENS_PER_WORD * summary_words(papers))
+
+
+def sentences_tokens(papers: int) -> int:
+    """Return how many tokens the longest summary in sentences has, whatever the tokenizer."""
+    return (papers + SPARE_SENTENCES) * (LONGEST_SENTENCE + 8 * MOST_LABELS + 40)
+
+
+def elements_tokens() -> int:
+    """Return how many tokens the longest reply of its form has, whatever the tokenizer."""
+    return len(ELEMENT_NAMES) * (LONGEST_ELEMENT + 30)
+
+
+def vote_tokens() -> int:
+    return LONGEST_ANALYSIS + 100
+
+
+def budget_of(
+    read: Sequence[Sequence[Message]],
+    sources: Sequence[SourceText],
+    options: ComparisonOptions,
+    written: Callable[[int], int],
+    price: Price,
+) -> Budget:
+    """Return what a comparison takes: `read` are the prompts of the elements still to be extracted.
+
+    `written` returns how many tokens the model takes to write a reply of so many.
+    """
+    papers = len(sources) - 1
+    prompt = sum(estimate_tokens(message.content) for messages in read for message in messages)
+    completion = len(read) * written(_ELEMENTS_REPLY)
+    samples = votes = 0
+    for round_papers, continued in _rounds(papers, options):
+        candidates = continued * options.samples
+        words = int(_TOKENS_PER_WORD * summary_words(round_papers))
+        prompt += candidates * (_COMPARE_PROMPT + _REFERENCE * round_papers + words)
+        completion += candidates * written(words)
+        prompt += options.votes * (_VOTE_PROMPT + _REFERENCE * round_papers + candidates * words)
+        completion += options.votes * written(_VOTE_REPLY)
+        samples += candidates
+        votes += options.votes
+    typed = len(read) + votes
+    return Budget(samples + typed, samples + 2 * typed, prompt, completion, price(prompt, completion))
+
+
+def _rounds(papers: int, options: ComparisonOptions) -> list[tuple[int, int]]:
+    """Return for each round how many papers it has by then, and how many summaries it continues."""
+    if leaves_out(options, "increments"):
+        return [(papers, 1)]
+    rounds, continued = [], 1
+    for number in range(1, papers + 1):
+        rounds.append((number, continued))
+        continued = min(options.keep, continued * options.samples)
+    return rounds

@@ -1,0 +1,37 @@
+"""What written text may hold besides sentences: strong words, and marks at the beginning of a line."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+STRONG = re.compile(r"\*\*(\S(?:[^*\n]*\S)?)\*\*")
+_MARKED = re.compile(r"[ \t]*(?P<mark>[-*•]|\d{1,2}[.)]|#{1,6})[ \t]+")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLine:
+    """A line of an answer: where it lies in the text without its mark, and that mark."""
+
+    start: int
+    end: int
+    mark: str = ""
+
+    @property
+    def is_item(self) -> bool:
+        return bool(self.mark) and not self.mark.startswith("#")
+
+    @property
+    def number(self) -> str:
+        """The number of an item in an ordered list, else ""."""
+        value = self.mark.rstrip(".)")
+        return value if value.isdigit() else ""
+
+
+def answer_lines(text: str) -> Iterator[AnswerLine]:
+    """Yield the lines of an answer."""
+    start = 0
+    for line in text.splitlines(keepends=True):
+        marked = _MARKED.match(line)
+        first = start + (marked.end() if marked else 0)
+        yield AnswerLine(first, start + len(line.rstrip()), marked["mark"] if marked else "")
+        start += len(line)

@@ -1,0 +1,141 @@
+"""A comparison as a LaTeX document, or its grid alone, which cite the papers by the keys of its BibTeX."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from markupsafe import Markup
+
+from assistant import wording
+from assistant.checking import is_weak
+from assistant.comparing import Comparison
+from assistant.comparing import wording as said
+from assistant.exports.answer_text import STRONG, AnswerLine, answer_lines
+from assistant.exports.escaping import in_latex, in_latex_comment, markup
+from assistant.exports.references import citation_keys
+from assistant.exports.rendering import difference_lines, render
+from assistant.records import Answer, AnswerSentence
+
+BIBLIOGRAPHY = "references"
+# A row of a printed table cannot be broken over pages: longer text would run off the page.
+LONGEST_CELL = 320
+_RUN = re.compile(r"(?<!\s)\s*+((?:\[\d{1,3}\])++)")
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+# "[77?]": a label that names no paper.
+_UNKNOWN = re.compile(r"\s*\[(\d{1,3})\?\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a summary in LaTeX."""
+
+    kind: str
+    text: Markup
+
+
+def comparison_to_latex(comparison: Comparison, bibliography: str = BIBLIOGRAPHY) -> str:
+    """Return the summary, the grid and the differences as a document that cites every paper by its key.
+
+    `bibliography` is the name, without its ending, of the file that holds the papers as BibTeX.
+    """
+    keys = _keys_by_label(comparison)
+    name = bibliography if _FILE_NAME.fullmatch(bibliography) else BIBLIOGRAPHY
+    lines = [_line(comparison.answer, line, keys) for line in answer_lines(comparison.answer.text)]
+    return render(
+        "comparison.tex",
+        comparison=comparison,
+        bibliography=markup(name),
+        cautions=tuple(_cautions(comparison)),
+        summary=[(kind, tuple(group)) for kind, group in groupby(lines, lambda line: line.kind == "item")],
+        differences=[_cited(line, keys) for line in difference_lines(comparison)],
+        keys=keys,
+        longest=LONGEST_CELL,
+    )
+
+
+def comparison_to_latex_grid(comparison: Comparison) -> str:
+    """Return the grid alone, to be put into a document; what it needs there stands above it."""
+    keys = _keys_by_label(comparison)
+    return render("grid_alone.tex", comparison=comparison, keys=keys, longest=LONGEST_CELL)
+
+
+def _keys_by_label(comparison: Comparison) -> dict[int, Markup]:
+    """Return the citation keys of a comparison's papers, as its BibTeX has them, by their labels."""
+    papers = comparison.evidence.papers
+    keys = citation_keys([one.paper for one in papers])
+    # Keys are made, or checked, to hold nothing that acts.
+    return {one.label: markup(key) for one, key in zip(papers, keys, strict=True)}
+
+
+def _cautions(comparison: Comparison) -> Iterator[str]:
+    """Yield what readers should know before they use the text."""
+    answer = comparison.answer
+    yield ""
+    yield f"The summary was {said.writer_said(comparison.provenance.generator)}."
+    yield f"Checked: {wording.checked(answer) or 'its citations were not counted'}."
+    yield from (wording.PROBLEMS[problem] for problem in answer.problems)
+    yield from comparison.remarks
+    yield ""
+
+
+def _line(answer: Answer, line: AnswerLine, keys: Mapping[int, Markup]) -> Line:
+    r"""Return a line of the summary, each label as a \cite of its paper's key."""
+    kind = "item" if line.is_item else "heading" if line.mark else "text"
+    return Line(kind, _sentences(answer, line.start, line.end, keys))
+
+
+def _sentences(answer: Answer, start: int, end: int, keys: Mapping[int, Markup]) -> Markup:
+    """Return the answer's text from `start` to `end`, a comment before each sentence that is in doubt."""
+    within = {one.start: one for one in answer.sentences if start <= one.start < end}
+    parts: list[Markup] = []
+    for first, last in pairwise(sorted({start, *within, end})):
+        piece = answer.text[first:last]
+        doubts = [in_latex_comment(doubt) for doubt in _doubts(piece, within.get(first))]
+        if doubts and parts:
+            parts.append(Markup("\n"))
+        parts += [doubt + Markup("\n") for doubt in doubts]
+        parts.append(_cited(_UNKNOWN.sub("", piece), keys))
+    return Markup().join(parts)
+
+
+def _doubts(piece: str, sentence: AnswerSentence | None) -> Iterator[str]:
+    """Yield what readers should know of the sentence that follows."""
+    if sentence and is_weak(sentence):
+        score = "" if sentence.support is None else f" (support {sentence.support:.2f})"
+        yield f"Only weakly supported{score}:"
+    if sentence and sentence.needs_citation:
+        yield "Makes a claim and cites nothing:"
+    unknown = dict.fromkeys(_UNKNOWN.findall(piece))
+    yield from (f"[{label}?] names no paper that was given, and is left out:" for label in unknown)
+
+
+def _cited(text: str, keys: Mapping[int, Markup]) -> Markup:
+    r"""Return text with every run of labels as one \cite; labels that name no paper stay as they are."""
+    parts: list[Markup] = []
+    position = 0
+    for run in _RUN.finditer(text):
+        labels = dict.fromkeys(int(label) for label in re.findall(r"\d+", run[1]))
+        if not keys.keys() >= labels.keys():
+            continue
+        tie = markup("~" if text[position : run.start()].strip() or parts else "")
+        named = Markup(",").join(keys[label] for label in labels)
+        parts += [_styled(text[position : run.start()]), tie, markup(r"\cite{"), named, Markup("}")]
+        position = run.end()
+    return Markup().join([*parts, _styled(text[position:])])
+
+
+def _styled(text: str) -> Markup:
+    """Return text with its **strong** words as such; white space at its edges stays."""
+    parts = (
+        rf"\textbf{{{in_latex(part)}}}" if index % 2 else _with_edges(part)
+        for index, part in enumerate(STRONG.split(text))
+    )
+    return markup("".join(parts))
+
+
+def _with_edges(text: str) -> str:
+    inner = in_latex(text)
+    if not inner:
+        return " " if text else ""
+    return f"{' ' * text[0].isspace()}{inner}{' ' * text[-1].isspace()}"

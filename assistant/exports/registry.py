@@ -1,0 +1,91 @@
+"""Every file that conversations, comparisons and papers are taken away as, for commands and screens."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeVar
+
+from assistant.comparing import Comparison
+from assistant.exports.html import comparison_to_html, to_html
+from assistant.exports.latex import BIBLIOGRAPHY, comparison_to_latex, comparison_to_latex_grid
+from assistant.exports.markdown import comparison_to_markdown, grid_to_markdown, to_markdown
+from assistant.exports.references import cited_papers, papers_as_bibtex, papers_as_csl_json, papers_as_ris
+from assistant.exports.tables import grid_to_csv, papers_as_csv
+from assistant.records import Conversation
+from assistant.trail import comparison_to_json, to_json
+from corpus.records import Paper
+
+# As the command line calls them; two more are on the screens alone.
+OptionName = Literal["json", "md", "html", "bib", "ris", "csl", "tex", "csv"]
+FormatName = OptionName | Literal["table", "tex_table"]
+Exported = TypeVar("Exported")
+
+
+@dataclass(frozen=True, slots=True)
+class Format(Generic[Exported]):
+    """A file that something can be taken away as; `stem` begins its name, where that is fixed."""
+
+    name: FormatName
+    label: str
+    ending: str
+    mime: str
+    write: Callable[[Exported], str]
+    stem: str = ""
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.stem}.{self.ending}"
+
+
+def _references(
+    papers: Callable[[Exported], Iterable[Paper]], label: str, stem: str = ""
+) -> tuple[Format[Exported], ...]:
+    """Return the formats of references to the papers of something."""
+
+    def written(write: Callable[[Iterable[Paper]], str]) -> Callable[[Exported], str]:
+        return lambda exported: write(papers(exported))
+
+    bib = Format("bib", f"{label}BibTeX", "bib", "application/x-bibtex", written(papers_as_bibtex), stem)
+    ris = written(papers_as_ris)
+    csl = written(papers_as_csl_json)
+    return (
+        bib,
+        Format("ris", f"{label}RIS", "ris", "application/x-research-info-systems", ris, stem),
+        Format("csl", f"{label}CSL-JSON", "csl.json", "application/json", csl, stem),
+    )
+
+
+def _compared_papers(comparison: Comparison) -> Iterable[Paper]:
+    return (one.paper for one in comparison.evidence.papers)
+
+
+CONVERSATION_FORMATS: tuple[Format[Conversation], ...] = (
+    Format("json", "JSON, complete, can be imported", "json", "application/json", to_json),
+    Format("md", "Markdown, to edit and share", "md", "text/markdown", to_markdown),
+    Format("html", "Web page, to read and print", "html", "text/html", to_html),
+    *_references(cited_papers, "Cited papers as "),
+)
+COMPARISON_FORMATS: tuple[Format[Comparison], ...] = (
+    Format("json", "JSON, complete", "json", "application/json", comparison_to_json, "comparison"),
+    Format("md", "Markdown, to edit and share", "md", "text/markdown", comparison_to_markdown, "comparison"),
+    Format("html", "Web page, to read and print", "html", "text/html", comparison_to_html, "comparison"),
+    Format("tex", "LaTeX, with \\cite", "tex", "text/x-tex", comparison_to_latex, "comparison"),
+    # The LaTeX file names it: it is found under this name alone.
+    *_references(_compared_papers, "Its papers as ", BIBLIOGRAPHY),
+    Format("csv", "Key elements as CSV", "csv", "text/csv", grid_to_csv, "key-elements"),
+    Format("table", "Key elements as Markdown", "md", "text/markdown", grid_to_markdown, "key-elements"),
+    Format(
+        "tex_table", "Key elements as LaTeX", "tex", "text/x-tex", comparison_to_latex_grid, "key-elements"
+    ),
+)
+REFERENCE_FORMATS: tuple[Format[Iterable[Paper]], ...] = _references(lambda papers: papers, "", "papers")
+PAPER_FORMATS = (
+    *REFERENCE_FORMATS,
+    Format("csv", "Table as CSV", "csv", "text/csv", papers_as_csv, "papers"),
+)
+
+
+def comparison_text(comparison: Comparison, name: OptionName, file_stem: str) -> str:
+    """Return a comparison in a format; LaTeX takes its references from the BibTeX file of the same stem."""
+    if name == "tex":
+        return comparison_to_latex(comparison, file_stem)
+    return next(one for one in COMPARISON_FORMATS if one.name == name).write(comparison)

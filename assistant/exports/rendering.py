@@ -1,0 +1,101 @@
+"""Files made of templates: whatever is put into one is escaped for its format, and nothing is left out."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import PurePath
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2.ext import Extension
+from markupsafe import Markup
+
+from assistant import wording
+from assistant.checking import WORD_BESIDE
+from assistant.comparing import ELEMENT_TITLES, Comparison, differences, element_grid
+from assistant.comparing import wording as comparing
+from assistant.exports import escaping
+from corpus.version import VERSION
+from corpus.wording import all_authors
+
+# LaTeX is full of braces and per cent signs, so its templates are marked by what it has no use for.
+_LATEX_MARKS = {
+    "block_start_string": "<%",
+    "block_end_string": "%>",
+    "variable_start_string": "<<",
+    "variable_end_string": ">>",
+    "comment_start_string": "<#",
+    "comment_end_string": "#>",
+}
+
+
+class _OneLine(Extension):
+    """Takes the line ends and indentation of templates away: in HTML they would be white space in a text."""
+
+    def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:  # noqa: ARG002
+        return "".join(line.strip() for line in source.splitlines())
+
+
+@cache
+def environment(suffix: str) -> Environment:
+    """Return what renders the templates of a format: ".html", ".md" or ".tex"."""
+    marks: Mapping[str, Any] = _LATEX_MARKS if suffix == ".tex" else {}
+    made = Environment(
+        loader=PackageLoader("assistant.exports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_escaping(_ESCAPES[suffix]),
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=[_OneLine] if suffix == ".html" else [],
+        **marks,
+    )
+    made.globals |= {
+        "all_authors": all_authors,
+        "version": escaping.markup(VERSION),
+        "wording": wording,
+        "comparing": comparing,
+        "difference_lines": difference_lines,
+        "element_grid": element_grid,
+        "element_titles": tuple(ELEMENT_TITLES.values()),
+        "word_beside": WORD_BESIDE,
+    }
+    made.filters |= {
+        "quoted": escaping.quoted,
+        "fenced": escaping.fenced,
+        "comment": escaping.in_latex_comment,
+        "shortened": _shortened,
+        "is_web_address": escaping.is_web_address,
+    }
+    return made
+
+
+def difference_lines(comparison: Comparison) -> tuple[str, ...]:
+    """Return what the papers of a comparison have in common and what not, a line each."""
+    found = differences(comparison)
+    if not found.has_any:
+        return ()
+    return (*comparing.common_said(found), *comparing.alone_said(found), *comparing.stated_said(found))
+
+
+def render(template: str, **values: Any) -> str:
+    """Return a file made of a template, whose name's ending is its format."""
+    return environment(PurePath(template).suffix).get_template(template).render(values)
+
+
+# By format, what text becomes before it stands in a template.
+_ESCAPES: dict[str, Callable[[str], str]] = {
+    ".html": escaping.in_html,
+    ".md": escaping.escaped,
+    ".tex": escaping.in_latex,
+}
+
+
+def _escaping(escape: Callable[[str], str]) -> Callable[[Any], Markup]:
+    """Return what is made of every value in a template: markup of ours as it is, all else escaped."""
+    return lambda value: value if isinstance(value, Markup) else escaping.markup(escape(str(value)))
+
+
+def _shortened(text: str, most: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[:most].rstrip()} …"

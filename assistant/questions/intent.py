@@ -1,0 +1,185 @@
+"""What kind of answer a question asks for, as far as its words tell."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from assistant.questions.phrases import phrases
+from assistant.questions.vocabulary import content_words, stems, vocabulary
+from assistant.records import RequestKind
+from corpus.language import stem
+from corpus.records import Scope
+
+_DEFINITION = re.compile(
+    r"^\W*(?:what\s+(?:is|are|was|were|does)|define|explain|describe|who\s+(?:is|was))\b", re.IGNORECASE
+)
+_YES_OR_NO = re.compile(r"^\W*(?:does|do|did|is|are|was|were|can|could|has|have|will)\b", re.IGNORECASE)
+_COUNT = re.compile(
+    r"\bhow\s+(?:many|much)\b|^\W*(?:what|which)\s+(?:percentage|number)\s+of\b",
+    re.IGNORECASE,
+)
+_HOW_MANY = re.compile(r"\bhow\s+many\b", re.IGNORECASE)
+_NUMBER = re.compile(
+    r"\bhow\s+(?:many|much|large|big|long|old|often|fast|accurate)\b"
+    r"|^\W*what\s+(?:is|are|was|were|does|do|did)\b.*\b(?:cost|price)\b",
+    re.IGNORECASE,
+)
+_SHARE = re.compile(r"^\W*(?:what|which)\s+percentage\b", re.IGNORECASE)
+_HOW_LARGE = re.compile(r"^\W*how\s+(?:large|big)\b", re.IGNORECASE)
+_DEFINE = re.compile(r"^\W*(?:define|definition of)\b", re.IGNORECASE)
+_NAME = re.compile(r"(?<!\S)[\"“(]*((?:\w[\w.+-]*)?[A-Z0-9](?:[\w.+-]*\w)?)")
+_WHO = re.compile(r"^\W*(?:who|whose|(?:when|where)\s+(?:was|were|did))\b", re.IGNORECASE)
+_MEASURE = re.compile(
+    r"^\W*(?:which|what)\s+(?:\w+\s+)?(?:value|number|size|share|percentage|year|layer|rate|threshold|default)\b",
+    re.IGNORECASE,
+)
+_WHICH = re.compile(r"^\W*(?:which|what)\s+(?!is\b|are\b|was\b|were\b|does\b|do\b|did\b)(\w+)", re.IGNORECASE)
+_SUMMARY = re.compile(
+    r"\b(?:summar\w+|contributions?|overview|gist|tl;?dr|main (?:idea|point|message|claim|finding|result)s?"
+    r"|key (?:idea|point|message|finding|result|takeaway)s?|takeaways?"
+    r"|what is (?:it|this|that|[“\"].*[”\"]) about"
+    r"|what does (?:it|this|[“\"].*[”\"]) (?:propose|say|show|do))\b",
+    re.IGNORECASE,
+)
+# With these a question is about many papers, whatever else it says.
+_OF_MANY = re.compile(
+    r"\b(?:papers|studies|literature|approaches|methods|works?\s+on|researchers|compare\w*|differ\w*|versus|vs)\b",
+    re.IGNORECASE,
+)
+_ONE_PAPER = re.compile(r"\b(?:this|that|the|its) (?:paper|study|article)\b|“[^”]{12,}”", re.IGNORECASE)
+_TITLE = re.compile(r"“[^”]*”")
+_ONLY_A_TITLE = re.compile(r"^\W*“[^”]+”\W*$")
+_SIZES = stems("large big long old often fast accurate")  # what "how" asks, said with a number
+LONGEST_SUBJECT = 4
+# Markdown's marks round words, and LaTeX's formulas in a line with what they are set in.
+_EMPHASIS = re.compile(r"(?<![\w*~])(\*{1,3}|~~)(?=\S)([^*~]+?)(?<=\S)\1(?![\w*~])")
+_ABBREVIATION = re.compile(r"\b([A-Z]{3,5})s?\b")
+_CODE = re.compile(r"(?<!`)(`{1,3})([^`]+)\1(?!`)")
+_FORMULA = re.compile(r"\$(?=\S)([^$]{1,80}?)(?<=\S)\$(?!\d)|\\\((.{1,80}?)\\\)")
+_TYPESETTING = re.compile(r"\\(?:math\w+|text\w*|operatorname)\b|[\\{}_^]")
+
+
+Need = Literal["number", "share", "year", "person"]
+_NEEDED: dict[Need, re.Pattern[str]] = {
+    "number": re.compile(
+        r"(?<![\w-])\d|\b(?<!few )(?<!several )"
+        r"(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|dozens?|hundreds?|thousands?|millions?)\b",
+        re.IGNORECASE,
+    ),
+    "share": re.compile(r"\d\s*%|\bper ?cent\b", re.IGNORECASE),
+    "year": re.compile(r"\b(?:1[89]|20)\d\d\b"),
+    "person": re.compile(r"\bet al\b|\bco-authors\b|\b(?:we|our)\b|[A-Z]\w{1,60}+,? \(?(?:1[89]|20)\d\d\b"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question asks for.
+
+    `defined` holds the stems of what is to be defined ("What is BM25?"), else nothing. `names` holds those of
+    the names in a question that a near miss must not answer: one of yes or no, or of a number. `counted`
+    holds those of what is asked of the names where it is a number. `needs` is what any answer must have.
+    """
+
+    defined: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    counted: frozenset[str] = frozenset()
+    needs: Need | None = None
+
+    def may_be_answered_by(self, sentence: str) -> bool:
+        """Return True if a sentence has a number, a year or a name where that is asked for."""
+        return self.needs is None or _NEEDED[self.needs].search(sentence) is not None
+
+
+def read_question(question: str) -> Asked:
+    """Return what a question asks for; the titles that it quotes ask nothing ("How Long Is a Passage?")."""
+    question = _TITLE.sub(" ", question)
+    asked = stems(question)
+    subject = [word for word in content_words(question) if word not in vocabulary().frame]
+    aspects = vocabulary().aspects.intersection(subject)
+    is_short = 0 < len(subject) <= LONGEST_SUBJECT
+    defined = stems(" ".join(subject)) if _DEFINITION.match(question) and is_short and not aspects else None
+    number = _NUMBER.search(question)
+    if not number and not _YES_OR_NO.match(question):
+        return Asked(defined=defined or frozenset(), needs=_need(question))
+    names = frozenset(stem(name.lower()) for name in names_in(question)) & asked
+    counted = (_counted(question) or asked - names - _SIZES) if number else frozenset()
+    return Asked(defined or frozenset(), names, counted, _need(question))
+
+
+def without_marks(question: str) -> str:
+    """Return a question as it reads, without Markdown's and LaTeX's marks: "$k_1$ of **BM25**"."""
+    plain = _FORMULA.sub(lambda found: _TYPESETTING.sub("", found[1] or found[2]), question)
+    return _CODE.sub(r"\2", _EMPHASIS.sub(r"\2", plain))
+
+
+def spelt_out(query: str, text: str) -> str:
+    """Return a query with an abbreviation in full that the text has only in full ("LLM judges")."""
+
+    def in_full(found: re.Match[str]) -> str:
+        letters = found[1]
+        if re.search(rf"\b{letters}s?\b", text):
+            return found[0]
+        spelt = r"[\s-]+".join(f"{letter}[a-z]{{3,}}" for letter in letters)
+        full = re.search(rf"\b{spelt}", text, re.IGNORECASE)
+        return full[0].lower() if full else found[0]
+
+    return _ABBREVIATION.sub(in_full, query)
+
+
+def request_kind(question: str, scope: Scope) -> RequestKind:
+    """Return which kind of request a question is: TruthReader's three.
+
+    A summary is asked of one paper: the only one in scope, or one that is named by its title. A fact is what
+    a few sentences can tell: a number, a name, a definition, yes or no of something named.
+    """
+    alone = len(scope.papers) == 1
+    if _ONLY_A_TITLE.match(question):
+        return "summary"
+    if _SUMMARY.search(question) and (
+        alone or (_ONE_PAPER.search(question) and not _OF_MANY.search(question))
+    ):
+        return "summary"
+    return "fact" if _is_fact(question, alone=alone) else "synthesis"
+
+
+def _is_fact(question: str, *, alone: bool) -> bool:
+    if _OF_MANY.search(question):
+        return False
+    if any(one.search(question) for one in (_COUNT, _DEFINE, _MEASURE, _WHO)):
+        return True
+    if read_question(question).defined:
+        return True
+    named = bool(names_in(question))
+    if _YES_OR_NO.match(question) or _NUMBER.search(question):
+        return named or alone
+    which = _WHICH.match(question)
+    return named and which is not None and not which[1].endswith("s")
+
+
+def names_in(question: str) -> list[str]:
+    """Return the names in a question: words with a capital or a digit, but for its capitalised first word."""
+    found = [(match.start(1), match[1]) for match in _NAME.finditer(question)]
+    start = len(question) - len(question.lstrip(' "“('))
+    return [name for at, name in found if at > start or sum(not letter.islower() for letter in name) > 1]
+
+
+def _need(question: str) -> Need | None:
+    if _SHARE.search(question):
+        return "share"
+    if _COUNT.search(question) or _HOW_LARGE.search(question):
+        return "number"
+    asking = re.match(r"\W*(who|when)\b(?!\s+(?:is|are)\b)(.*)", question, re.IGNORECASE | re.DOTALL)
+    if asking is None:
+        return None
+    if asking[1].lower() == "who":
+        return "person"
+    # "When was it published?", not "When is fusion worth it?" or "When should one prune?".
+    return "year" if re.match(r"\s+(?:was|were|did)\b", asking[2], re.IGNORECASE) else None
+
+
+def _counted(question: str) -> frozenset[str]:
+    """Return the stems of what "how many" counts: of "how many training pairs does X have", the pairs."""
+    count = _HOW_MANY.search(question)
+    after = [phrase for phrase in phrases(question) if count and phrase.start >= count.end()]
+    return stems(after[0].text) if after else frozenset()

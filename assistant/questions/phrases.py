@@ -1,0 +1,171 @@
+"""The phrases of a question that may name its subject: what stands between its small words."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from assistant.questions.vocabulary import vocabulary
+from corpus.language import stem
+
+_TOKEN = re.compile(r"[^\s,;:?!()\"“”„«»\[\]]+")
+_EDGE = re.compile(r"^\W+|(?<![.…'’‘*_])[.…'’‘*_]++$")
+_POSSESSIVE = re.compile(r"['’]s?$")
+# Within a name: "National Air and Space Museum", "Bank of England".
+_JOINING = frozenset({"of", "and", "&", "the", "de", "for"})
+_ARTICLES = frozenset({"a", "an", "the"})
+_AUXILIARIES = frozenset("do does did can could will would should may might must to".split())
+_BEFORE_VERBS = frozenset("what which who to i we you not".split())
+_PREDICATE = re.compile(r"^\w{3,}(?:ed|[^aeiou]ly)$")
+_SUBJECT_WORDS = frozenset({"what", "who", "which"})
+_COPULAS = frozenset("is are was were".split())
+LONGEST = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word as it stands in a text, and in lower case."""
+
+    start: int
+    end: int
+    text: str
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A phrase as it stands in a text; `before` is the small word ahead of it and of its `article`."""
+
+    text: str
+    start: int
+    end: int
+    before: str
+    article: str
+    stems: frozenset[str]
+    is_name: bool
+    judged: bool = False
+    is_pair: bool = False
+
+    @property
+    def is_plural(self) -> bool:
+        last = self.text.split()[-1].lower()
+        return self.is_pair or (last.endswith("s") and not last.endswith(("ss", "us", "is", "as", "'s")))
+
+    @property
+    def in_full(self) -> str:
+        return f"{self.article} {self.text}".strip()
+
+
+def tokens(text: str) -> list[Token]:
+    """Return the words of a text with their places."""
+    found = []
+    for match in _TOKEN.finditer(text):
+        bare = _EDGE.sub("", match[0])
+        if bare:
+            start = match.start() + match[0].index(bare)
+            found.append(Token(start, start + len(bare), bare, bare.lower().replace("’", "'")))
+    return found
+
+
+def phrases(text: str) -> list[Phrase]:
+    """Return the phrases of a text in their order."""
+    words = tokens(text)
+    return [_phrase(text, words, first, last) for first, last in _spans(text, words)]
+
+
+def _spans(text: str, words: list[Token]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last word of each phrase."""
+    first: int | None = None
+    wants_verb = False
+    for at, token in enumerate(words):
+        if first is not None and (at - first >= LONGEST or not _follows(text, words, at)):
+            yield from _trimmed(words, first, at - 1)
+            first = None
+        breaks = _breaks(words, at, first, wants_verb=wants_verb)
+        if breaks and first is not None:
+            yield from _trimmed(words, first, at - 1)
+            first = None
+        elif not breaks and first is None:
+            first = at
+        is_verb = breaks and token.word in vocabulary().verbs
+        wants_verb = token.word in _AUXILIARIES or (wants_verb and not is_verb)
+    if first is not None:
+        last = len(words) - 1
+        asked = last > first and (wants_verb or _is_judged(words, first))
+        yield from _trimmed(words, first, last - asked)
+
+
+def _is_judged(words: list[Token], first: int) -> bool:
+    """Return True if a phrase is said to be something, which stands last: "Is a wolfhound hungry?"."""
+    before = first - 1 - (first > 0 and words[first - 1].word in _ARTICLES)
+    return before >= 0 and words[before].word in _COPULAS and words[0].word not in _SUBJECT_WORDS
+
+
+def _trimmed(words: list[Token], first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Yield a span without the words at its edges that only judge, if anything is left."""
+    judging = vocabulary().judging
+    while first <= last and words[first].word in judging and words[first].text.islower():
+        first += 1
+    while first <= last and words[last].word in judging and words[last].text.islower():
+        last -= 1
+    while first <= last and words[last].word in _JOINING:
+        last -= 1
+    if first <= last:
+        yield first, last
+
+
+def _follows(text: str, words: list[Token], at: int) -> bool:
+    """Return True if a word goes on a phrase, as in "Darwin's theory", not "Darwin's limits"."""
+    owner = _POSSESSIVE.search(words[at - 1].text) and words[at].word in vocabulary().aspects
+    return not text[words[at - 1].end : words[at].start].strip() and not owner
+
+
+def _breaks(words: list[Token], at: int, first: int | None, *, wants_verb: bool) -> bool:
+    """Return True if a word belongs to no phrase, or ends the one begun at `first`."""
+    known, token = vocabulary(), words[at]
+    is_acronym = token.text.isupper() and len(token.text) > 1  # "US" is not "us"
+    if not is_acronym and (token.word.removesuffix("'s") in known.function or token.word in known.frame):
+        return not _joins_name(words, at, first)
+    if not token.text.islower():
+        return False
+    if first is not None and _PREDICATE.search(token.word):
+        return True
+    if token.word not in known.verbs:
+        return False
+    before = words[at - 1].word if at else ""
+    after = words[at + 1].word if at + 1 < len(words) else ""
+    if first is not None and (wants_verb or after in known.pointing or after in _ARTICLES):
+        return True
+    return before in _BEFORE_VERBS or before in known.pointing
+
+
+def _joins_name(words: list[Token], at: int, first: int | None) -> bool:
+    if first is None or words[at].word not in _JOINING:
+        return False
+    rest = [token for token in words[at + 1 : at + 3] if token.word not in _ARTICLES]
+    return words[at - 1].text[0].isupper() and bool(rest) and rest[0].text[0].isupper()
+
+
+def _phrase(text: str, words: list[Token], first: int, last: int) -> Phrase:
+    start, end = words[first].start, words[last].end
+    before = first - 1
+    while before >= 0 and words[before].word in vocabulary().judging:
+        before -= 1
+    article = words[before].word if before >= 0 and words[before].word in _ARTICLES else ""
+    judged = before - bool(article) < first - 1 - bool(article)
+    before -= bool(article)
+    return Phrase(
+        text=_POSSESSIVE.sub("", text[start:end]),
+        start=start,
+        end=end,
+        before=words[before].word if before >= 0 else "",
+        article=article,
+        stems=frozenset(stem(token.word) for token in words[first : last + 1]),
+        is_name=any(_is_name(words, at) for at in range(first, last + 1)),
+        judged=judged,
+    )
+
+
+def _is_name(words: list[Token], at: int) -> bool:
+    """Return True if a word looks like part of a name: a capital or a digit where no sentence begins."""
+    shown = words[at].text if at else words[at].text[1:]
+    return any(letter.isupper() or letter.isdigit() for letter in shown)

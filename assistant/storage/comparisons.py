@@ -1,0 +1,258 @@
+"""Comparisons that are kept, finished or not: every call from the moment it has ended."""
+
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+import sqlalchemy as sa
+from pydantic import TypeAdapter
+
+from assistant.comparing import (
+    Comparison,
+    ComparisonError,
+    ComparisonOptions,
+    ComparisonRequest,
+    WorkCall,
+)
+from assistant.file_format import record_from_json, record_to_json
+from assistant.generators import EXTRACTIVE
+from assistant.records import AssistantError, Parameters, TableVersion
+from assistant.storage.database import METADATA, Database, new_id, now, table_of_wholes, tidy_title
+from assistant.trail import (
+    COMPARISON,
+    COMPARISON_VERSION,
+    call_from_json,
+    call_to_json,
+    comparison_from_json,
+    comparison_to_json,
+)
+
+State = Literal["unfinished", "finished"]
+
+_COMPARISONS = table_of_wholes(
+    "comparisons",
+    sa.Column("papers", sa.Integer, nullable=False),
+    sa.Column("state", sa.String(16), nullable=False),
+    sa.Column("error", sa.Text, nullable=False),
+    # Who makes it now; another one who takes it up changes that.
+    sa.Column("run", sa.String(64), nullable=False),
+    sa.Column("format", sa.Integer, nullable=False),
+    sa.Column("plan", sa.Text, nullable=False),
+    sa.Column("document", sa.Text, nullable=False),  # "" until the comparison is finished
+)
+_CALLS = sa.Table(
+    "comparison_calls",
+    METADATA,
+    sa.Column("number", sa.Integer, primary_key=True),  # given by the database, in the order of their ends
+    sa.Column("comparison_id", sa.ForeignKey(_COMPARISONS.c.id), nullable=False),
+    sa.Column("round", sa.Integer, nullable=False),  # 0 for key elements, which are before all rounds
+    sa.Column("document", sa.Text, nullable=False),
+    sa.Index("calls_of_a_comparison", "comparison_id", "round"),
+)
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """How a comparison was begun, as it is stored."""
+
+    request: ComparisonRequest
+    generator: str
+    parameters: Parameters | None
+    corpus: tuple[TableVersion, ...]
+
+
+_PLANS = TypeAdapter(_Plan)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredComparison:
+    """A comparison as it was begun, on which versions of the corpus, and what became of it.
+
+    `error` says why it ended unfinished, "" where it was stopped or never ended. `updated` is ISO 8601 in
+    UTC.
+    """
+
+    id: str
+    title: str
+    request: ComparisonRequest
+    generator: str
+    parameters: Parameters | None
+    corpus: tuple[TableVersion, ...]
+    state: State
+    error: str
+    updated: str
+    comparison: Comparison | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonSummary:
+    """A stored comparison in a list; `papers` is how many it compares."""
+
+    id: str
+    title: str
+    papers: int
+    state: State
+    error: str
+    updated: str
+
+
+class TakenUpError(ComparisonError):
+    """Another run has the comparison by now; this one can store nothing more, and should stop."""
+
+
+class ComparisonStore(Database[ComparisonSummary]):
+    """Stored comparisons; every method raises ComparisonError.
+
+    What belongs to a `run` raises TakenUpError where another run has the comparison by now.
+    """
+
+    keeps = "comparisons"
+    tables = (_COMPARISONS, _CALLS)
+    error = ComparisonError
+    summary = ComparisonSummary
+    listing = sa.select(*(_COMPARISONS.c[field.name] for field in fields(ComparisonSummary)))
+
+    def start(
+        self,
+        owner: str,
+        request: ComparisonRequest,
+        generator: str,
+        parameters: Parameters | None,
+        corpus: tuple[TableVersion, ...],
+    ) -> StoredComparison:
+        """Store how a comparison is begun, under a new id, and return that."""
+        return self._begun(owner, _Plan(request, generator, parameters, corpus))
+
+    def put(self, owner: str, comparison: Comparison) -> StoredComparison:
+        """Store a finished comparison from a file and return it as stored, under a new id."""
+        made = comparison.provenance
+        request = ComparisonRequest(comparison.paper_ids, comparison.about, comparison.options)
+        plan = _Plan(request, made.generator, comparison.parameters, made.corpus)
+        return self._begun(owner, plan, comparison)
+
+    def take(self, comparison_id: str) -> str:
+        """Begin to make a comparison, or to go on with it, and return the run that has it from now on.
+
+        A run that had it before learns of it when its next call ends: it can store nothing more.
+        """
+        run = new_id()
+        with self._changing(comparison_id, run=run, error=""):
+            return run
+
+    def add_call(self, comparison_id: str, call: WorkCall, run: str = "") -> None:
+        """Store a call that has ended; once this returns, nothing that happens to the process loses it."""
+        values = {"comparison_id": comparison_id, "round": call.round, "document": call_to_json(call)}
+        with self._running(comparison_id, run) as connection:
+            connection.execute(sa.insert(_CALLS), values)
+
+    def finish(self, comparison_id: str, comparison: Comparison, run: str = "") -> None:
+        """Store a comparison that is complete; its calls are from now on those in its document."""
+        document = comparison_to_json(replace(comparison, id=comparison_id))
+        changes = {"state": "finished", "error": "", "document": document}
+        with self._running(comparison_id, run, **changes) as connection:
+            connection.execute(sa.delete(_CALLS).where(_CALLS.c.comparison_id == comparison_id))
+
+    def fail(self, comparison_id: str, message: str, run: str = "") -> None:
+        """Note why a comparison ended unfinished; what was done of it stays."""
+        with self._running(comparison_id, run, error=message):
+            pass
+
+    def drop_round(self, comparison_id: str, number: int, run: str = "") -> None:
+        """Drop the calls of a round and of all later ones, so that they are made anew; 0 drops every call."""
+        with self._running(comparison_id, run) as connection:
+            later = (_CALLS.c.comparison_id == comparison_id) & (_CALLS.c.round >= number)
+            connection.execute(sa.delete(_CALLS).where(later))
+
+    @contextmanager
+    def _running(self, comparison_id: str, run: str, **values: str) -> Iterator[sa.Connection]:
+        """Change a comparison, which is taken back where another than this run has it."""
+        with self._changing(comparison_id, updated=now(), **values) as connection:
+            query = sa.select(_COMPARISONS.c.run).where(_COMPARISONS.c.id == comparison_id)
+            if run and connection.scalar(query) != run:
+                raise TakenUpError(
+                    "This comparison has been taken up elsewhere and is being made there now. This run of it "
+                    "has stopped."
+                )
+            yield connection
+
+    def get(self, comparison_id: str) -> StoredComparison | None:
+        """Return a comparison, None when there is none of that id."""
+        with self._reading() as connection:
+            query = sa.select(_COMPARISONS).where(_COMPARISONS.c.id == comparison_id)
+            row = connection.execute(query).mappings().one_or_none()
+        return None if row is None else _stored(dict(row))
+
+    def calls(self, comparison_id: str) -> tuple[WorkCall, ...]:
+        """Return the calls of a comparison in the order of their ends; one that is damaged is left out."""
+        query = sa.select(_CALLS.c.document).where(_CALLS.c.comparison_id == comparison_id)
+        with self._reading() as connection:
+            documents = connection.scalars(query.order_by(_CALLS.c.number)).all()
+        if documents:
+            return tuple(call for document in documents if (call := _call(document)))
+        stored = self.get(comparison_id)
+        return stored.comparison.calls if stored and stored.comparison else ()
+
+    def _begun(self, owner: str, plan: _Plan, comparison: Comparison | None = None) -> StoredComparison:
+        identifier = new_id()
+        finished = comparison and replace(comparison, id=identifier)
+        values = {
+            "id": identifier,
+            "owner": owner,
+            "title": _title(plan.request),
+            "updated": now(),
+            "papers": len(plan.request.papers),
+            "state": "finished" if finished else "unfinished",
+            "error": "",
+            "run": "",
+            "format": COMPARISON_VERSION,
+            "plan": record_to_json(_PLANS, plan),
+            "document": comparison_to_json(finished) if finished else "",
+        }
+        self._insert(values, from_file=finished is not None)
+        return _stored(values)
+
+
+def _stored(row: Mapping[str, Any]) -> StoredComparison:
+    """Return a comparison from its row; raises ComparisonError where that is damaged."""
+    if row["format"] != COMPARISON_VERSION:
+        raise ComparisonError(
+            f"The comparison {row['id']!r} has format version {row['format']}; this version of Paper Trail "
+            f"reads version {COMPARISON_VERSION}."
+        )
+    try:
+        plan = record_from_json(_PLANS, row["plan"], COMPARISON.title)
+        comparison = comparison_from_json(row["document"]) if row["document"] else None
+    except AssistantError as error:
+        raise ComparisonError(f"The comparison {row['id']!r} cannot be read. {error}") from error
+    request = plan.request
+    if plan.generator == EXTRACTIVE and comparison is None:
+        # Begun by a version that voted without a model, it is gone on with in one pass.
+        request = replace(request, options=ComparisonOptions(order=request.options.order))
+    return StoredComparison(
+        id=row["id"],
+        title=row["title"],
+        request=request,
+        generator=plan.generator,
+        parameters=plan.parameters,
+        corpus=plan.corpus,
+        state=row["state"],
+        error=row["error"],
+        updated=row["updated"],
+        comparison=comparison,
+    )
+
+
+def _call(document: str) -> WorkCall | None:
+    try:
+        return call_from_json(document)
+    except AssistantError as error:
+        logger.warning("a stored call is left out, and will be made again: %s", error)
+        return None
+
+
+def _title(request: ComparisonRequest) -> str:
+    return tidy_title(request.about) or f"{len(request.papers)} papers"

@@ -1,0 +1,190 @@
+"""Conversations that are kept, turn by turn."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import func
+
+from assistant.records import AssistantError, Conversation, Turn
+from assistant.storage.database import (
+    METADATA,
+    Database,
+    TakenError,
+    is_id,
+    new_id,
+    now,
+    table_of_wholes,
+    tidy_title,
+)
+from assistant.trail import TRANSCRIPT_VERSION, turn_from_json, turn_to_json
+
+_CONVERSATIONS = table_of_wholes("conversations")
+_TURNS = sa.Table(
+    "turns",
+    METADATA,
+    sa.Column("conversation_id", sa.ForeignKey(_CONVERSATIONS.c.id), primary_key=True),
+    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("format", sa.Integer, nullable=False),
+    sa.Column("document", sa.Text, nullable=False),
+)
+
+
+class ConversationError(AssistantError):
+    """Conversations could not be stored or read; the message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationSummary:
+    """A stored conversation in a list; `updated` is ISO 8601 in UTC."""
+
+    id: str
+    title: str
+    turns: int
+    updated: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredConversation:
+    """A conversation as it was read back; `faults` says of each turn that could not be read why."""
+
+    conversation: Conversation
+    faults: tuple[str, ...] = ()
+
+
+class ConversationStore(Database[ConversationSummary]):
+    """Stored conversations; every method raises ConversationError."""
+
+    keeps = "conversations"
+    tables = (_CONVERSATIONS, _TURNS)
+    error = ConversationError
+    summary = ConversationSummary
+    listing = (
+        sa.select(
+            _CONVERSATIONS.c.id,
+            _CONVERSATIONS.c.title,
+            func.count(_TURNS.c.number),
+            _CONVERSATIONS.c.updated,
+        )
+        .select_from(_CONVERSATIONS.outerjoin(_TURNS))
+        .group_by(_CONVERSATIONS.c.id, _CONVERSATIONS.c.title, _CONVERSATIONS.c.updated)
+    )
+
+    def start(self, owner: str, title: str = "") -> Conversation:
+        """Return a new conversation without turns."""
+        return self._stored(owner, Conversation(new_id(), tidy_title(title)), from_file=False)
+
+    def put(
+        self, owner: str, conversation: Conversation, *, keep_id: bool = False, from_file: bool = True
+    ) -> Conversation:
+        """Store a whole conversation and return it as stored, under a new id.
+
+        With `keep_id` it keeps its own where that is free. Others may know it, so that is for whoever puts
+        back what was their own.
+        """
+        conversation = replace(conversation, title=tidy_title(conversation.title))
+        if keep_id and is_id(conversation.id):
+            try:
+                return self._stored(owner, conversation, from_file=from_file)
+            except TakenError:
+                pass
+        return self._stored(owner, replace(conversation, id=new_id()), from_file=from_file)
+
+    def add_turn(self, conversation_id: str, turn: Turn) -> None:
+        """Add a turn to the end of a conversation; raises ConversationError when there is none of that id."""
+        document = turn_to_json(turn)
+        with self._changing(conversation_id, updated=now()) as connection:
+            following = sa.select(func.coalesce(func.max(_TURNS.c.number) + 1, 0))
+            number = connection.scalar(following.where(_TURNS.c.conversation_id == conversation_id)) or 0
+            connection.execute(sa.insert(_TURNS), _row(conversation_id, number, document))
+            self._check_quota(connection, conversation_id)
+
+    def change_turn(self, conversation_id: str, before: Turn, after: Turn) -> None:
+        """Put a turn in the place of another; nothing else of the conversation is written.
+
+        Raises ConversationError when the conversation is not there, or has no such turn.
+        """
+        document = turn_to_json(after)
+        with self._changing(conversation_id, updated=now()) as connection:
+            where = self._place_of(connection, conversation_id, before)
+            connection.execute(
+                sa.update(_TURNS).where(where).values(format=TRANSCRIPT_VERSION, document=document)
+            )
+
+    def remove_turn(self, conversation_id: str, turn: Turn) -> None:
+        """Take a turn off a conversation; raises ConversationError where it is not there."""
+        with self._changing(conversation_id, updated=now()) as connection:
+            connection.execute(sa.delete(_TURNS).where(self._place_of(connection, conversation_id, turn)))
+        self._empty_log()
+
+    def _place_of(self, connection: sa.Connection, identifier: str, turn: Turn) -> sa.ColumnElement[bool]:
+        """Return what selects a turn's row; raises ConversationError when there is none."""
+        is_in = _TURNS.c.conversation_id == identifier
+        rows = sa.select(_TURNS.c.number, _TURNS.c.document).where(is_in)
+        # The one that is changed is nearly always the last.
+        for number, document in connection.execute(rows.order_by(_TURNS.c.number.desc())):
+            if _is_of(document, turn):
+                return sa.and_(is_in, _TURNS.c.number == number)
+        raise ConversationError(
+            "This question is no longer in the stored conversation. Reload the page to see what is."
+        )
+
+    def get(self, conversation_id: str) -> Conversation | None:
+        """Return a conversation with all turns that can be read, None when there is none of that id."""
+        stored = self.read(conversation_id)
+        return stored.conversation if stored else None
+
+    def read(self, conversation_id: str) -> StoredConversation | None:
+        """Return a conversation, and what of it could not be read, None when there is none of that id."""
+        turns = sa.select(_TURNS.c.number, _TURNS.c.format, _TURNS.c.document)
+        turns = turns.where(_TURNS.c.conversation_id == conversation_id).order_by(_TURNS.c.number)
+        with self._reading() as connection:
+            held = _CONVERSATIONS.c
+            title = connection.scalar(sa.select(held.title).where(held.id == conversation_id))
+            rows = connection.execute(turns).all()
+        return None if title is None else _read_back(conversation_id, title, rows)
+
+    def _stored(self, owner: str, conversation: Conversation, *, from_file: bool) -> Conversation:
+        values = {"id": conversation.id, "owner": owner, "title": conversation.title, "updated": now()}
+        documents = map(turn_to_json, conversation.turns)
+        rows = [_row(conversation.id, number, document) for number, document in enumerate(documents)]
+        self._insert(values, rows, from_file=from_file)
+        return conversation
+
+
+def _read_back(conversation_id: str, title: str, rows: Iterable[Sequence[Any]]) -> StoredConversation:
+    turns: list[Turn] = []
+    faults: list[str] = []
+    for number, written, document in rows:
+        try:
+            turns.append(_turn(written, document))
+        except AssistantError as error:
+            faults.append(f"Turn {number + 1} cannot be read and is left out. {error}")
+    return StoredConversation(Conversation(conversation_id, title, tuple(turns)), tuple(faults))
+
+
+def _is_of(document: str, turn: Turn) -> bool:
+    """Return True if a stored document is that turn, as it is now or was before."""
+    try:
+        return turn_from_json(document).is_same_as(turn)
+    except AssistantError:
+        return False
+
+
+def _turn(written: int, document: str) -> Turn:
+    if written != TRANSCRIPT_VERSION:
+        raise ConversationError(
+            f"It has format version {written}; this version of Paper Trail reads version "
+            f"{TRANSCRIPT_VERSION}."
+        )
+    return turn_from_json(document)
+
+
+def _row(conversation_id: str, number: int, document: str) -> dict[str, Any]:
+    return {
+        "conversation_id": conversation_id,
+        "number": number,
+        "format": TRANSCRIPT_VERSION,
+        "document": document,
+    }

@@ -1,0 +1,358 @@
+"""The base of all stores: SQLite in a private file, or any database that SQLAlchemy reaches."""
+
+import logging
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy import func
+from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from assistant.records import AssistantError
+from corpus.settings import Settings
+from corpus.text import storable
+
+# Tables are added without another version: an older Paper Trail leaves those alone that it does not know.
+SCHEMA_VERSION = 1
+LONGEST_TITLE = 200
+BUSY_SECONDS = 10.0
+
+METADATA = sa.MetaData()
+_SCHEMA = sa.Table("paper_trail_schema", METADATA, sa.Column("version", sa.Integer, primary_key=True))
+# The ids of what came from files: anyone may have written what is in them.
+_IMPORTED = sa.Table("imported", METADATA, sa.Column("id", sa.String(64), primary_key=True))
+
+# What went wrong and what to do, by the beginning of SQLite's own name for it.
+_FAULTS = {
+    "SQLITE_FULL": "the disk is full. Free some space; what was stored before is still there",
+    "SQLITE_READONLY": "it is read-only. Make it writable, or set PAPER_TRAIL_CONVERSATIONS to another place",
+    "SQLITE_BUSY": "another process keeps it locked. Try again",
+    "SQLITE_CORRUPT": "it is damaged. Put a copy back, or move it away to begin anew",
+    "SQLITE_NOTADB": "it is no database. Move it away, or set PAPER_TRAIL_CONVERSATIONS to another place",
+    "SQLITE_CANTOPEN": "it cannot be opened. Check its folder and its permissions",
+    "SQLITE_IOERR": "the disk failed or is full. Check it",
+}
+
+logger = logging.getLogger(__name__)
+
+
+class TakenError(Exception):
+    """What was to be stored has an id that is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """How much one owner may have stored: rows, and millions of characters; 0 is no limit."""
+
+    rows: int = 0
+    megabytes: int = 0
+
+
+NO_QUOTA = Quota()
+
+
+Summary = TypeVar("Summary")
+
+
+def table_of_wholes(name: str, *columns: sa.Column[Any]) -> sa.Table:
+    """Return a table with a row for each stored thing: its id, owner, title, and when it was changed."""
+    return sa.Table(
+        name,
+        METADATA,
+        sa.Column("id", sa.String(64), primary_key=True),
+        sa.Column("owner", sa.String(255), nullable=False),
+        sa.Column("title", sa.Text, nullable=False),
+        sa.Column("updated", sa.String(40), nullable=False),
+        *columns,
+        sa.Index(f"{name}_of_an_owner", "owner", "updated"),
+    )
+
+
+class Database(Generic[Summary]):
+    """Things of one kind, stored in a database that is made if need be; for several threads and processes.
+
+    A store of something derives from it and says what it `keeps`, in which tables, and how its `error` is
+    called: every method raises only that. The first table is one `table_of_wholes`; the second has their
+    parts, with a foreign key to the first. `listing` selects what a `summary` is made of.
+
+    Lists are per owner, but whoever knows an id can open what has it and go on with it: the id is the key to
+    it, and cannot be guessed. Whether somebody may rename or delete it too, `owner_of` tells.
+    """
+
+    keeps: ClassVar[str]
+    tables: ClassVar[tuple[sa.Table, sa.Table]]
+    error: ClassVar[type[AssistantError]]
+    listing: ClassVar[sa.Select[Any]]
+    summary: type[Summary]
+
+    def __init__(self, url: str | Path, quota: Quota = NO_QUOTA) -> None:
+        """Open the database at an SQLAlchemy URL, or the SQLite file at a path."""
+        self._quota = quota
+        self._url = self._parsed(url)
+        self._engine = self._opened()
+        with self._as_store_errors():
+            self._prepare()
+
+    @classmethod
+    def open(cls, settings: Settings, quota: Quota = NO_QUOTA) -> Self:
+        """Open the database that these settings name; raises the store's error."""
+        return cls(settings.conversations.get_secret_value() or settings.conversations_path, quota)
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def list(self, owner: str, limit: int = 50, offset: int = 0) -> tuple[Summary, ...]:
+        """Return an owner's things, the one last changed first."""
+        held = self.tables[0].c
+        owned = self.listing.where(held.owner == owner).order_by(held.updated.desc(), held.id)
+        with self._reading() as connection:
+            rows = connection.execute(owned.limit(limit).offset(offset)).all()
+        return tuple(self.summary(*row) for row in rows)
+
+    def rename(self, identifier: str, title: str) -> None:
+        """Give what has that id another title; raises this store's error when there is none."""
+        with self._changing(identifier, title=tidy_title(title)):
+            pass
+
+    def owner_of(self, identifier: str) -> str | None:
+        """Return whose it is what has that id, None where there is none."""
+        held = self.tables[0].c
+        owner: str | None = self._value(sa.select(held.owner).where(held.id == identifier))
+        return owner
+
+    def has_owner(self, owner: str) -> bool:
+        """Return True if something that is stored is this owner's."""
+        held = self.tables[0].c
+        return self._value(sa.select(held.id).where(held.owner == owner).limit(1)) is not None
+
+    def is_imported(self, identifier: str) -> bool:
+        """Return True if what has that id came from a file."""
+        return self._value(sa.select(_IMPORTED.c.id).where(_IMPORTED.c.id == identifier)) is not None
+
+    def delete(self, identifier: str) -> bool:
+        """Delete what has that id, if there is any; nothing of it stays in an SQLite file."""
+        whole, parts = self.tables
+        (whole_id,) = (column for column in parts.columns if column.foreign_keys)
+        with self._writing() as connection:
+            connection.execute(sa.delete(parts).where(whole_id == identifier))
+            connection.execute(sa.delete(_IMPORTED).where(_IMPORTED.c.id == identifier))
+            found = connection.execute(sa.delete(whole).where(whole.c.id == identifier))
+        self._empty_log()
+        return found.rowcount > 0
+
+    def _insert(
+        self, whole: Mapping[str, Any], parts: Sequence[Mapping[str, Any]] = (), *, from_file: bool
+    ) -> None:
+        """Store a thing with its parts; raises TakenError where it has an id that is taken."""
+        with self._writing() as connection:
+            try:
+                connection.execute(sa.insert(self.tables[0]), whole)
+            except IntegrityError as error:
+                raise TakenError from error
+            if from_file:
+                connection.execute(sa.insert(_IMPORTED), {"id": whole["id"]})
+            if parts:
+                connection.execute(sa.insert(self.tables[1]), parts)
+            self._check_quota(connection, whole["id"])
+
+    @contextmanager
+    def _changing(self, identifier: str, **values: str) -> Iterator[sa.Connection]:
+        """Change the row of a thing, and so lock it: of two processes that do, one waits for the other.
+
+        Raises this store's error when there is none.
+        """
+        whole = self.tables[0]
+        with self._writing() as connection:
+            changed = connection.execute(sa.update(whole).where(whole.c.id == identifier).values(**values))
+            if not changed.rowcount:
+                name = self.keeps.removesuffix("s")
+                raise self.error(f"There is no {name} {identifier!r}. It may have been deleted.")
+            yield connection
+
+    def _check_quota(self, connection: sa.Connection, identifier: str) -> None:
+        """Raise this store's error, which takes the transaction back, where an owner has more than they may.
+
+        The owner is the one of the thing with that id, of whom everything is counted as it is now.
+        """
+        if self._quota == NO_QUOTA:
+            return
+        whole, parts = self.tables
+        owner = sa.select(whole.c.owner).where(whole.c.id == identifier).scalar_subquery()
+        rows = characters = 0
+        for table, joined in ((whole, whole), (parts, parts.join(whole))):
+            texts = (func.length(one) for one in table.c if isinstance(one.type, sa.Text))
+            size = func.coalesce(func.sum(sum(texts, sa.literal(0))), 0)
+            query = sa.select(func.count(), size).select_from(joined).where(whole.c.owner == owner)
+            counted, summed = connection.execute(query).one()
+            rows, characters = rows + counted, characters + summed
+        quota = self._quota
+        if 0 < quota.rows < rows or 0 < quota.megabytes * 1_000_000 < characters:
+            most = [f"{quota.rows:,} entries"] if quota.rows else []
+            most += [f"{quota.megabytes} MB"] if quota.megabytes else []
+            raise self.error(
+                f"This cannot be stored: {' and '.join(most)} of {self.keeps} are kept for one visitor. "
+                f"Delete {self.keeps} that are not needed, then store it again."
+            )
+
+    def _value(self, query: sa.Select[Any]) -> Any:
+        with self._reading() as connection:
+            return connection.scalar(query)
+
+    @property
+    def _is_sqlite(self) -> bool:
+        return self._url.get_backend_name() == "sqlite"
+
+    @property
+    def _name(self) -> str:
+        return (self._is_sqlite and self._url.database) or self._url.render_as_string(hide_password=True)
+
+    @contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        with self._as_store_errors(), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sa.Connection]:
+        """Open a transaction whose first statement must be a change, so that SQLite waits for its turn."""
+        with self._as_store_errors(), self._engine.begin() as connection:
+            yield connection
+
+    def _empty_log(self) -> None:
+        """Write SQLite's log into its database and empty it: what was deleted still stands in the log."""
+        if self._is_sqlite:
+            with self._reading() as connection:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    @contextmanager
+    def _as_store_errors(self) -> Iterator[None]:
+        """Raise the store's error for the database's, whose message may hold what was to be stored."""
+        try:
+            yield
+        except UnicodeEncodeError:
+            raise self.error("An id or a name holds characters that cannot be stored.") from None
+        except SQLAlchemyError as error:
+            original = getattr(error, "orig", None)
+            name = getattr(original, "sqlite_errorname", type(original or error).__name__)
+            logger.warning("the %s at %s: %s", self.keeps, self._name, name)
+            known = (words for beginning, words in _FAULTS.items() if name.startswith(beginning))
+            fault = next(known, f"the database does not answer ({name}). Check it")
+            raise self.error(f"The {self.keeps} at {self._name} cannot be used: {fault}.") from None
+
+    def _parsed(self, url: str | Path) -> sa.URL:
+        if isinstance(url, Path):
+            return sa.URL.create("sqlite", database=str(url))
+        try:
+            return sa.make_url(url)
+        except ArgumentError:
+            # The text may hold a password, and so may the error.
+            raise self.error(
+                "The setting PAPER_TRAIL_CONVERSATIONS is no database URL. Write it as "
+                "sqlite:////path/to/file or postgresql+psycopg://user:password@host/name, or unset it."
+            ) from None
+
+    def _opened(self) -> sa.Engine:
+        try:
+            if self._is_sqlite:
+                self._make_private_file()
+            engine = sa.create_engine(
+                self._url,
+                hide_parameters=True,
+                connect_args={"timeout": BUSY_SECONDS} if self._is_sqlite else {},
+            )
+        except (ImportError, NoSuchModuleError) as error:
+            raise self.error(
+                f"No driver is installed for {self._url.drivername} databases: {error}. Install one, or "
+                "unset PAPER_TRAIL_CONVERSATIONS."
+            ) from error
+        if self._is_sqlite:
+            sa.event.listen(engine, "connect", _set_up_sqlite)
+        return engine
+
+    def _make_private_file(self) -> None:
+        """Make the database's file readable for its owner alone; SQLite would go by the umask."""
+        name = self._url.database
+        # One with a host is none that SQLite can open: it is refused later, and shall leave no file.
+        if not name or name == ":memory:" or name.startswith("file:") or self._url.host:
+            return
+        path = Path(name)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600)
+        except OSError as error:
+            raise self.error(
+                f"The {self.keeps} cannot be kept at {path}: {error.strerror}. Check its folder, or set "
+                "PAPER_TRAIL_CONVERSATIONS to another place."
+            ) from error
+
+    def _prepare(self) -> None:
+        """Make the tables that are not there; raises the store's error for those of a later version."""
+        version = self._version()
+        if version not in (None, SCHEMA_VERSION):
+            raise self.error(
+                f"The {self.keeps} at {self._name} are of version {version}; this Paper Trail reads version "
+                f"{SCHEMA_VERSION}. Use that one, or set PAPER_TRAIL_CONVERSATIONS to another place."
+            )
+        with self._engine.begin() as connection:
+            has = self._engine.dialect.has_table
+            for table in (_SCHEMA, _IMPORTED, *self.tables):
+                if not has(connection, table.name):
+                    _make_table(connection, table)
+        if version is None:
+            self._note_version()
+
+    def _version(self) -> int | None:
+        with self._engine.connect() as connection:
+            if not self._engine.dialect.has_table(connection, _SCHEMA.name):
+                return None
+            found: int | None = connection.scalar(sa.select(func.max(_SCHEMA.c.version)))
+            return found
+
+    def _note_version(self) -> None:
+        try:
+            with self._engine.begin() as connection:
+                connection.execute(sa.insert(_SCHEMA), {"version": SCHEMA_VERSION})
+        except IntegrityError:
+            logger.info("another process has just made the tables at %s", self._name)
+
+
+def new_id() -> str:
+    """Return an id that nobody can guess: whoever knows it can open what is stored under it."""
+    # None with a dash first, which a command line would take for an option.
+    while (identifier := secrets.token_urlsafe(16)).startswith("-"):
+        pass
+    return identifier
+
+
+def is_id(text: str) -> bool:
+    return len(text) == len(new_id()) and text.isascii() and text.replace("-", "").replace("_", "").isalnum()
+
+
+def tidy_title(title: str) -> str:
+    """Return a title on one line, without control characters and not too long for a list."""
+    line = " ".join(storable(title).split())
+    return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1]}…"
+
+
+def now() -> str:
+    """Return the time as it is stored: ISO 8601 in UTC."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _set_up_sqlite(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    # Readers and a writer do not wait for each other; what is deleted is overwritten.
+    for pragma in ("journal_mode = WAL", "secure_delete = ON", "foreign_keys = ON"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _make_table(connection: sa.Connection, table: sa.Table) -> None:
+    connection.execute(CreateTable(table, if_not_exists=True))
+    for index in table.indexes:
+        connection.execute(CreateIndex(index, if_not_exists=True))

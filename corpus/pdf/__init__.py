@@ -1,0 +1,10 @@
+"""Pages of PDFs: words with boxes, and pictures."""
+
+from corpus.pdf.file import PDFIUM_VERSION, PdfError, page_count, page_size, title_in_properties
+from corpus.pdf.images import page_image
+from corpus.pdf.pages import PdfPage, Word, read_pages
+
+__all__ = [
+    "PDFIUM_VERSION", "PdfError", "PdfPage", "Word", "page_count", "page_image", "page_size",
+    "read_pages", "title_in_properties"
+]  # fmt: skip

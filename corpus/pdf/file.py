@@ -1,0 +1,92 @@
+"""PDF files, opened: how many pages they have, of which size, and what is wrong with them.
+
+PDFium is not thread-safe: every call into it, closing included, happens behind the one lock of this module.
+"""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pypdfium2
+import pypdfium2.raw as pdfium_c
+
+from corpus.pdf.characters import character
+
+PDFIUM_VERSION = str(pypdfium2.version.PYPDFIUM_INFO)
+LOCK = threading.Lock()
+_HEADER_BYTES = 1024
+
+
+class PdfError(Exception):
+    """A PDF or one of its pages cannot be read; the message says why."""
+
+
+def page_count(path: str | Path) -> int:
+    """Return how many pages the file has; raises PdfError."""
+    with opened(path) as document, LOCK:
+        return len(document)
+
+
+def title_in_properties(path: str | Path) -> str:
+    """Return the title in the file's properties, or ""; it is often not the paper's. Raises PdfError."""
+    with opened(path) as document, LOCK:
+        title = str(document.get_metadata_value("Title") or "")
+    return " ".join("".join(character(ord(c)) if ord(c) > 0x20 else " " for c in title).split())
+
+
+def page_size(path: str | Path, page: int) -> tuple[float, float]:
+    """Return width and height of a page in points, as it is shown; raises PdfError."""
+    with opened(path) as document, LOCK:
+        return size_of(document, path, page)
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[pypdfium2.PdfDocument]:
+    """Open a file; its document is used behind the lock, which is not held meanwhile. Raises PdfError."""
+    _check_header(Path(path))
+    with LOCK:
+        document = _open(Path(path))
+    try:
+        yield document
+    finally:
+        with LOCK:
+            document.close()
+
+
+def _check_header(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEADER_BYTES)
+    except OSError as error:
+        raise PdfError(f"{path.name} cannot be opened: {error.strerror or error}") from error
+    if not head:
+        raise PdfError(f"{path.name} is empty (zero bytes)")
+    if b"%PDF-" not in head:
+        web_page = any(mark in head.lower() for mark in (b"<html", b"<!doctype", b"<head"))
+        raise PdfError(f"{path.name} is {'a web page, ' if web_page else ''}not a PDF")
+
+
+def _open(path: Path) -> pypdfium2.PdfDocument:
+    try:
+        document = pypdfium2.PdfDocument(str(path))
+        pages = len(document)
+    except pypdfium2.PdfiumError as error:
+        if getattr(error, "err_code", None) == pdfium_c.FPDF_ERR_PASSWORD or "assword" in str(error):
+            raise PdfError(f"{path.name} is encrypted: it needs a password") from error
+        raise PdfError(f"{path.name} is broken: its structure cannot be read (cut off or damaged)") from error
+    if pages < 1:
+        document.close()
+        raise PdfError(f"{path.name} is broken: it has no pages (cut off or damaged)")
+    return document
+
+
+def size_of(document: pypdfium2.PdfDocument, path: str | Path, page: int) -> tuple[float, float]:
+    """Return width and height of a page, counted from 1, to who holds the lock; raises PdfError."""
+    if not 1 <= page <= len(document):
+        raise PdfError(f"{Path(path).name} has no page {page}: it has {len(document)}")
+    try:
+        width, height = document.get_page_size(page - 1)
+    except pypdfium2.PdfiumError as error:
+        raise PdfError(f"page {page} of {Path(path).name} is damaged: it cannot be loaded") from error
+    return float(width), float(height)

@@ -1,0 +1,15 @@
+"""The corpus on disk: tables, the manifest that names their versions, and what is kept beside them."""
+
+from corpus.store.corpus import Corpus, Match
+from corpus.store.element_cache import ElementKey, ElementStore
+from corpus.store.manifest import SCHEMA_VERSION, Manifest, check_encoder, read_manifest
+from corpus.store.rows import indexed_text, sentence_texts
+from corpus.store.similarity import Similarity
+from corpus.store.statistics import PaperOrder
+from corpus.store.writer import CorpusWriter, KnownPaper, known_papers
+
+__all__ = [
+    "SCHEMA_VERSION", "Corpus", "CorpusWriter", "ElementKey", "ElementStore", "KnownPaper", "Manifest",
+    "Match", "PaperOrder", "Similarity", "check_encoder", "indexed_text", "known_papers", "read_manifest",
+    "sentence_texts"
+]  # fmt: skip

@@ -1,0 +1,226 @@
+"""The corpus as readers see it: the table versions that the manifest names, and nothing later.
+
+A writer (corpus.store.writer) changes the tables and then replaces the manifest in one step, so readers see
+the old corpus until the new one is complete, and a writer that dies leaves the old corpus in place.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from corpus.encoders import Encoder, Vectors
+from corpus.errors import CorpusError
+from corpus.records import Build, Collection, CollectionSummary, Paper, Passage, Reference, Scope
+from corpus.store import rows, tables
+from corpus.store.citation_links import CitationLinks
+from corpus.store.manifest import TABLES, Manifest, check_encoder, read_manifest
+from corpus.store.query_cache import QueryCache
+from corpus.store.similarity import Similarity, measure
+from corpus.store.statistics import PaperOrder, Statistics
+from corpus.store.tables import quoted, scan
+
+# Of what single papers were read for: papers, passages, entries of bibliographies; some tens of MB at most.
+_READ_KEPT = 20_000
+_PAPERS_AT_ONCE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A passage found by one side of the search, with that side's score; `row` is where it is stored."""
+
+    passage_id: str
+    paper_id: str
+    score: float
+    row: int = 0
+
+
+class Corpus:
+    """The papers and passages of a published corpus, read-only.
+
+    `statistics` counts them, `links` says who cites whom; `reads` keeps what was read of single papers, for
+    each rerun of a screen asks again.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        self.path = path
+        self.manifest = manifest
+        with tables.opening(path):
+            self._tables = {
+                name: tables.open_published(path, name, manifest.versions[name]) for name in TABLES
+            }
+            for name, table in self._tables.items():
+                table.checkout(manifest.versions[name])
+            self._probes = tables.probes(self._tables["passages"])
+        # Apart from the statistics' own, so that whoever reads on does not push counts out.
+        self.reads = QueryCache(entries=_READ_KEPT)
+        self.statistics = Statistics(self._tables)
+        self.links = CitationLinks(self._tables["links"], self.reads)
+
+    @classmethod
+    def open(cls, path: Path, encoder: Encoder) -> "Corpus":
+        """Open the corpus at `path`.
+
+        Raises CorpusError when there is none, when it is damaged and when another encoder built it.
+        """
+        manifest = read_manifest(path)
+        check_encoder(manifest, encoder)
+        return cls(path, manifest)
+
+    @classmethod
+    def open_at(cls, path: Path, encoder: Encoder, versions: Mapping[str, int]) -> "Corpus":
+        """Open the corpus as it was when its tables had these `versions`.
+
+        Raises CorpusError as `open` does, and when one of them no longer exists.
+        """
+        manifest = read_manifest(path)
+        check_encoder(manifest, encoder)
+        if gone := tables.versions_gone(path, {name: versions.get(name, 0) for name in TABLES}):
+            raise CorpusError(
+                f"The corpus at {path} is no longer kept as it was: {', '.join(gone)}. It can be read as it "
+                "is now; a version lasts until `python -m indexer compact` drops it."
+            )
+        return cls(path, replace(manifest, versions=dict(versions)))
+
+    def collections(self) -> tuple[CollectionSummary, ...]:
+        """Return every collection with its counts, in the order of their ids."""
+        return self.statistics.summaries({build.collection_id: build for build in self.builds()})
+
+    def collection(self, collection_id: str) -> Collection:
+        """Return one collection; raises CorpusError when the corpus has none of that id."""
+
+        def read() -> Collection:
+            found = self._rows_by_id("collections", [collection_id], rows.COLLECTIONS.names)
+            if not found:
+                raise CorpusError(f"There is no collection {collection_id!r} in this corpus.")
+            return rows.to_collection(found[0])
+
+        return self.reads.answer(("collection", collection_id), read)
+
+    def collection_ids(self) -> tuple[str, ...]:
+        def read() -> tuple[str, ...]:
+            return tuple(sorted(scan(self._tables["collections"], ["id"])["id"].to_pylist()))
+
+        return self.reads.answer("collections", read)
+
+    def papers(
+        self,
+        scope: Scope | None = None,
+        order: PaperOrder = "position",
+        offset: int = 0,
+        limit: int | None = None,
+    ) -> tuple[Paper, ...]:
+        """Return the papers in `scope`, sorted, from `offset` on."""
+        return self.papers_by_id(self.statistics.sorted_ids(scope, order).slice(offset, limit).to_pylist())
+
+    def count_papers(self, scope: Scope | None = None) -> int:
+        return self.statistics.count_papers(scope)
+
+    def papers_by_id(self, ids: Sequence[str]) -> tuple[Paper, ...]:
+        """Return the papers of `ids` that exist, in the given order."""
+
+        def read() -> tuple[Paper, ...]:
+            found = self._rows_by_id("papers", ids, rows.PAPER_COLUMNS)
+            papers = {row["id"]: rows.to_paper(row) for row in found}
+            return tuple(papers[identifier] for identifier in ids if identifier in papers)
+
+        return read() if len(ids) > _PAPERS_AT_ONCE else self.reads.answer(("papers", tuple(ids)), read)
+
+    def paper(self, paper_id: str) -> Paper:
+        """Return one paper; raises CorpusError when the corpus has none of that id."""
+        papers = self.papers_by_id([paper_id])
+        if not papers:
+            raise CorpusError(f"There is no paper {paper_id!r} in this corpus.")
+        return papers[0]
+
+    def references(self, paper_id: str) -> tuple[Reference, ...]:
+        """Return a paper's bibliography in its printed order."""
+
+        def read() -> tuple[Reference, ...]:
+            found = self._rows_by_id("papers", [paper_id], ["references"])
+            return tuple(map(rows.to_reference, found[0]["references"])) if found else ()
+
+        return self.reads.answer(("references", paper_id), read)
+
+    def listed(self, paper_id: str) -> str:
+        """Return a paper as its source described it, as JSON; "" for one that has no PDF to parse again."""
+        found = self._rows_by_id("papers", [paper_id], ["listed"])
+        return str(found[0]["listed"]) if found else ""
+
+    def passages(self, paper_id: str) -> tuple[Passage, ...]:
+        """Return a paper's passages in reading order."""
+
+        def read() -> tuple[Passage, ...]:
+            table = scan(self._tables["passages"], rows.PASSAGE_COLUMNS, f"paper_id = {quoted(paper_id)}")
+            return tuple(map(rows.to_passage, table.sort_by("number").to_pylist()))
+
+        return self.reads.answer(("passages", paper_id), read)
+
+    def passages_by_id(self, ids: Sequence[str]) -> tuple[Passage, ...]:
+        """Return the passages of `ids` that exist, in the given order."""
+        found = self._rows_by_id("passages", ids, rows.PASSAGE_COLUMNS)
+        passages = {row["id"]: rows.to_passage(row) for row in found}
+        return tuple(passages[identifier] for identifier in ids if identifier in passages)
+
+    def vectors(self, passage_ids: Sequence[str]) -> Mapping[str, list[float]]:
+        """Return the vectors of passages by their ids."""
+        found = self._rows_by_id("passages", passage_ids, ["id", "vector"])
+        return {row["id"]: row["vector"] for row in found}
+
+    def nearest(self, vector: Vectors | Sequence[float], scope: Scope, limit: int) -> list[Match]:
+        """Return the passages in `scope` nearest to a unit vector by cosine similarity, best first.
+
+        In a large corpus an index finds them: one in a hundred is missed, and similarities are rounded.
+        """
+        found = tables.nearest(self._tables["passages"], vector, scope, limit, self._probes)
+        return [Match(row["id"], row["paper_id"], 1 - row["_distance"], row["_rowid"]) for row in found]
+
+    def matching(self, words: str, scope: Scope, limit: int) -> list[Match]:
+        """Return the passages in `scope` that share words with a text by BM25, best first."""
+        found = tables.matching(self._tables["passages"], words, scope, limit)
+        return [Match(row["id"], row["paper_id"], row["_score"], row["_rowid"]) for row in found]
+
+    def passages_found(self, matches: Sequence[Match]) -> dict[str, Passage]:
+        """Return what this corpus's own search found, by id: quicker than to look the ids up."""
+        if not matches:
+            return {}
+        found = self._rows_found(matches, rows.PASSAGE_COLUMNS)
+        return {row["id"]: rows.to_passage(row) for row in found.to_pylist()}
+
+    def similarities(
+        self, vector: Vectors | Sequence[float], matches: Sequence[Match]
+    ) -> dict[str, Similarity]:
+        """Return how similar passages that the search found are to a unit vector, by id; not rounded."""
+        if not matches:
+            return {}
+        found = self._rows_found(matches, ["id", "vector", "sentence_vectors"])
+        return measure(np.asarray(vector, np.float32), found)
+
+    def builds(self) -> tuple[Build, ...]:
+        """Return all builds, oldest first."""
+
+        def read() -> tuple[Build, ...]:
+            table = scan(self._tables["builds"], rows.BUILDS.names).sort_by("started")
+            return tuple(map(rows.to_build, table.to_pylist()))
+
+        return self.reads.answer("builds", read)
+
+    def scan(self, table: str, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        """Yield all rows of a table a few at a time, for what must look at every one."""
+        return tables.scan_batches(self._tables[table], columns)
+
+    def not_indexed(self, column: Literal["indexed", "vector"]) -> int:
+        """Return how many passages the index of a column does not hold; too few vectors for one are none."""
+        if column == "vector" and not self._probes:
+            return 0
+        return tables.rows_without_index(self._tables["passages"], column)
+
+    def _rows_found(self, matches: Sequence[Match], columns: list[str]) -> pa.Table:
+        return tables.rows_at(self._tables["passages"], [match.row for match in matches], columns)
+
+    def _rows_by_id(self, table: str, ids: Sequence[str], columns: list[str]) -> list[rows.Row]:
+        conditions = tables.each_one_of("id", ids)
+        return [row for one in conditions for row in scan(self._tables[table], columns, one).to_pylist()]

@@ -1,0 +1,198 @@
+"""Records to Arrow rows and back: the columns of the tables are the fields of the records.
+
+Whoever changes a field changes a table, and raises SCHEMA_VERSION (corpus/store/manifest.py).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from types import NoneType
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
+
+import numpy as np
+import pyarrow as pa
+from pydantic import TypeAdapter
+
+from corpus.encoders import Vectors
+from corpus.records import Build, Cluster, Collection, Link, Paper, Passage, Reference
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Row = dict[str, Any]
+
+_PACKED = np.dtype("<f2")
+
+_ARROW = {str: pa.string(), bool: pa.bool_(), int: pa.int32(), float: pa.float32()}
+
+
+def _arrow_type(hint: Any) -> pa.DataType:
+    """Return how Arrow holds what a record's field holds; None is null."""
+    if isinstance(hint, type) and is_dataclass(hint):
+        return pa.struct(_columns(hint))
+    inside = [one for one in get_args(hint) if one not in (None, NoneType, ...)]
+    if get_origin(hint) is tuple:
+        return pa.list_(_arrow_type(inside[0]))
+    if get_origin(hint) is Literal:
+        return pa.string()
+    return _arrow_type(inside[0]) if inside else _ARROW[hint]
+
+
+def _columns(record: type, **other: pa.DataType) -> list[tuple[str, pa.DataType]]:
+    """Return the columns of a record in the order of its fields, those in `other` of another type or new."""
+    hints = get_type_hints(record)
+    own = {
+        field.name: other.pop(field.name, None) or _arrow_type(hints[field.name]) for field in fields(record)
+    }
+    return [*own.items(), *other.items()]
+
+
+_STRINGS = pa.list_(pa.string())
+COLLECTIONS = pa.schema(_columns(Collection))
+PAPERS = pa.schema(
+    _columns(
+        Paper,
+        topic_keys=_STRINGS,
+        author_names=_STRINGS,
+        references=_arrow_type(tuple[Reference, ...]),
+        listed=pa.string(),
+    )
+)
+LINKS = pa.schema(_columns(Link))
+BUILDS = pa.schema(_columns(Build, seconds=pa.float64()))
+PLACES = pa.schema(
+    [("paper_id", pa.string()), ("x", pa.float32()), ("y", pa.float32()), ("cluster", pa.int32())]
+)
+CLUSTERS = pa.schema(_columns(Cluster))
+SCHEMAS = {
+    "collections": COLLECTIONS,
+    "papers": PAPERS,
+    "links": LINKS,
+    "builds": BUILDS,
+    "places": PLACES,
+    "clusters": CLUSTERS,
+}
+PAPER_COLUMNS = [field.name for field in fields(Paper)]
+PASSAGE_COLUMNS = [field.name for field in fields(Passage)]
+
+
+def passages_schema(dimension: int) -> pa.Schema:
+    """Return the schema of the passages table for vectors of `dimension`.
+
+    `indexed` is what is searched and encoded: the paper's title and section path before the text.
+    `sentence_vectors` are those of the paper's title and of each sentence, encoded alone, packed in 16 bits
+    a number. `year`, `topic_keys`, `venue` and `author_names` repeat the paper's, so that a filter needs one
+    table.
+    """
+    return pa.schema(
+        _columns(
+            Passage,
+            year=pa.int32(),
+            topic_keys=_STRINGS,
+            venue=pa.string(),
+            author_names=_STRINGS,
+            indexed=pa.string(),
+            vector=pa.list_(pa.float32(), dimension),
+            sentence_vectors=pa.binary(),
+        )
+    )
+
+
+def to_rows(records: Iterable["DataclassInstance"], schema: pa.Schema) -> pa.Table:
+    """Return records as rows of a table that has nothing beside them."""
+    return pa.Table.from_pylist([asdict(record) for record in records], schema=schema)
+
+
+@dataclass(frozen=True, slots=True)
+class PaperEntry:
+    """A paper with what its row holds beside it.
+
+    `listed` is the source's own description as JSON, from which the paper can be parsed again.
+    """
+
+    paper: Paper
+    references: tuple[Reference, ...]
+    listed: str = ""
+
+
+def paper_rows(entries: Sequence[PaperEntry]) -> pa.Table:
+    rows = [
+        asdict(entry.paper)
+        | {
+            **_filtered_by(entry.paper),
+            "references": [asdict(reference) for reference in entry.references],
+            "listed": entry.listed,
+        }
+        for entry in entries
+    ]
+    return pa.Table.from_pylist(rows, schema=PAPERS)
+
+
+def _filtered_by(paper: Paper) -> Row:
+    """Return what filters need of a paper in a form that a table can compare."""
+    return {
+        "topic_keys": [topic.key for topic in paper.topics],
+        "author_names": [author.name for author in paper.authors],
+    }
+
+
+def indexed_text(paper: Paper, passage: Passage) -> str:
+    """Return what of a passage is searched and encoded: title and section path before its text."""
+    if passage.text == paper.title:
+        return paper.title
+    headings = (section.title for section in passage.section)
+    return "\n".join(part for part in (paper.title, *headings, passage.text) if part)
+
+
+def sentence_texts(paper: Paper, passage: Passage) -> list[str]:
+    """Return what of a passage is encoded piece by piece: its paper's title, then each sentence."""
+    return [paper.title, *(passage.sentence_text(index) for index in range(len(passage.sentences)))]
+
+
+def passage_rows(
+    passages: Sequence[Passage],
+    papers: Mapping[str, Paper],
+    indexed: Sequence[str],
+    vectors: Vectors,
+    sentence_vectors: Sequence[Vectors] | None = None,
+) -> pa.Table:
+    """Return rows of the passages table; the sequences run parallel to `passages`.
+
+    `sentence_vectors` are each passage's title and sentences; a search does without them if it must.
+    """
+    repeated = {
+        identifier: {"year": paper.year, "venue": paper.venue, **_filtered_by(paper)}
+        for identifier, paper in papers.items()
+    }
+    rows = [
+        asdict(passage) | repeated[passage.paper_id] | {"indexed": text}
+        for passage, text in zip(passages, indexed, strict=True)
+    ]
+    schema = passages_schema(vectors.shape[1])
+    plain = pa.schema([field for field in schema if field.name not in ("vector", "sentence_vectors")])
+    flat = pa.array(vectors.reshape(-1), type=pa.float32())
+    packed = map(pack_vectors, sentence_vectors) if sentence_vectors is not None else [b""] * len(rows)
+    return (
+        pa.Table.from_pylist(rows, schema=plain)
+        .append_column("vector", pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]))
+        .append_column("sentence_vectors", pa.array(packed, pa.binary()))
+    )
+
+
+def pack_vectors(vectors: Vectors) -> bytes:
+    return vectors.astype(_PACKED).tobytes()
+
+
+def unpack_vectors(packed: bytes, dimension: int) -> Vectors:
+    """Return vectors as they were packed, rounded to 16 bits: (rows, dimension)."""
+    return np.frombuffer(packed, _PACKED).reshape(-1, dimension).astype(np.float32)
+
+
+def count_packed(packed: bytes, dimension: int) -> int:
+    return len(packed) // (dimension * _PACKED.itemsize)
+
+
+to_collection = TypeAdapter(Collection).validate_python
+to_paper = TypeAdapter(Paper).validate_python
+to_reference = TypeAdapter(Reference).validate_python
+to_passage = TypeAdapter(Passage).validate_python
+to_build = TypeAdapter(Build).validate_python

@@ -1,0 +1,47 @@
+"""How similar passages are to a query, by the vectors that are stored of them: exactly, without an index."""
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+
+from corpus.encoders import Vectors
+from corpus.store import rows
+
+
+@dataclass(frozen=True, slots=True)
+class Similarity:
+    """The cosines of a passage with a query: of the whole, and of its title or nearest sentence.
+
+    `best_sentence` counts from 0. Without vectors of its sentences the whole stands for them.
+    """
+
+    passage: float
+    sentence: float
+    best_sentence: int | None
+
+
+def measure(query: Vectors, passages: pa.Table) -> dict[str, Similarity]:
+    """Return how similar passages are to a unit vector, by id.
+
+    `passages` has the columns `id`, `vector` and `sentence_vectors`, and at least one row.
+    """
+    wholes = passages["vector"].combine_chunks().flatten().to_numpy().reshape(-1, len(query))
+    packed = passages["sentence_vectors"].to_pylist()
+    ends = np.cumsum([rows.count_packed(one, len(query)) for one in packed])
+    cosines = _cosines(rows.unpack_vectors(b"".join(packed), len(query)), query)
+    found = zip(_cosines(wholes, query).tolist(), np.split(cosines, ends[:-1]), strict=True)
+    return dict(zip(passages["id"].to_pylist(), (_similarity(*one) for one in found), strict=True))
+
+
+def _cosines(vectors: Vectors, query: Vectors) -> Vectors:
+    # Not `@`: for a product this small its threads cost more time than they save, on a busy machine 20 times.
+    return cast(Vectors, np.einsum("ij,j->i", vectors, query))
+
+
+def _similarity(whole: float, cosines: Vectors) -> Similarity:
+    """Return a passage's similarity from the cosines of its title and of its sentences."""
+    if len(cosines) < 2:
+        return Similarity(whole, whole, None)
+    return Similarity(whole, float(cosines.max()), int(cosines[1:].argmax()))

@@ -1,0 +1,305 @@
+"""LanceDB as the corpus uses it: tables, conditions and indices; the only file that imports lancedb."""
+
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from datetime import timedelta
+from itertools import groupby
+from math import ceil
+from pathlib import Path
+from typing import Any, Literal
+
+import lancedb
+import pyarrow as pa
+from lancedb.index import FTS, Bitmap, BTree, IvfSq, LabelList
+from lancedb.query import MatchQuery
+
+from corpus.encoders import Vectors
+from corpus.errors import CorpusError
+from corpus.records import Scope, parse_topic_key
+from corpus.store.manifest import rebuild_advice
+
+KEEP_VERSIONS = timedelta(days=3650)  # old versions are what a replay checks out
+# How LanceDB ends the file that describes a version of a table.
+_VERSION_END = b"LANC"
+_ROWS_PER_BATCH = 2048
+# Fewer vectors are compared one by one, in about 10 ms. Real vectors have no clusters to speak of: to find
+# 98 of the 100 nearest, nearly all partitions must be looked into, so they are few, and what makes a search
+# quick is that eight bits per dimension are compared. Only beyond `_ROWS_PROBED` are some left out.
+INDEX_VECTORS_FROM = 10_000
+_ROWS_PER_PARTITION = 4096
+_ROWS_PROBED = 500_000
+# Rounds of finding the partitions: more took their time and found no better ones.
+_ROUNDS = 10
+_OUTGROWN = 4
+_ADDITIONS_KEPT = 32
+# Whoever reads a table that no build publishes has opened it a moment ago.
+_KEPT_FOR_READERS = timedelta(hours=1)
+_FILTERS = {
+    "id": BTree(),
+    "collection_id": Bitmap(),
+    "topic_keys": LabelList(),
+    "venue": Bitmap(),
+    "author_names": LabelList(),
+}
+_INDICES: dict[str, dict[str, Any]] = {
+    "papers": _FILTERS,
+    "passages": {"indexed": FTS(), "paper_id": BTree(), **_FILTERS},
+    "links": {"citing": BTree(), "cited": BTree()},
+}
+
+logger = logging.getLogger(__name__)
+
+
+def connect(path: Path) -> Any:
+    return lancedb.connect(path)
+
+
+def open_published(path: Path, name: str, published: int) -> Any:
+    """Open a table, without the versions after the published one that a power loss left without content."""
+    try:
+        return connect(path).open_table(name)
+    except RuntimeError:
+        # LanceDB reads the newest version first, whichever is wanted.
+        for file in (path / f"{name}.lance" / "_versions").glob("*.manifest"):
+            if _version(file) > published and not file.read_bytes().endswith(_VERSION_END):
+                logger.warning("removing %s, which was never published and is not whole", file)
+                file.unlink()
+        return connect(path).open_table(name)
+
+
+def _version(file: Path) -> int:
+    """Return the version that a file describes: its name counts up, or down from the largest number."""
+    number = int(file.stem) if file.stem.isdecimal() else 0
+    return min(number, 2**64 - 1 - number)
+
+
+@contextmanager
+def _failing(message: str, *errors: type[Exception]) -> Iterator[None]:
+    """Raise CorpusError with a message for what LanceDB raises, which the log names."""
+    try:
+        yield
+    except errors as error:
+        logger.warning("%s: %s", type(error).__name__, error)
+        raise CorpusError(message) from error
+
+
+def opening(path: Path) -> AbstractContextManager[None]:
+    """Raise CorpusError where tables are missing or damaged."""
+    message = f"The corpus at {path} is damaged: its tables cannot be opened. {rebuild_advice(path)}"
+    return _failing(message, OSError, RuntimeError, ValueError)
+
+
+def writing(path: Path) -> AbstractContextManager[None]:
+    """Raise CorpusError where the folder cannot be written."""
+    message = (
+        f"The corpus folder {path} cannot be written. Check its permissions and the space on its disk; "
+        "what was published before is still there."
+    )
+    return _failing(message, OSError, RuntimeError)
+
+
+def _keeping(path: Path, name: str) -> AbstractContextManager[None]:
+    """Raise CorpusError where a table beside the published ones cannot be used."""
+    message = (
+        f"The table {name!r} in {path} cannot be used. Check the folder's permissions and its disk; no build "
+        "needs this table, and it can be deleted."
+    )
+    return _failing(message, OSError, RuntimeError, ValueError)
+
+
+def _reading(table: Any) -> AbstractContextManager[None]:
+    """Raise CorpusError where a table's files are damaged or gone."""
+    message = (
+        f"The table {table.name!r} of the corpus cannot be read: its files are damaged, deleted, or of a "
+        "version that was dropped since. Open the corpus again; if that does not help, move its folder "
+        "away and build it again."
+    )
+    return _failing(message, OSError, RuntimeError)
+
+
+def versions_gone(path: Path, versions: Mapping[str, int]) -> list[str]:
+    """Return a message for each of these versions of tables that does not exist."""
+    with opening(path):
+        connection = connect(path)
+        opened = {name: connection.open_table(name) for name in versions}
+    return [
+        f"version {version} of the table {name!r} does not exist"
+        for name, version in versions.items()
+        if not _has_version(opened[name], version)
+    ]
+
+
+def _has_version(table: Any, version: int) -> bool:
+    try:
+        table.checkout(version)
+    except (RuntimeError, TypeError, ValueError):
+        return False
+    return True
+
+
+def scan(table: Any, columns: list[str], where: str | None = None) -> pa.Table:
+    """Return all rows of a table that meet a condition, as Arrow; raises CorpusError, as all that read."""
+    with _reading(table):
+        return _rows(table, columns, where).to_arrow()
+
+
+def scan_batches(table: Any, columns: list[str], where: str | None = None) -> Iterator[pa.RecordBatch]:
+    """Yield all rows of a table that meet a condition, a few at a time."""
+    with _reading(table):
+        yield from _rows(table, columns, where).to_batches(batch_size=_ROWS_PER_BATCH)
+
+
+def _rows(table: Any, columns: list[str], where: str | None) -> Any:
+    query = table.search().select(columns)
+    return query.where(where) if where is not None else query
+
+
+def rows_at(table: Any, row_ids: Sequence[int], columns: list[str]) -> pa.Table:
+    """Return rows by the numbers that a search of the same version gave them, in no particular order."""
+    with _reading(table):
+        return table.take_row_ids(list(row_ids)).select(columns).to_arrow()
+
+
+def nearest(
+    table: Any, vector: Vectors | Sequence[float], scope: Scope, limit: int, probes: int
+) -> list[dict[str, Any]]:
+    """Return id, paper_id, _distance and _rowid of the rows with the nearest vectors by cosine.
+
+    Where there is an index, `probes` of its partitions are looked into, and distances are rounded.
+    """
+    with _reading(table):
+        query = table.search(vector, vector_column_name="vector").distance_type("cosine")
+        if probes:
+            # A filter may leave too few rows in these: then the search goes on in the others.
+            query = query.minimum_nprobes(probes).maximum_nprobes(0)
+        return _found(query, "_distance", scope, limit)
+
+
+def matching(table: Any, words: str, scope: Scope, limit: int) -> list[dict[str, Any]]:
+    """Return id, paper_id, _score and _rowid of the rows that share words with a text, by BM25."""
+    # A MatchQuery takes the words as words: nothing in them is read as query syntax.
+    with _reading(table):
+        return _found(table.search(MatchQuery(words, "indexed"), query_type="fts"), "_score", scope, limit)
+
+
+def _found(query: Any, measure: str, scope: Scope, limit: int) -> list[dict[str, Any]]:
+    where = condition(scope, "paper_id")
+    filtered = query.where(where, prefilter=True) if where else query
+    return list(filtered.select(["id", "paper_id", measure]).with_row_id(True).limit(limit).to_list())
+
+
+def quoted(value: str) -> str:
+    """Return `value` as an SQL string literal; half a surrogate pair becomes a mark that no id has."""
+    return "'" + value.replace("'", "''").encode("utf-8", "replace").decode() + "'"
+
+
+def one_of(column: str, values: Iterable[str]) -> str:
+    return f"{column} IN ({', '.join(map(quoted, values))})"
+
+
+def each_one_of(column: str, values: Sequence[str], at_once: int = 500) -> Iterator[str]:
+    """Yield the conditions that together are `one_of`, none of them too long."""
+    for start in range(0, len(values), at_once):
+        yield one_of(column, values[start : start + at_once])
+
+
+def _any_of(column: str, values: Iterable[str]) -> str:
+    """Return the condition that a list holds one of some values."""
+    return f"array_has_any({column}, make_array({', '.join(map(quoted, values))}))"
+
+
+def condition(scope: Scope | None, paper_column: Literal["id", "paper_id"]) -> str | None:
+    """Return `scope` as an SQL condition: columns from here, every value quoted."""
+    if scope is None:
+        return None
+    columns = {"collection_id": scope.collections, paper_column: scope.papers, "venue": scope.venues}
+    conditions = [one_of(column, values) for column, values in columns.items() if values]
+    if scope.years:
+        # The column holds 32 bits: a year beyond them would be an error where it should find nothing.
+        first, last = (min(max(int(year), 0), 9999) for year in scope.years)
+        conditions.append(f"year >= {first} AND year <= {last}")
+    for _, keys in groupby(sorted(scope.topics), key=lambda key: parse_topic_key(key)[0]):
+        conditions.append(_any_of("topic_keys", keys))
+    if scope.authors:
+        conditions.append(_any_of("author_names", scope.authors))
+    return " AND ".join(conditions) or None
+
+
+def bring_indices_up_to_date(name: str, table: Any) -> None:
+    """Compact a table, add new rows to its indices and make those it lacks."""
+    table.optimize(cleanup_older_than=KEEP_VERSIONS)
+    rows = table.count_rows()
+    if not rows:
+        return
+    indexed = {column for index in table.list_indices() for column in index.columns}
+    for column, config in _INDICES.get(name, {}).items():
+        if column not in indexed:
+            table.create_index(column, config=config, replace=True)
+    if name == "passages" and rows >= INDEX_VECTORS_FROM:
+        _index_vectors(table, rows)
+
+
+def _index_vectors(table: Any, rows: int) -> None:
+    """Make the index of the vectors, unless there is one that was made for about as many."""
+    wanted, there = max(1, rows // _ROWS_PER_PARTITION), _partitions(table)
+    if not there or wanted > _OUTGROWN * there:
+        for index in _vector_indices(table):
+            table.drop_index(index.name)
+        config = IvfSq(distance_type="cosine", num_partitions=wanted, max_iterations=_ROUNDS)
+        table.create_index("vector", config=config, name=f"vector_{wanted}")
+
+
+def _vector_indices(table: Any) -> list[Any]:
+    return [index for index in table.list_indices() if "vector" in index.columns]
+
+
+def _partitions(table: Any) -> int:
+    """Return how many partitions the index of the vectors has, which its name says; 0 without one."""
+    return max((int(index.name.rpartition("_")[2]) for index in _vector_indices(table)), default=0)
+
+
+def probes(table: Any) -> int:
+    """Return how many partitions of the index of the vectors are to be looked into, 0 without an index."""
+    partitions = _partitions(table)
+    return ceil(partitions * min(1.0, _ROWS_PROBED / max(1, table.count_rows()))) if partitions else 0
+
+
+def rows_without_index(table: Any, column: str) -> int:
+    """Return how many rows the index of a column does not hold."""
+    names = [index.name for index in table.list_indices() if column in index.columns]
+    statistics = table.index_stats(names[0]) if names else None
+    return int(statistics.num_unindexed_rows) if statistics else int(table.count_rows())
+
+
+def read_kept(path: Path, name: str, columns: list[str], where: str | None = None) -> pa.Table | None:
+    """Return the rows of a table beside the published ones, as it is now; None where there is none."""
+    with _keeping(path, name):
+        table = _kept(path, name)
+        return None if table is None else _rows(table, columns, where).to_arrow()
+
+
+def add_kept(path: Path, name: str, rows: pa.Table) -> None:
+    """Add rows to a table beside the published ones, which is made if need be."""
+    with _keeping(path, name):
+        path.mkdir(parents=True, exist_ok=True)
+        table = connect(path).create_table(name, schema=rows.schema, exist_ok=True)
+        table.add(rows)
+        # Every addition is a file of its own, and each costs a search a moment.
+        if table.stats()["fragment_stats"]["num_fragments"] > _ADDITIONS_KEPT:
+            table.optimize(cleanup_older_than=_KEPT_FOR_READERS)
+
+
+def remove_kept(path: Path, name: str, conditions: Iterable[str]) -> None:
+    """Remove the rows that meet a condition, and what of the table's files is no longer needed."""
+    with _keeping(path, name):
+        if (table := _kept(path, name)) is None:
+            return
+        for where in conditions:
+            table.delete(where)
+        table.optimize(cleanup_older_than=_KEPT_FOR_READERS)
+
+
+def _kept(path: Path, name: str) -> Any:
+    """Return a table as it is now, or None; to look for it leaves nothing behind."""
+    return connect(path).open_table(name) if (path / f"{name}.lance").is_dir() else None

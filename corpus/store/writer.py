@@ -1,0 +1,210 @@
+"""Changes to the corpus: tables are altered first, then the manifest is replaced in one step."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from corpus.durable import sync, sync_parents, sync_tree
+from corpus.encoders import Encoder
+from corpus.errors import CorpusError
+from corpus.records import Build, Cluster, Collection, Reference
+from corpus.store import rows, tables
+from corpus.store.citation_links import Citable, link_references
+from corpus.store.corpus import Corpus
+from corpus.store.manifest import TABLES, Manifest, check_encoder, read_manifest, write_manifest
+from corpus.store.tables import KEEP_VERSIONS, each_one_of, one_of, quoted, writing
+
+_IDS_AT_ONCE = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPaper:
+    """What a rebuild needs to know of a paper that the corpus holds."""
+
+    fingerprint: str
+    position: int
+    has_pdf: bool
+
+
+def known_papers(corpus: Corpus) -> dict[str, dict[str, KnownPaper]]:
+    """Return what each paper was made from and where it stands, by the ids of collection and paper."""
+    known: dict[str, dict[str, KnownPaper]] = {}
+    for batch in corpus.scan("papers", ["id", "collection_id", "fingerprint", "position", "pdf_sha256"]):
+        for row in batch.to_pylist():
+            paper = KnownPaper(row["fingerprint"], row["position"], bool(row["pdf_sha256"]))
+            known.setdefault(row["collection_id"], {})[row["id"]] = paper
+    return known
+
+
+class CorpusWriter:
+    """Changes a corpus; nothing is visible to readers before `publish`."""
+
+    def __init__(
+        self, path: Path, encoder: Encoder, *, unfinished: bool = False, durable: bool = True
+    ) -> None:
+        """Open or create the corpus at `path`.
+
+        Raises CorpusError when another encoder built it, and when there are tables with rows but no manifest,
+        unless they are known to be what an `unfinished` first build left. A corpus that ends with the
+        process need not outlive a power loss: what is not `durable` is published without syncing its tables.
+        """
+        self._path = path
+        self._unfinished, self._durable = unfinished, durable
+        self._encoder = encoder
+        with writing(path):
+            path.mkdir(parents=True, exist_ok=True)
+        self._published = read_manifest(path) if (path / "manifest.json").exists() else None
+        if self._published:
+            check_encoder(self._published, encoder)
+        with tables.opening(path) if self._published else writing(path):
+            self._connection = tables.connect(path)
+            self._tables = {name: self._table(name) for name in TABLES}
+
+    def published(self) -> Corpus | None:
+        """Return the corpus as readers see it now, None before the first publication."""
+        return Corpus(self._path, self._published) if self._published else None
+
+    def put_collections(self, collections: Sequence[Collection]) -> None:
+        """Describe collections, those of the same ids anew."""
+        with writing(self._path):
+            self._tables["collections"].delete(one_of("id", (one.id for one in collections)))
+            self._tables["collections"].add(rows.to_rows(collections, rows.COLLECTIONS))
+
+    def remove_collection(self, collection_id: str) -> None:
+        where = f"collection_id = {quoted(collection_id)}"
+        with writing(self._path):
+            for table in ("papers", "passages", "builds"):
+                self._tables[table].delete(where)
+            self._tables["collections"].delete(f"id = {quoted(collection_id)}")
+
+    def remove_papers(self, ids: Sequence[str]) -> None:
+        with writing(self._path):
+            for table, column in (("passages", "paper_id"), ("papers", "id")):
+                for where in each_one_of(column, ids, _IDS_AT_ONCE):
+                    self._tables[table].delete(where)
+
+    def move_papers(self, positions: Mapping[str, int]) -> None:
+        """Give papers other places in their collections, by their ids."""
+        columns = {"id": list(positions), "position": pa.array(positions.values(), pa.int32())}
+        self.update_papers(pa.table(columns))
+
+    def update_papers(self, papers: pa.Table) -> None:
+        """Replace the columns given of the papers given; the table has `id` and some columns more."""
+        if not papers.num_rows:
+            return
+        with writing(self._path):
+            self._tables["papers"].merge_insert("id").when_matched_update_all().execute(papers)
+
+    def add_papers(self, papers: Iterable[pa.RecordBatch], passages: Iterable[pa.RecordBatch]) -> None:
+        """Add rows made by `corpus.store.rows`, a batch at a time."""
+        with writing(self._path):
+            for name, batches in (("passages", passages), ("papers", papers)):
+                schema = self._schema(name)
+                self._tables[name].add(pa.RecordBatchReader.from_batches(schema, batches))
+
+    def add_builds(self, builds: Sequence[Build]) -> None:
+        with writing(self._path):
+            self._tables["builds"].add(rows.to_rows(builds, rows.BUILDS))
+
+    def first_vectors(self) -> Iterator[pa.RecordBatch]:
+        """Yield the `paper_id` and the `vector` of every paper's first passage, in no particular order."""
+        return tables.scan_batches(self._tables["passages"], ["paper_id", "vector"], "number = 0")
+
+    def papers_as(self, columns: list[str], ids: Sequence[str]) -> Iterator[pa.Table]:
+        """Yield columns of the papers given as they will be published, some papers at a time."""
+        for where in each_one_of("id", ids, _IDS_AT_ONCE):
+            yield tables.scan(self._tables["papers"], columns, where)
+
+    def put_map(self, places: pa.Table, clusters: Sequence[Cluster]) -> None:
+        """Replace the map of all papers; `places` has the columns of `rows.PLACES`."""
+        with writing(self._path):
+            for name, table in (("places", places), ("clusters", rows.to_rows(clusters, rows.CLUSTERS))):
+                self._tables[name].delete("true")
+                self._tables[name].add(table)
+
+    def publish(self) -> None:
+        """Bring links and indices up to date and make everything visible to readers, in one step."""
+        with writing(self._path):
+            self._link()
+        self.compact()
+
+    def compact(self, keep_versions: timedelta = KEEP_VERSIONS) -> None:
+        """Rewrite the tables as few files, publish that, and drop what is older than `keep_versions`."""
+        with writing(self._path):
+            for name, table in self._tables.items():
+                tables.bring_indices_up_to_date(name, table)
+            if self._durable:
+                self._sync()
+            manifest = Manifest(
+                encoder=self._encoder.name,
+                encoder_sha256=self._encoder.sha256,
+                dimension=self._dimension,
+                runtime=self._encoder.runtime,
+                versions={name: int(table.version) for name, table in self._tables.items()},
+            )
+            write_manifest(self._path, manifest)
+            if keep_versions < KEEP_VERSIONS:
+                # Only now: until then the versions that were published before are the corpus.
+                for table in self._tables.values():
+                    table.optimize(cleanup_older_than=keep_versions)
+        self._published = manifest
+
+    def _sync(self) -> None:
+        for name in self._tables:
+            sync_tree(self._path / f"{name}.lance")
+        sync(self._path)
+        sync_parents(self._path)
+
+    def _link(self) -> None:
+        """Find the links between the papers anew: a paper that came or went changes those of others."""
+        table = rows.to_rows(link_references(self._citable(), self._bibliographies()), rows.LINKS)
+        self._tables["links"].delete("true")
+        self._tables["links"].add(table)
+
+    def _citable(self) -> Iterator[Citable]:
+        for row in self._paper_rows(["id", "title", "year", "doi", "arxiv_id"]):
+            yield Citable(**row)
+
+    def _bibliographies(self) -> Iterator[tuple[str, list[Reference]]]:
+        for row in self._paper_rows(["id", "references"]):
+            yield row["id"], [rows.to_reference(entry) for entry in row["references"]]
+
+    def _paper_rows(self, columns: list[str]) -> Iterator[dict[str, Any]]:
+        for batch in tables.scan_batches(self._tables["papers"], columns):
+            yield from batch.to_pylist()
+
+    def _table(self, name: str) -> Any:
+        """Open a table at its published version, dropping what an unfinished build left; or create it."""
+        if self._published is None:
+            self._check_left_over(name)
+            self._connection.drop_table(name, ignore_missing=True)
+            return self._connection.create_table(name, schema=self._schema(name))
+        published = self._published.versions[name]
+        table = tables.open_published(self._path, name, published)
+        if table.version != published:
+            table.checkout(published)
+            table.restore()
+        return table
+
+    def _check_left_over(self, name: str) -> None:
+        """Raise CorpusError rather than drop a table that may be all there is of somebody's corpus."""
+        if self._unfinished or name not in self._connection.list_tables().tables:
+            return
+        if self._connection.open_table(name).count_rows():
+            raise CorpusError(
+                f"The folder {self._path} holds tables of a corpus but no manifest.json. Put the manifest "
+                "back, or move the folder away and build the corpus again."
+            )
+
+    def _schema(self, name: str) -> pa.Schema:
+        return rows.passages_schema(self._dimension) if name == "passages" else rows.SCHEMAS[name]
+
+    @property
+    def _dimension(self) -> int:
+        if self._published:
+            return self._published.dimension
+        return int(self._encoder.encode_query("dimension").shape[0])

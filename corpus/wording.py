@@ -1,0 +1,30 @@
+"""Counts and names of authors, as every screen, export and command writes them."""
+
+from collections.abc import Sequence
+
+from corpus.records import Author
+
+AUTHORS_NAMED = 12
+
+
+def counted(count: int, noun: str) -> str:
+    """Return "1 paper", "1,097 papers"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def all_authors(authors: Sequence[Author], most: int = AUTHORS_NAMED) -> str:
+    """Return the names of a paper's authors; of more than `most`, the first and how many more there are."""
+    names = [author.name for author in authors]
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def short_authors(authors: Sequence[Author]) -> str:
+    """Return the authors as a citation names them: "Lin", "Lin and Ruan", "Lin et al."."""
+    names = [author.family or author.given for author in authors]
+    return f"{names[0]} et al." if len(names) > 2 else " and ".join(names)
+
+
+def possessive(name: str) -> str:
+    """Return "Lin's", "Jones'"."""
+    return f"{name}'" if name.endswith("s") else f"{name}'s"

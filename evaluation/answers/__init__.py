@@ -1,0 +1,1 @@
+"""How good answers are: attribution, refusal, rewriting."""

@@ -1,0 +1,205 @@
+"""Trains the weights of the support score: a logistic regression whose signs are fixed beforehand.
+
+Human labels say how much each feature counts. They hold too few negations dropped or added, and numbers and
+names taken from elsewhere in the evidence, to say it of these: what such count at least is set here. Claims
+made wrong on purpose (evaluation/answers/contrast.py) are not trained on, only measured.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedGroupKFold
+
+from assistant.checking import SupportReader, SupportWeights
+from corpus.encoders import Encoder
+from evaluation.answers.contrast import Contrast, contrasts
+from evaluation.answers.pairs import LabelledPair, evidence_sentences, groups
+from evaluation.input_files import EvaluationError
+
+Matrix = NDArray[np.float64]
+
+FOLDS, REPEATS, SEED = 5, 3, 0
+SHRINK = 0.002
+NAME = "support-1"
+# What speaks against support; all else speaks for it, but for the claim's length, which may do either.
+AGAINST = frozenset(
+    "words_scattered number_missing numbers_missing numbers_missing_near names_missing names_missing_near "
+    "negation_added negation_lost direction_missing direction_reversed sentences".split()
+)
+EITHER = frozenset({"claim_length"})
+AT_LEAST = {
+    "negation_added": 1.0,
+    "negation_lost": 1.5,
+    "numbers_missing_near": 0.8,
+    "names_missing_near": 0.6,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """All pairs as features: a row for each pair, a row for each contrast, and what the columns are."""
+
+    names: tuple[str, ...]
+    rows: Matrix
+    labels: NDArray[np.int64]
+    sets: tuple[str, ...]
+    groups: NDArray[np.int64]
+    contrasts: tuple[Contrast, ...]
+    contrast_rows: Matrix
+
+    @property
+    def contrast_pairs(self) -> NDArray[np.int64]:
+        return np.array([contrast.pair for contrast in self.contrasts], dtype=np.int64)
+
+
+def compare_pairs(pairs: Sequence[LabelledPair], encoder: Encoder) -> Compared:
+    """Compare every pair, and every claim made wrong, with its evidence."""
+    changed = contrasts(pairs)
+    claims: dict[int, list[str]] = {index: [pair.claim] for index, pair in enumerate(pairs)}
+    for contrast in changed:
+        claims[contrast.pair].append(contrast.claim)
+    features: list[list[Mapping[str, float] | None]] = []
+    for index, pair in enumerate(pairs):
+        evidence = evidence_sentences(pair.references)
+        compared = SupportReader(encoder).compare(claims[index], [evidence] * len(claims[index]))
+        features.append([one.features if one else None for one in compared])
+    names = tuple(next(one[0] for one in features if one[0] is not None))
+    rows = [[_row(one, names) for one in few] for few in features]
+    return Compared(
+        names=names,
+        rows=np.array([few[0] for few in rows]),
+        labels=np.array([pair.label for pair in pairs], dtype=np.int64),
+        sets=tuple(pair.set for pair in pairs),
+        groups=np.array(groups(pairs), dtype=np.int64),
+        contrasts=changed,
+        contrast_rows=np.array([row for few in rows for row in few[1:]]).reshape(-1, len(names)),
+    )
+
+
+def _row(features: Mapping[str, float] | None, names: Sequence[str]) -> list[float]:
+    return [features[name] if features else 0.0 for name in names]
+
+
+def fit(compared: Compared, chosen: NDArray[np.bool_]) -> SupportWeights:
+    """Fit the weights to the chosen pairs, and calibrate what they say (Platt)."""
+    rows, labels = compared.rows[chosen], compared.labels[chosen]
+    scale = rows.std(axis=0) + 1e-6
+    weights = _fit_signed((rows - rows.mean(axis=0)) / scale, labels, compared.names, scale) / scale
+    curve = LogisticRegression(C=1e6).fit((rows @ weights)[:, None], labels)
+    weights = weights * float(curve.coef_[0, 0])
+    return SupportWeights(
+        name=NAME,
+        intercept=round(float(curve.intercept_[0]), 4),
+        weights={name: round(float(one), 4) for name, one in zip(compared.names, weights, strict=True)},
+        provenance={},
+    )
+
+
+def _fit_signed(rows: Matrix, labels: NDArray[np.int64], names: Sequence[str], scale: Matrix) -> Matrix:
+    """Return the weights of standardised rows, each on its own side of zero."""
+    signs = 2.0 * labels - 1
+
+    def loss(point: Matrix) -> tuple[float, Matrix]:
+        weights = point[:-1]
+        margins = signs * (rows @ weights + point[-1])
+        pull = -signs / (1 + np.exp(margins)) / len(rows)
+        value = np.logaddexp(0, -margins).mean() + SHRINK * (weights**2).sum()
+        return float(value), np.append(rows.T @ pull + 2 * SHRINK * weights, pull.sum())
+
+    bounds = [_bounds(name, float(one)) for name, one in zip(names, scale, strict=True)]
+    start = np.zeros(rows.shape[1] + 1)
+    found = minimize(loss, start, jac=True, bounds=[*bounds, (None, None)], method="L-BFGS-B")
+    return np.asarray(found.x[:-1], dtype=np.float64)
+
+
+def _bounds(name: str, scale: float) -> tuple[float | None, float | None]:
+    if name in EITHER:
+        return None, None
+    return (None, -AT_LEAST.get(name, 0.0) * scale) if name in AGAINST else (0.0, None)
+
+
+def scores(weights: SupportWeights, rows: Matrix, names: Sequence[str]) -> Matrix:
+    return np.array([weights.score(dict(zip(names, row, strict=True))) for row in rows])
+
+
+def cross_validated(compared: Compared, repeats: int = REPEATS) -> tuple[Matrix, Matrix]:
+    """Return the scores of pairs and contrasts, each by weights that saw nothing of its group.
+
+    The means of several divisions into folds; pairs of one question, claim or reference stay together.
+    """
+    if len(set(compared.groups.tolist())) < FOLDS:
+        raise EvaluationError(
+            f"To hold some pairs back takes at least {FOLDS} groups of pairs that share nothing."
+        )
+    pairs, changed = np.zeros(len(compared.rows)), np.zeros(len(compared.contrasts))
+    for repeat in range(repeats):
+        folds = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=SEED + repeat)
+        for _, held in folds.split(compared.rows, compared.labels, compared.groups):
+            chosen = np.ones(len(compared.rows), dtype=bool)
+            chosen[held] = False
+            _score_held(compared, chosen, pairs, changed)
+    return pairs / repeats, changed / repeats
+
+
+def across_sets(compared: Compared) -> tuple[Matrix, Matrix]:
+    """Return the scores of pairs and contrasts, each by weights that saw nothing of its set."""
+    names = np.array(compared.sets)
+    if len(set(compared.sets)) < 2:
+        raise EvaluationError("To train on other sets takes at least two sets of pairs.")
+    pairs, changed = np.zeros(len(compared.rows)), np.zeros(len(compared.contrasts))
+    for name in dict.fromkeys(compared.sets):
+        _score_held(compared, names != name, pairs, changed)
+    return pairs, changed
+
+
+def _score_held(compared: Compared, chosen: NDArray[np.bool_], pairs: Matrix, changed: Matrix) -> None:
+    """Fit to the chosen pairs and add the scores of the others to `pairs` and `changed`."""
+    weights = fit(compared, chosen)
+    pairs[~chosen] += scores(weights, compared.rows[~chosen], compared.names)
+    if len(compared.contrasts):
+        held = ~chosen[compared.contrast_pairs]
+        changed[held] += scores(weights, compared.contrast_rows[held], compared.names)
+
+
+def trained_weights(pairs: Sequence[LabelledPair], compared: Compared, encoder: Encoder) -> SupportWeights:
+    """Return weights fitted to all pairs, with what they were trained on."""
+    weights = fit(compared, np.ones(len(pairs), dtype=bool))
+    counts = Counter(compared.sets)
+    return weights.model_copy(
+        update={
+            "provenance": {
+                "pairs": dict(counts),
+                "supported": {name: sum(pair.label for pair in pairs if pair.set == name) for name in counts},
+                "encoder": f"{encoder.name}, {encoder.runtime}",
+                "trained": datetime.now(UTC).date().isoformat(),
+                "seed": SEED,
+                "shrink": SHRINK,
+                "at_least": AT_LEAST,
+                "auroc_cross_validated": _auroc_by_set(compared, cross_validated(compared)[0]),
+                "auroc_other_sets_only": (
+                    _auroc_by_set(compared, across_sets(compared)[0]) if len(counts) > 1 else {}
+                ),
+            }
+        }
+    )
+
+
+def _auroc_by_set(compared: Compared, found: Matrix) -> dict[str, float]:
+    names = np.array(compared.sets)
+    return {
+        name: round(float(roc_auc_score(compared.labels[names == name], found[names == name])), 4)
+        for name in dict.fromkeys(compared.sets)
+        if len(set(compared.labels[names == name].tolist())) == 2
+    }
+
+
+def write_weights(weights: SupportWeights, file: Path) -> None:
+    file.write_text(weights.model_dump_json(indent=2) + "\n", encoding="utf-8")

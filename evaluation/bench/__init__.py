@@ -1,0 +1,1 @@
+"""Speed of build, search, answers and screens."""

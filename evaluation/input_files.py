@@ -1,0 +1,47 @@
+"""The files that are measured on, and what is said of one that cannot be used."""
+
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+Form = TypeVar("Form", bound=BaseModel)
+
+
+class EvaluationError(Exception):
+    """Nothing can be measured; the message says why and, where that helps, what to do."""
+
+
+def read_text(path: Path, what: str = "file", largest: int | None = None) -> str:
+    """Return the text of a file of at most so many bytes; raises EvaluationError."""
+    try:
+        if largest is not None and path.stat().st_size > largest:
+            raise EvaluationError(f"The {what} {path} is too large.")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise EvaluationError(f"The {what} {path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise EvaluationError(f"The {what} {path} cannot be read: it is no text in UTF-8.") from error
+
+
+def read_json_lines(path: Path, form: type[Form], hint: str) -> list[Form]:
+    """Return the records of a file of JSON lines; raises EvaluationError that names the line at fault.
+
+    The hint says what each line should be.
+    """
+    records = []
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        if line.strip():
+            records.append(_record(path, number, line, form, hint))
+    if not records:
+        raise EvaluationError(f"The file {path} is empty. {hint}")
+    return records
+
+
+def _record(path: Path, number: int, line: str, form: type[Form], hint: str) -> Form:
+    try:
+        return form.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors(include_input=False)[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the line"
+        raise EvaluationError(f"{path}, line {number}: {place}: {first['msg']}. {hint}") from None

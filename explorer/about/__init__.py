@@ -1,0 +1,5 @@
+"""The About screen."""
+
+from explorer.about.screen import render_about
+
+__all__ = ["render_about"]

@@ -1,0 +1,89 @@
+"""What the last builds of a corpus did, as rows and sentences. No Streamlit."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from corpus.records import Build
+from corpus.wording import counted
+from explorer.presenters import day, one_line, seconds
+
+# Beyond this many entries the terminal is the better place to read them.
+MOST_LISTED = 500
+
+Row = dict[str, object]
+
+
+class _Entry(Protocol):
+    @property
+    def item(self) -> str: ...
+
+
+def last_builds(builds: Iterable[Build], collections: Iterable[str]) -> tuple[Build, ...]:
+    """Return the last build of each collection that the corpus holds, in the order of `collections`."""
+    latest: dict[str, Build] = {}
+    for build in builds:
+        if build.collection_id not in latest or latest[build.collection_id].started <= build.started:
+            latest[build.collection_id] = build
+    return tuple(latest[one] for one in collections if one in latest)
+
+
+def build_rows(builds: Sequence[Build], titles: Mapping[str, str]) -> list[Row]:
+    """Return a row per build for the table."""
+    return [
+        {
+            "Collection": titles.get(build.collection_id, build.collection_id),
+            "Built": day(build.started),
+            "New": build.added,
+            "Changed": build.changed,
+            "Same": build.unchanged,
+            "Gone": build.removed,
+            "Failed": len(build.failures),
+            "Remarks": len(build.remarks),
+            "Seconds": round(build.seconds, 1),
+            "Read by": format_parsers([build]),
+        }
+        for build in builds
+    ]
+
+
+def format_parsers(builds: Sequence[Build]) -> str:
+    """Return which parsers read how many papers: "16 by pypdfium2, 3 from metadata alone"."""
+    papers: dict[str, int] = {}
+    for count in (count for build in builds for count in build.parsers):
+        papers[count.parser] = papers.get(count.parser, 0) + count.papers
+    named = sorted(papers.items(), key=lambda one: (-one[1], one[0]))
+    return ", ".join(
+        f"{number:,} by {one_line(name)}" if name else f"{number:,} from metadata alone"
+        for name, number in named
+    )
+
+
+def format_effort(builds: Sequence[Build]) -> str:
+    """Return what the builds took, nothing where they embedded nothing."""
+    passages = sum(build.passages for build in builds)
+    if not passages:
+        return ""
+    time = sum(build.seconds for build in builds)
+    memory = max(build.peak_memory_mib for build in builds)
+    within = f" and at most {memory:,} MiB of memory" if memory else ""
+    return f"{counted(passages, 'passage')} in {seconds(time)}{within}."
+
+
+def failures(builds: Sequence[Build], titles: Mapping[str, str]) -> list[Row]:
+    """Return what could not be read, and why."""
+    found = ((build, it, it.reason) for build in builds for it in build.failures)
+    return list(_entries(found, titles, "Why"))
+
+
+def remarks(builds: Sequence[Build], titles: Mapping[str, str]) -> list[Row]:
+    """Return what was read, but is odd."""
+    found = ((build, it, it.text) for build in builds for it in build.remarks)
+    return list(_entries(found, titles, "Remark"))
+
+
+def _entries(
+    found: Iterable[tuple[Build, _Entry, str]], titles: Mapping[str, str], said: str
+) -> Iterator[Row]:
+    for build, entry, text in found:
+        collection = titles.get(build.collection_id, build.collection_id)
+        yield {"Paper": one_line(entry.item), said: one_line(text), "Collection": collection}

@@ -1,0 +1,85 @@
+"""What the corpus holds, and how it was built."""
+
+import streamlit as st
+
+from corpus.wording import counted
+from explorer.about.builds import (
+    MOST_LISTED,
+    Row,
+    build_rows,
+    failures,
+    format_effort,
+    format_parsers,
+    last_builds,
+    remarks,
+)
+from explorer.app import Library
+from explorer.presenters import collection_facts, collection_titles, day, escaped
+
+
+def draw_holdings(library: Library) -> None:
+    """Draw every collection with what it holds."""
+    summaries = library.corpus.collections()
+    titles = collection_titles(summaries)
+    rows = [
+        {
+            "Collection": titles[one.collection.id],
+            "Papers": one.papers,
+            "Full texts": one.full_texts,
+            "Passages": one.passages,
+            "Built": day(one.built),
+            "Licence": one.collection.licence,
+        }
+        for one in summaries
+    ]
+    st.markdown(escaped(f"{counted(len(summaries), 'collection')}: {collection_facts(summaries)}."))
+    st.dataframe(rows, hide_index=True, key="holdings", alt="Collections with counts of papers and passages")
+    st.markdown(
+        "Papers are cut into passages, which are found by words and by meaning together. Where a paper has "
+        "no full text here, its abstract is what can be found and cited."
+    )
+
+
+def draw_building(library: Library) -> None:
+    """Draw what the last build of each collection did, and what reads and encodes."""
+    summaries = library.corpus.collections()
+    titles = collection_titles(summaries)
+    builds = last_builds(library.corpus.builds(), titles)
+    if builds:
+        st.markdown("The last build of each collection:")
+        st.dataframe(
+            build_rows(builds, titles),
+            hide_index=True,
+            key="builds",
+            alt="The last build of each collection: papers that were new, changed, the same, gone, failed",
+        )
+        st.markdown(
+            escaped(" ".join(filter(None, (format_effort(builds), _read_by(format_parsers(builds))))))
+        )
+        _draw_listed("Not indexed", failures(builds, titles), "not_indexed")
+        _draw_listed("Indexed, with a remark", remarks(builds, titles), "remarked")
+    else:
+        st.markdown(
+            "This corpus has no record of its builds. The next one writes it: run the command that made the "
+            "collection again; what has not changed is not read anew."
+        )
+    manifest = library.corpus.manifest
+    st.markdown(
+        f"The encoder is {escaped(manifest.encoder)}, with {manifest.dimension:,} numbers for a text, run by "
+        f"{escaped(manifest.runtime)}; its weights are {escaped(manifest.encoder_sha256[:12])}. A corpus is "
+        "read only by the encoder that built it."
+    )
+
+
+def _read_by(parsers: str) -> str:
+    return f"Papers read: {parsers}." if parsers else ""
+
+
+def _draw_listed(title: str, entries: list[Row], place: str) -> None:
+    """Draw a list of papers with what is said of them, folded; nothing where it is empty."""
+    if not entries:
+        return
+    with st.expander(f"{title}: {counted(len(entries), 'paper')}", key=place):
+        st.dataframe(entries[:MOST_LISTED], hide_index=True, key=f"{place}_rows", alt=title)
+        if len(entries) > MOST_LISTED:
+            st.caption(f"The first {MOST_LISTED:,}. All of them: python -m indexer report --json")

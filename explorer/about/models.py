@@ -1,0 +1,133 @@
+"""Who writes: the menu of generators, where questions go, and the parameters of models."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import streamlit as st
+
+from assistant.generators import MOST_DRAFTS, RANGES, ExtractiveGenerator, default_parameters
+from assistant.models import ModelEntry, available_models, load_models, receiver
+from assistant.records import AssistantError
+from corpus.settings import Settings
+from explorer.app import Library
+from explorer.ask import WORDS
+from explorer.presenters import escaped, one_line
+
+# What has to be set for the models of a provider to be offered.
+SET_BY = {"together": "TOGETHER_API_KEY", "openai-compatible": "PAPER_TRAIL_MODEL_URL"}
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A model on the menu as readers see it: where it runs, what it takes in, what it costs."""
+
+    label: str
+    place: str
+    facts: tuple[str, ...]
+
+
+def draw_writers(library: Library) -> None:
+    """Draw who can write here, who could, and what the parameters of a model mean."""
+    with st.container(key="writer_extractive", gap="xxsmall"):
+        st.markdown(f"**{escaped(ExtractiveGenerator.label)}**")
+        st.markdown(
+            "It chooses sentences of the papers and arranges them, so nothing is invented, and nothing "
+            "leaves this server. It needs no key and costs nothing."
+        )
+    try:
+        _draw_models(library.settings, offered(library.settings))
+        _draw_parameters(library.settings)
+    except AssistantError as error:
+        st.markdown(escaped(str(error)))
+
+
+def _draw_models(settings: Settings, models: tuple[Writer, ...]) -> None:
+    for number, model in enumerate(models):
+        with st.container(key=f"writer_{number}", gap="xxsmall"):
+            st.markdown(f"**{escaped(model.label)}**")
+            st.markdown(escaped(model.place))
+            st.caption(escaped(" · ".join(model.facts)))
+    if models:
+        st.markdown(
+            "A model is sent the question, the turns of the conversation before it, and the passages found. "
+            "What was sent is shown under each answer’s “Trail”, and its answer is checked like any other."
+        )
+    others = not_offered(settings)
+    if others:
+        st.markdown("Whoever runs this Paper Trail can have more on the menu:")
+        st.markdown("\n".join(f"- with `{name}`: {escaped(', '.join(one))}" for name, one in others.items()))
+    st.markdown(
+        "`PAPER_TRAIL_LOCAL_MODEL` names a model that runs on this machine, `PAPER_TRAIL_MODELS_FILE` a list "
+        "of models and prices of one’s own."
+    )
+
+
+def _draw_parameters(settings: Settings) -> None:
+    st.subheader("How a model writes", anchor=False)
+    for row in parameter_rows(settings):
+        st.markdown(
+            f"**{escaped(row['Parameter'])}.** {escaped(row['What it does'])} "
+            f"From {escaped(row['May be'])}; here {escaped(row['Here'])} unless you choose."
+        )
+    st.markdown(
+        f"**Drafts.** Up to {MOST_DRAFTS} can be asked for; the one whose citations check out best is kept, "
+        "and each costs a call."
+    )
+
+
+def offered(settings: Settings) -> tuple[Writer, ...]:
+    """Return the models that can be chosen here; raises AssistantError for a broken file of models."""
+    return tuple(_writer(entry, settings) for entry in available_models(settings))
+
+
+def not_offered(settings: Settings) -> dict[str, tuple[str, ...]]:
+    """Return the models that a setting would add, by the setting's name."""
+    here = {entry.id for entry in available_models(settings)}
+    others = [one for one in load_models(settings.models_file) if not one.retired and one.id not in here]
+    return {
+        setting: labels
+        for provider, setting in SET_BY.items()
+        if (labels := tuple(one_line(one.label) for one in others if one.provider == provider))
+    }
+
+
+def parameter_rows(settings: Settings) -> list[dict[str, str]]:
+    """Return each parameter of a model with what it does, what it may be, and what it is by default."""
+    entries = available_models(settings) or load_models(settings.models_file)
+    usual = default_parameters(settings, entries[0])
+    rows = []
+    for name, (low, high) in RANGES.items():
+        title, meaning, _ = WORDS[name]
+        default = getattr(usual, name)
+        rows.append(
+            {
+                "Parameter": title,
+                "What it does": meaning,
+                "May be": f"{low:g} to {high:,g}",
+                "Here": "not sent" if default is None else f"{default:g}",
+            }
+        )
+    return rows
+
+
+def _writer(entry: ModelEntry, settings: Settings) -> Writer:
+    return Writer(one_line(entry.label), _place(entry, settings), tuple(_facts(entry)))
+
+
+def _place(entry: ModelEntry, settings: Settings) -> str:
+    whom = one_line(receiver(entry, settings))
+    if not whom:
+        return "Questions and passages stay on this machine, which runs it."
+    over = ", over the internet" if entry.provider == "together" else ""
+    return f"Questions and passages go to {whom}{over}."
+
+
+def _facts(entry: ModelEntry) -> Iterator[str]:
+    yield f"takes in {entry.context:,} tokens"
+    yield f"writes {entry.max_tokens:,} at most"
+    if entry.price_in is not None and entry.price_out is not None:
+        yield f"${entry.price_in:.2f} for a million tokens read, ${entry.price_out:.2f} written"
+    elif entry.provider != "local":
+        yield "price not known here"
+    if entry.note:
+        yield one_line(entry.note).rstrip(".")

@@ -1,0 +1,62 @@
+"""How the scores are made, how good they are, and what they do not say."""
+
+import streamlit as st
+from pydantic import BaseModel
+
+from assistant.checking import support_weights, thresholds
+from explorer.components import meaning, score_bars
+from explorer.presenters import escaped
+
+
+class Quality(BaseModel):
+    """What the file of weights says of the support score: pairs it was trained on, and AUROC on others."""
+
+    trained: str
+    pairs: dict[str, int]
+    auroc_cross_validated: dict[str, float]
+    auroc_other_sets_only: dict[str, float]
+
+
+def draw_scores() -> None:
+    """Draw what the bars mean, examples of them, and how far they can be trusted."""
+    bars = thresholds().overlap
+    st.markdown(escaped(meaning()))
+    st.html(
+        "".join(
+            score_bars(score, score) for score in (bars.partial / 2, (bars.partial + bars.strong) / 2, 0.9)
+        )
+    )
+    st.markdown(
+        "A high overlap can still be wrong: a changed number or a missing “not” leaves most words in place. "
+        "A low one can be right, when the writer used other words. Support is there for both: it is an "
+        "estimate, and it errs too. Where the two bars disagree, look twice."
+    )
+    st.subheader("How good support is", anchor=False)
+    for sentence in format_quality(Quality.model_validate(support_weights().provenance)):
+        st.markdown(escaped(sentence))
+    st.subheader("What an answer’s own figures are", anchor=False)
+    st.markdown(
+        "Citation recall is the share of its claims that what they cite supports; citation precision the "
+        f"share of its citations that are needed for that. Supported means support from "
+        f"{thresholds().support.supported:.2f} on. What cites nothing is shown and marked; where nothing is "
+        "carried by what it cites, no answer is shown, but the nearest passages are."
+    )
+
+
+def format_quality(quality: Quality) -> list[str]:
+    """Return in sentences how well the support score tells supported claims from others."""
+    pairs = ", ".join(f"{number:,} of {name}" for name, number in quality.pairs.items())
+    rows = "; ".join(
+        f"{name}: {_cases(known)}, and trained without that set {_cases(quality.auroc_other_sets_only[name])}"
+        for name, known in quality.auroc_cross_validated.items()
+        if name in quality.auroc_other_sets_only
+    )
+    return [
+        f"It was trained on claims that people have judged: {pairs}.",
+        "Of a supported and an unsupported claim that it has not seen, in so many of 100 cases it puts the "
+        f"supported one higher: {rows}. Chance is 50.",
+    ]
+
+
+def _cases(share: float) -> str:
+    return str(int(100 * share))

@@ -1,0 +1,43 @@
+"""What all screens stand on: sessions, signing in, limits, shared resources and security."""
+
+from explorer.app.login import check_sign_in, draw_signed_in
+from explorer.app.navigation import ASK, COLLECTION, COMPARE, PAPER, draw, loading_modules
+from explorer.app.resources import (
+    Library,
+    comparison_jobs,
+    documents_limit,
+    jobs,
+    open_library,
+    questions_limit,
+)
+from explorer.app.security import middleware, show_script_error
+from explorer.app.session import (
+    Current,
+    CurrentComparison,
+    Visitor,
+    check_own,
+    current_caller,
+    current_comparison,
+    current_owner,
+    current_visitor,
+    field_value,
+    forget_field,
+    has_field,
+    is_anothers,
+    set_field,
+)
+from explorer.app.upload_guard import admitted, current_session
+from explorer.app.visitor.comparison import ComparisonSession, Order
+from explorer.app.visitor.conversation import Failure, FollowUps, TakenOff, Waiting, holds, new_id, without
+from explorer.app.visitor.session import Focus, VisitorSession
+from explorer.app.visitor.stored_item import StoredItem
+
+__all__ = [
+    "ASK", "COLLECTION", "COMPARE", "PAPER", "ComparisonSession", "Current", "CurrentComparison",
+    "Failure", "Focus", "FollowUps", "Library", "Order", "StoredItem", "TakenOff", "Visitor",
+    "VisitorSession", "Waiting", "admitted", "check_own", "check_sign_in", "comparison_jobs",
+    "current_caller", "current_comparison", "current_owner", "current_session", "current_visitor",
+    "documents_limit", "draw", "draw_signed_in", "field_value", "forget_field", "has_field", "holds",
+    "is_anothers", "jobs", "loading_modules", "middleware", "new_id", "open_library", "questions_limit",
+    "set_field", "show_script_error", "without"
+]  # fmt: skip

@@ -1,0 +1,100 @@
+"""The frame round every screen: pages, title, style, and what is shown when there is no corpus."""
+
+import threading
+from pathlib import Path
+
+import streamlit as st
+
+from corpus.errors import CorpusError
+from corpus.settings import read_settings
+from explorer.app.login import is_admitted, render_sign_in
+from explorer.app.resources import has_corpus, open_library
+from explorer.app.session import current_caller, current_visitor
+from explorer.app.upload_guard import admitted, current_session
+
+IMAGES = Path(__file__).with_name("images")
+STYLE = Path(__file__).with_name("style.css")
+DARK_STYLE = Path(__file__).with_name("dark.css")
+
+HOME = "explorer/pages/home.py"
+COLLECTION = "explorer/pages/collection.py"
+PAPER = "explorer/pages/paper.py"
+ASK = "explorer/pages/ask.py"
+COMPARE = "explorer/pages/compare.py"
+ABOUT = "explorer/pages/about.py"
+
+
+# Held while the server loads the screens' modules: of two threads that load modules which import each other
+# Python fails one, and it was the first visitor's.
+loading_modules = threading.Lock()
+
+
+def draw() -> None:
+    """Draw the screen that the address asks for."""
+    with loading_modules:
+        pass
+    # A picture of ours: Streamlit would fetch a page's icon as favicon from another host.
+    st.set_page_config(
+        page_title="Paper Trail",
+        page_icon=str(IMAGES / "favicon.png"),
+        layout="wide",
+        initial_sidebar_state="collapsed",
+    )
+    is_dark = st.context.theme.type == "dark"
+    st.html(STYLE)
+    if is_dark:
+        st.html(DARK_STYLE)
+    st.logo(str(IMAGES / f"wordmark-{'dark' if is_dark else 'light'}.svg"), size="large")
+    page = st.navigation(
+        [
+            st.Page(HOME, title="Paper Trail", url_path="home", default=True, visibility="hidden"),
+            st.Page(COLLECTION, title="Collection", url_path="collection"),
+            st.Page(PAPER, title="Paper", url_path="paper", visibility="hidden"),
+            st.Page(ASK, title="Ask", url_path="ask"),
+            st.Page(COMPARE, title="Compare", url_path="compare"),
+            st.Page(ABOUT, title="About", url_path="about"),
+        ],
+        position="top",
+    )
+    if not is_admitted():
+        admitted.turn_away(current_session())
+        render_sign_in()
+        return
+    admitted.admit(current_session(), current_caller(current_visitor()))
+    if not has_corpus():
+        _draw_first_run()
+        return
+    try:
+        open_library()
+    except CorpusError as error:
+        _draw_corpus_error(error)
+        return
+    page.run()
+
+
+def _draw_first_run() -> None:
+    """Say what to run, and offer to look again."""
+    with st.container(key="reading_first_run"):
+        st.title("There are no papers here yet", anchor=False)
+        st.markdown(
+            "Paper Trail answers from papers that it has indexed, and it has not indexed any yet. "
+            "The demonstration collection holds sixteen short papers with their PDFs and takes about a "
+            "minute. Stop the server, then run:"
+        )
+        st.code("make app", language=None)
+        st.markdown("Or, while this page is open, index the demonstration or a volume of your own:")
+        st.code(
+            "python -m indexer demo\npython -m indexer folder FOLDER --collection ID --title TITLE",
+            language=None,
+        )
+        st.caption("The corpus is looked for here:")
+        st.code(str(read_settings().corpus_path), language=None)
+        st.button("Look again", type="primary", key="look_again")
+
+
+def _draw_corpus_error(error: CorpusError) -> None:
+    """Say why the corpus cannot be used, in the words of the error."""
+    with st.container(key="reading_corpus_error"):
+        st.title("The corpus cannot be used", anchor=False)
+        st.text(str(error))
+        st.button("Try again", type="primary", key="try_again")

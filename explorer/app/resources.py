@@ -1,0 +1,201 @@
+"""What all visitors share: settings, encoder, corpus, generators and the questions being answered."""
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+
+import streamlit as st
+
+from assistant.chat import Assistant
+from assistant.comparing import Comparer, open_comparative_generator
+from assistant.generators import GeneratorChoice, default_parameters, generator_choices, open_generator
+from assistant.models import available_models
+from assistant.records import AssistantError, Parameters
+from assistant.storage import ComparisonStore, ConversationStore, Quota
+from corpus.encoder_choice import open_encoder
+from corpus.encoders import Encoder
+from corpus.errors import CorpusError
+from corpus.settings import Settings, read_settings
+from corpus.store import Corpus, ElementStore, read_manifest
+from explorer.app.owner import OwnerTokens, server_key
+from explorer.jobs import (
+    Allowed,
+    ComparisonJob,
+    JobRunner,
+    QuestionJob,
+    RateLimit,
+    comparison_runner,
+    question_runner,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The corpus as it was last published, and what reads and answers from it.
+
+    Of a visitor's own documents `pdf_folder` is where their PDFs are; those of the corpus are where they are.
+    """
+
+    settings: Settings
+    encoder: Encoder
+    corpus: Corpus
+    pdf_folder: Path | None = None
+
+    def writers(self) -> tuple[GeneratorChoice, ...]:
+        return generator_choices(self.settings)
+
+    def assistant(self, writer: str, parameters: Parameters | None = None, session: str = "") -> Assistant:
+        """Return the assistant with the writer of that name; raises AssistantError when there is none."""
+        generator = open_generator(writer, self.settings, self.encoder, parameters, session)
+        return Assistant(self.corpus, self.encoder, generator)
+
+    def comparer(self, writer: str, parameters: Parameters | None = None, session: str = "") -> Comparer:
+        """Return what compares papers with the writer of that name; raises AssistantError for none."""
+        generator = open_comparative_generator(writer, self.settings, self.encoder, parameters, session)
+        kept = ElementStore.open(self.corpus.path)
+        return Comparer(self.corpus, self.encoder, generator, kept)
+
+    def usual_parameters(self, writer: str) -> Parameters | None:
+        """Return how a writer generates where nobody asks for anything else, None for one without a model."""
+        entries = {entry.id: entry for entry in available_models(self.settings)}
+        return default_parameters(self.settings, entries[writer]) if writer in entries else None
+
+    def conversations(self) -> ConversationStore:
+        """Return the store of conversations; raises AssistantError when it cannot be used."""
+        return _conversations(_place_of_stores(self.settings), self.settings)
+
+    def comparisons(self) -> ComparisonStore:
+        """Return the store of comparisons; raises AssistantError when it cannot be used."""
+        return _comparisons(_place_of_stores(self.settings), self.settings)
+
+    @property
+    def is_uploaded(self) -> bool:
+        """Return True if this is a visitor's own documents."""
+        return self.pdf_folder is not None
+
+    def pdf_path(self, pdf_sha256: str) -> Path | None:
+        """Return where the PDF with that hash is kept, None when it is not."""
+        path = (self.pdf_folder or self.settings.pdf_path) / f"{pdf_sha256}.pdf"
+        return path if pdf_sha256.isalnum() and path.is_file() else None
+
+
+def open_library() -> Library:
+    """Return the library as of the last build; raises CorpusError when there is no usable corpus."""
+    settings = read_settings()
+    return _library(settings, _published(settings.corpus_path))
+
+
+@lru_cache(maxsize=4)
+def _library(settings: Settings, published: str) -> Library:
+    """Return the library of a manifest; each rerun asks twice, and finding it below takes a millisecond."""
+    built_with = _built_with(settings.corpus_path) if published else ""
+    encoder = _encoder(f"{settings.encoder} {settings.encoder_runtime} {built_with}", settings)
+    return Library(settings, encoder, _corpus(settings.corpus_path, published, encoder))
+
+
+def has_corpus() -> bool:
+    return (read_settings().corpus_path / "manifest.json").is_file()
+
+
+@st.cache_resource(show_spinner=False)
+def jobs() -> JobRunner[QuestionJob]:
+    return question_runner()
+
+
+def owner_tokens() -> OwnerTokens:
+    """Return what gives out the tokens of browsers, and knows its own; raises CorpusError."""
+    settings = read_settings()
+    return OwnerTokens(server_key(settings.server_key_path), partial(_has_stored, settings))
+
+
+def _has_stored(settings: Settings, owner: str) -> bool:
+    """Return True if something is stored of an owner; also where that cannot be known for now."""
+    place = _place_of_stores(settings)
+    try:
+        return _conversations(place, settings).has_owner(owner) or _comparisons(place, settings).has_owner(
+            owner
+        )
+    except AssistantError:
+        return True
+
+
+def _quota(settings: Settings) -> Quota:
+    return Quota(settings.stored_rows_per_visitor, settings.stored_megabytes_per_visitor)
+
+
+def _place_of_stores(settings: Settings) -> str:
+    """Return a name for the database and the quota that tells nothing of the password in its address."""
+    place = f"{_quota(settings)} "
+    place += settings.conversations.get_secret_value() or str(settings.conversations_path)
+    return hashlib.sha256(place.encode()).hexdigest()
+
+
+def questions_limit() -> RateLimit:
+    """Return what counts how much each visitor asks; raises CorpusError for settings that cannot be used."""
+    settings = read_settings()
+    return _rate_limit(_allowed(settings, settings.questions_per_ten_minutes))
+
+
+def documents_limit() -> RateLimit:
+    """Return what counts the files and web addresses that visitors bring, and the files they import."""
+    settings = read_settings()
+    said = ("document", "brought or imported", "", "It can be tried again")
+    return _rate_limit(_allowed(settings, settings.documents_per_ten_minutes, *said))
+
+
+def uploads_limit() -> RateLimit:
+    """Return what counts the megabytes that visitors upload."""
+    settings = read_settings()
+    said = ("megabyte", "uploaded", "", "What came after that was not taken; it can be uploaded again")
+    return _rate_limit(_allowed(settings, settings.upload_megabytes_per_ten_minutes, *said))
+
+
+def _allowed(settings: Settings, most: float, *said: str) -> Allowed:
+    return Allowed(most, settings.limit_of_address, settings.limit_of_all, *said)
+
+
+@lru_cache(maxsize=8)
+def _rate_limit(allowed: Allowed) -> RateLimit:
+    return RateLimit(allowed)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4, on_release=ConversationStore.close)
+def _conversations(place: str, _settings: Settings) -> ConversationStore:  # noqa: ARG001
+    return ConversationStore.open(_settings, _quota(_settings))
+
+
+@st.cache_resource(show_spinner=False)
+def comparison_jobs() -> JobRunner[ComparisonJob]:
+    return comparison_runner()
+
+
+@st.cache_resource(show_spinner=False, max_entries=4, on_release=ComparisonStore.close)
+def _comparisons(place: str, _settings: Settings) -> ComparisonStore:  # noqa: ARG001
+    return ComparisonStore.open(_settings, _quota(_settings))
+
+
+@st.cache_resource(show_spinner=False, max_entries=2)
+def _encoder(wanted: str, _settings: Settings) -> Encoder:  # noqa: ARG001
+    """Open the encoder anew whenever another is wanted or was built with: `wanted` is only a key."""
+    return open_encoder(_settings)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _corpus(path: Path, published: str, _encoder_in_use: Encoder) -> Corpus:  # noqa: ARG001
+    """Open the corpus anew whenever a build has replaced its manifest: `published` is only a key."""
+    return Corpus.open(path, _encoder_in_use)
+
+
+def _built_with(path: Path) -> str:
+    manifest = read_manifest(path)
+    return f"{manifest.encoder} {manifest.encoder_sha256} {manifest.runtime}"
+
+
+def _published(path: Path) -> str:
+    try:
+        return (path / "manifest.json").read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise CorpusError(f"The corpus at {path} cannot be read: {error.strerror}.") from error

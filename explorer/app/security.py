@@ -1,0 +1,201 @@
+"""What every reply tells the browser: what it may load, and whose it is; and what a failed screen shows."""
+
+import base64
+import hashlib
+import logging
+import re
+import uuid
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from pathlib import Path
+
+import streamlit as st
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
+from starlette.middleware import Middleware
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from assistant.records import AssistantError
+from corpus.errors import CorpusError
+from corpus.settings import read_settings
+from explorer.app.owner import COOKIE_SECONDS, HOST_COOKIE, OWNER_COOKIE
+from explorer.app.resources import owner_tokens
+from explorer.app.upload_guard import UploadGuard
+from explorer.jobs import ADDRESS_HEADER
+from explorer.presenters import escaped
+
+logger = logging.getLogger(__name__)
+
+Proxies = tuple[IPv4Network | IPv6Network, ...]
+
+_INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
+
+def content_security_policy() -> str:
+    """Return the policy: nothing from another host, no script but Streamlit's own files and inline line."""
+    hashes = " ".join(f"'sha256-{digest}'" for digest in _inline_script_hashes())
+    return "; ".join(
+        (
+            "default-src 'self'",
+            f"script-src 'self' 'wasm-unsafe-eval' blob: {hashes}".strip(),
+            "style-src 'self' 'unsafe-inline'",
+            "img-src 'self' data: blob:",
+            "font-src 'self' data:",
+            "connect-src 'self' data: blob:",
+            "worker-src 'self' blob:",
+            "frame-src 'self' blob:",
+            "object-src 'none'",
+            "base-uri 'self'",
+            "form-action 'self'",
+            "frame-ancestors 'self'",
+        )
+    )
+
+
+class SecurityHeaders:
+    """ASGI middleware that puts the security headers on every HTTP reply."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._headers = {
+            "content-security-policy": content_security_policy(),
+            "x-content-type-options": "nosniff",
+            "referrer-policy": "no-referrer",
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(self._headers)
+            await send(message)
+
+        await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+class OwnerCookie:
+    """ASGI middleware that gives a browser its token, with the first page it gets without a good one.
+
+    Only with a page: what a page loads is asked for at once, and each reply would bring another token.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        cookie = await run_in_threadpool(_owed_cookie, scope) if _is_for_page(scope) else ""
+
+        async def send_with_cookie(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.append("set-cookie", cookie)
+                # What was given to one browser must not be given to another by whoever is in between.
+                headers["cache-control"] = "no-store"
+            await send(message)
+
+        await self._app(scope, receive, send_with_cookie if cookie else send)
+
+
+def _is_for_page(scope: Scope) -> bool:
+    return scope["type"] == "http" and "text/html" in HTTPConnection(scope).headers.get("accept", "")
+
+
+def _owed_cookie(scope: Scope) -> str:
+    """Return the cookie that a browser lacks, "" for none: its token, or a new one, under the best name."""
+    try:
+        tokens, is_secure = owner_tokens(), is_https(scope, read_settings().trusted_proxies)
+    except CorpusError:  # Every screen says so.
+        return ""
+    cookies = HTTPConnection(scope).cookies
+    name, token = HOST_COOKIE if is_secure else OWNER_COOKIE, tokens.of(cookies)
+    return "" if token and cookies.get(name) == token else owner_cookie(name, token or tokens.new())
+
+
+def owner_cookie(name: str, token: str) -> str:
+    """Return a token as a cookie that no script and no other site's request gets to see."""
+    return (
+        f"{name}={token}; Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Lax"
+        f"{'; Secure' if name == HOST_COOKIE else ''}"
+    )
+
+
+def is_https(scope: Scope, trusted: Proxies) -> bool:
+    """Return True if the browser speaks HTTPS: to us, or to a proxy that is trusted to tell so."""
+    proto = HTTPConnection(scope).headers.get("x-forwarded-proto", "")
+    last = proto.rpartition(",")[2].strip().lower()
+    return scope["scheme"] == "https" or (last == "https" and _is_trusted(_peer(scope), trusted))
+
+
+class ClientAddress:
+    """ASGI middleware that notes where a request comes from, if a proxy is trusted to tell it."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] in ("http", "websocket"):
+            name = ADDRESS_HEADER.encode()
+            headers = [(key, value) for key, value in scope["headers"] if key.lower() != name]
+            scope = {**scope, "headers": [*headers, (name, _noted_address(scope).encode())]}
+        await self._app(scope, receive, send)
+
+
+def _noted_address(scope: Scope) -> str:
+    try:
+        return client_address(scope, read_settings().trusted_proxies)
+    except CorpusError:  # Every screen says so.
+        return ""
+
+
+def client_address(scope: Scope, trusted: Proxies) -> str:
+    """Return the address that a request comes from, "" where no proxy is trusted to tell it.
+
+    Of IPv6 the network of a household: who has one has all its addresses.
+    """
+    if not trusted:
+        return ""
+    address = _peer(scope)
+    for hop in reversed(",".join(HTTPConnection(scope).headers.getlist("x-forwarded-for")).split(",")):
+        if not (hop.strip() and _is_trusted(address, trusted)):
+            break
+        address = hop.strip()
+    try:
+        return str(ip_network(f"{address}/64" if ":" in address else address, strict=False))
+    except ValueError:
+        return "unknown"
+
+
+def _peer(scope: Scope) -> str:
+    return str((scope.get("client") or ("",))[0])
+
+
+def _is_trusted(address: str, trusted: Proxies) -> bool:
+    try:
+        return any(ip_address(address) in network for network in trusted)
+    except ValueError:
+        return False
+
+
+def middleware() -> list[Middleware]:
+    return [Middleware(part) for part in (SecurityHeaders, ClientAddress, OwnerCookie, UploadGuard)]
+
+
+def show_script_error(error: Exception) -> bool:
+    """Draw a failed screen: what our own errors say, for others a reference that the log explains."""
+    if isinstance(error, CorpusError | AssistantError):
+        st.warning(escaped(str(error)), icon=":material/info:")
+        return True
+    reference = uuid.uuid4().hex[:8]
+    logger.error("screen failed, reference %s", reference, exc_info=error)
+    st.error(
+        f"This screen could not be drawn. Reload the page; if it happens again, look for {reference} in the "
+        "log of the server."
+    )
+    return True
+
+
+def _inline_script_hashes() -> list[str]:
+    page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    return [
+        base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        for script in _INLINE_SCRIPT.findall(page)
+    ]

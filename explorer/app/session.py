@@ -1,0 +1,127 @@
+"""The door to what Streamlit keeps of a visitor: nothing else reads or writes `st.session_state`.
+
+The state is a frozen value that is replaced as a whole. The discipline:
+
+- Read through the door each time: `visitor.now.turns`. A value that was taken out of it is a picture of that
+  moment: it may be drawn, and is never put back.
+- Write by a named transition: `visitor.update(VisitorSession.look_at, turn, number)`. It is applied to the
+  state as it is at that moment, so that a callback, a fragment or a dialog that was drawn long before cannot
+  bring back what has changed since.
+- Hand the door on, to callbacks and fragments too, and not what was read through it.
+
+The door itself is what Streamlit keeps. Writing into `st.session_state` is a moment at which Streamlit may
+break a script off for the next one; replacing the value behind the door is not: what was begun and what is
+known of it do not fall apart. One script of a session runs at a time, so no two transitions meet. Workers
+do not come here: what they have done is taken out of their jobs when a screen is drawn. Keys of widgets are
+fields: what is to outlive its widget is copied from one into the state.
+"""
+
+from collections.abc import Callable
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
+
+import streamlit as st
+
+from assistant.records import AssistantError
+from assistant.storage import Database
+from explorer.app.login import signed_in_owner
+from explorer.app.owner import owner_of
+from explorer.app.resources import owner_tokens
+from explorer.app.visitor.comparison import ComparisonSession
+from explorer.app.visitor.session import VisitorSession
+from explorer.jobs import ADDRESS_HEADER, Caller
+
+State = TypeVar("State")
+Given = ParamSpec("Given")
+
+
+class Current(Generic[State]):
+    """The door to one frozen value of a visitor."""
+
+    def __init__(self, value: State) -> None:
+        self._value = value
+
+    @property
+    def now(self) -> State:
+        return self._value
+
+    def update(
+        self,
+        transition: Callable[Concatenate[State, Given], State],
+        *args: Given.args,
+        **kwargs: Given.kwargs,
+    ) -> None:
+        """Replace the value by what a transition makes of it, as it is now."""
+        self._value = transition(self._value, *args, **kwargs)
+
+    def updating(self, transition: Callable[Concatenate[State, Given], State]) -> Callable[Given, None]:
+        """Return what applies a transition when it is called, to the value as it is then."""
+
+        def update(*args: Given.args, **kwargs: Given.kwargs) -> None:
+            self.update(transition, *args, **kwargs)
+
+        return update
+
+
+Visitor = Current[VisitorSession]
+CurrentComparison = Current[ComparisonSession]
+
+
+def field_value(key: str, default: Any = None) -> Any:
+    """Return what a widget holds, or what a screen has set besides, under a key of its own."""
+    return st.session_state.get(key, default)
+
+
+def has_field(key: str) -> bool:
+    return key in st.session_state
+
+
+def set_field(key: str, value: object) -> None:
+    st.session_state[key] = value
+
+
+def forget_field(key: str) -> None:
+    st.session_state.pop(key, None)
+
+
+def current_visitor() -> Visitor:
+    """Return the door to the visitor whose screen is being drawn."""
+    return _current("visitor", VisitorSession)
+
+
+def current_comparison() -> CurrentComparison:
+    """Return the door to what that visitor compares."""
+    return _current("comparison", ComparisonSession)
+
+
+def _current(key: str, first: Callable[[], State]) -> Current[State]:
+    if key not in st.session_state:
+        st.session_state[key] = Current(first())
+    return cast(Current[State], st.session_state[key])
+
+
+def current_owner(visitor: Visitor) -> str:
+    """Return whose conversations are listed: the person's who has signed in, else this browser's.
+
+    A browser that takes no cookie has those of this visit.
+    """
+    return signed_in_owner() or owner_of(owner_tokens().of(st.context.cookies)) or visitor.now.stranger
+
+
+def current_caller(visitor: Visitor) -> Caller:
+    """Return who asks, as limits count them."""
+    address = st.context.headers.get(ADDRESS_HEADER, "")
+    return Caller(current_owner(visitor), address if isinstance(address, str) else "")
+
+
+def is_anothers(store: Database[Any], visitor: Visitor, identifier: str) -> bool:
+    """Return True if something stored was begun by somebody else; what is not there is nobody's."""
+    return store.owner_of(identifier) not in (None, current_owner(visitor), visitor.now.stranger)
+
+
+def check_own(store: Database[Any], visitor: Visitor, identifier: str) -> None:
+    """Raise AssistantError where something stored is another's: it can be read and gone on with, no more."""
+    if is_anothers(store, visitor, identifier):
+        one = store.keeps.removesuffix("s")
+        raise AssistantError(
+            f"This {one} was begun in another browser: only there can it be changed or deleted."
+        )

@@ -1,0 +1,91 @@
+"""What may come in by Streamlit's upload route: from visitors who were let in, within a budget of bytes."""
+
+import threading
+from collections import OrderedDict
+
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from corpus.errors import CorpusError
+from explorer.app.resources import uploads_limit
+from explorer.jobs import Caller, TooSoonError
+
+# The sessions that drew a screen last; one that is forgotten is let in again by its next draw.
+MOST_SESSIONS = 4096
+_ROUTE = "/_stcore/upload_file/"
+_HARMLESS = ("GET", "HEAD", "OPTIONS", "DELETE")
+
+
+class AdmittedSessions:
+    """The sessions whose visitors have been let in, with who they are and what they are to be told."""
+
+    def __init__(self) -> None:
+        self._callers: OrderedDict[str, Caller] = OrderedDict()
+        self._refusals: dict[str, str] = {}
+        self._lock = threading.Lock()
+
+    def admit(self, session: str, caller: Caller) -> None:
+        with self._lock:
+            self._callers[session] = caller
+            self._callers.move_to_end(session)
+            if len(self._callers) > MOST_SESSIONS:
+                self._refusals.pop(self._callers.popitem(last=False)[0], None)
+
+    def turn_away(self, session: str) -> None:
+        with self._lock:
+            self._callers.pop(session, None)
+            self._refusals.pop(session, None)
+
+    def caller(self, session: str) -> Caller | None:
+        return self._callers.get(session)
+
+    def note_refusal(self, session: str, message: str) -> None:
+        with self._lock:
+            if session in self._callers:
+                self._refusals[session] = message
+
+    def take_refusal(self, session: str) -> str:
+        """Return what a session has not been told yet of a refused upload, "" for nothing; once."""
+        with self._lock:
+            return self._refusals.pop(session, "")
+
+
+admitted = AdmittedSessions()
+
+
+def current_session() -> str:
+    """Return the id of the session whose screen is being drawn."""
+    context = get_script_run_ctx()
+    return context.session_id if context else ""
+
+
+class UploadGuard:
+    """ASGI middleware that refuses uploads before their bytes are read; the screen says why."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_upload = scope["type"] == "http" and _ROUTE in scope["path"] and scope["method"] not in _HARMLESS
+        app = (_refusal(scope) if is_upload else None) or self._app
+        await app(scope, receive, send)
+
+
+def _refusal(scope: Scope) -> PlainTextResponse | None:
+    """Return the reply that refuses an upload, None for one that may come in, which is counted."""
+    session = scope["path"].partition(_ROUTE)[2].partition("/")[0]
+    if (caller := admitted.caller(session)) is None:
+        return PlainTextResponse("Open the page first, and sign in where that is asked for.", 403)
+    length = HTTPConnection(scope).headers.get("content-length", "")
+    if not (length.isascii() and length.isdigit()):
+        return PlainTextResponse("Say how long the file is.", 411)
+    try:
+        uploads_limit().take(caller, int(length[:18]) / 2**20)
+    except TooSoonError as error:
+        admitted.note_refusal(session, str(error))
+        return PlainTextResponse(str(error), 429)
+    except CorpusError as error:
+        return PlainTextResponse(str(error), 503)
+    return None

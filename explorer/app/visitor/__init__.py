@@ -1,0 +1,1 @@
+"""What a visitor sees, as frozen values, a concern in each file. No Streamlit."""

@@ -1,0 +1,154 @@
+"""How a turn is drawn: question, steps, answer with citations, references, and what can be done with it."""
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from assistant.records import Turn
+from corpus.wording import counted
+from explorer.app import Failure, Library, Visitor, VisitorSession, set_field
+from explorer.ask.actions import draw_actions
+from explorer.ask.evidence import look_at
+from explorer.ask.feedback import wrong_numbers
+from explorer.ask.refusals import draw_refusal, search_again
+from explorer.ask.steps import steps_html, steps_of, steps_so_far
+from explorer.components import Looking, draw_checked, draw_references, show_next
+from explorer.jobs import QuestionView
+from explorer.presenters import answer_markdown, escaped, format_kind, searched_for, shortened, shown_draft
+
+
+def draw_turn(library: Library, visitor: Visitor, number: int, turn: Turn, *, is_last: bool) -> None:
+    """Draw turn `number` of the conversation, counted from 1."""
+    _draw_question(number, turn.question)
+    _draw_steps(visitor, number, turn)
+    if turn.answer.refusal:
+        draw_refusal(library, visitor, number, turn, turn.answer.refusal)
+    else:
+        looking = _looking(visitor, number)
+        draw_checked(number, turn, looking)
+        _draw_marks(visitor, number, turn, looking)
+        draw_references(number, turn, looking)
+    draw_actions(library, visitor, number, turn, is_last=is_last)
+
+
+def draw_running(view: QuestionView, number: int, stop: Callable[[], None] | None) -> None:
+    """Draw the question on its way, laid out as its turn will be; `stop` is None for who may not stop it."""
+    _draw_question(number, view.question)
+    with _steps_line(number):
+        st.caption(
+            searched_for(view.rewrite) if view.rewrite else "Making a search query of the question",
+            width="content",
+        )
+        if stop:
+            st.button("Stop", key="stop", icon=":material/stop_circle:", type="tertiary", on_click=stop)
+    st.html(steps_html(steps_so_far(view)))
+    with st.container(key=f"reading_answer_{number}"):
+        if view.text and view.papers:
+            text, known = shown_draft(view.text, view.papers)
+            st.markdown(answer_markdown(text, number, known))
+
+
+def draw_failure(visitor: Visitor, failure: Failure) -> None:
+    """Draw a question that was not answered: why, what had been written, and how to go on."""
+    number = len(visitor.now.turns) + 1
+    if failure.question:
+        # Of one refused for its length the reason is to be seen too; whole it is under "Edit the question".
+        _draw_question(number, failure.question, 160)
+    with st.container(border=True, key="failure"):
+        st.markdown(escaped(failure.message))
+        if failure.partial.strip():
+            st.caption("What had been written, not checked:")
+            with st.container(key="reading_partial"):
+                st.markdown(answer_markdown(failure.partial, number, frozenset(), linked=False))
+        with st.container(horizontal=True):
+            if failure.question:
+                _draw_ways_on(visitor, failure)
+            st.button(
+                "Dismiss",
+                type="tertiary",
+                key="dismiss",
+                on_click=visitor.update,
+                args=(VisitorSession.dismiss,),
+            )
+
+
+def _draw_ways_on(visitor: Visitor, failure: Failure) -> None:
+    """Offer to ask again, where that may help, and to edit the question."""
+    if failure.can_retry:
+        st.button(
+            "Retry",
+            type="primary",
+            key="retry",
+            on_click=visitor.update,
+            args=(VisitorSession.ask, failure.question, failure.search_query, None, failure.replaces),
+        )
+    st.button(
+        "Edit the question",
+        type="secondary" if failure.can_retry else "primary",
+        key="edit",
+        on_click=_edit,
+        args=(visitor, failure.question),
+    )
+
+
+def _draw_question(number: int, question: str, longest: int = 600) -> None:
+    with st.container(key=f"question_{number}"):
+        st.markdown(escaped(shortened(question, longest)))
+
+
+def _steps_line(number: int) -> DeltaGenerator:
+    return st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"steps_{number}")
+
+
+def _draw_steps(visitor: Visitor, number: int, turn: Turn) -> None:
+    """Draw what was searched for, with the field to search for something else, and the steps."""
+    with _steps_line(number):
+        st.caption(f"{searched_for(turn.rewrite)} · {format_kind(turn.rewrite)}", width="content")
+        with (
+            st.popover(
+                "change the search", type="tertiary", key=f"edit_query_{number}_{visitor.now.menus_closed}"
+            ),
+            st.form(f"query_form_{number}", border=False),
+        ):
+            key = f"own_query_{visitor.now.opened}_{number}"
+            st.text_input("Search query", value=turn.rewrite.search_query[:2000], key=key, max_chars=2000)
+            st.caption("The same question is asked again, of what your own query finds.")
+            st.form_submit_button(
+                "Search again",
+                key=f"search_again_{number}",
+                disabled=bool(visitor.now.job_id),
+                on_click=_search_again,
+                args=(visitor, number, turn),
+            )
+    st.html(steps_html(steps_of(turn)))
+
+
+def _search_again(visitor: Visitor, number: int, turn: Turn) -> None:
+    visitor.update(VisitorSession.close_menus)
+    search_again(visitor, turn, f"own_query_{visitor.now.opened}_{number}")
+
+
+def _looking(visitor: Visitor, turn: int) -> Looking:
+    now = visitor.now.focus.number if visitor.now.focus and visitor.now.focus.turn == turn else 0
+    return Looking(now, partial(look_at, visitor, turn))
+
+
+def _draw_marks(visitor: Visitor, number: int, turn: Turn, looking: Looking) -> None:
+    """Say how many citations were marked as wrong, with the way to them."""
+    wrong = wrong_numbers(turn)
+    if not wrong:
+        return
+    who = "Its reader" if visitor.now.is_anothers or visitor.now.is_imported else "You"
+    said = f"{who} marked {counted(len(wrong), 'citation')} as wrong."
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="xsmall", key=f"findings_own_{number}"
+    ):
+        st.caption(said, width="content")
+        st.button("show", key=f"wrong_{number}", type="tertiary", on_click=show_next, args=(wrong, looking))
+
+
+def _edit(visitor: Visitor, question: str) -> None:
+    visitor.update(VisitorSession.dismiss)
+    set_field("question_box", question)

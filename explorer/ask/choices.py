@@ -1,0 +1,282 @@
+"""What is chosen above the conversation: where to look, how many papers to read, and who writes how."""
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from assistant.generators import MOST_DRAFTS, RANGES, GeneratorChoice
+from assistant.records import AskOptions, Parameters, RequestKind
+from corpus.records import Scope
+from corpus.search import DEFAULT_PAPERS, MAX_PAPERS, MIN_PAPERS
+from explorer.app import Library, Visitor, has_field, set_field
+from explorer.presenters import (
+    KIND_NAMES,
+    LONGEST_AUTHOR,
+    collection_titles,
+    escaped,
+    format_years,
+    names_papers,
+    shortened,
+    topic_label,
+    venue_name,
+)
+from explorer.uploads import draw_upload_scope, look_in
+
+FEWEST_TO_CHOOSE = 3
+# The keys of filters among topics, none of whose kinds is called so.
+YEARS, VENUE, AUTHOR = "years", "venue:", "author:"
+# How each is called, what it does, and the step it is set by.
+WORDS: dict[str, tuple[str, str, float]] = {
+    "temperature": ("Temperature", "0 writes the likeliest words; higher is freer and less steady.", 0.05),
+    "top_p": ("Top-p", "Only the likeliest words that together have this probability.", 0.01),
+    "top_k": ("Top-k", "Only this many of the likeliest words. Empty: no limit.", 1),
+    "max_tokens": ("Longest answer, in tokens", "A word is a little more than one token.", 50),
+    "repetition_penalty": (
+        "Repetition penalty",
+        "Above 1 makes repeated words less likely. Empty: none.",
+        0.05,
+    ),
+    "drafts": ("Drafts", "The one whose citations check out best is kept. Each costs a call.", 1),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What is chosen above the conversation; `parameters` is None to leave them to the writer."""
+
+    options: AskOptions
+    writer: str
+    parameters: Parameters | None = None
+
+
+def draw_choices(library: Library, visitor: Visitor) -> Choices:
+    """Draw the choices in a line, folded away where the screen is narrow."""
+    with st.container(key="choices"):
+        if visitor.now.narrow:
+            # Not a popover: what is in a closed one is forgotten when a question sets it.
+            with st.expander("Where to look, and how", icon=":material/tune:", key="choices_folded"):
+                scope = _draw_scope(library, visitor)
+                number = _draw_number(library)
+                writer = draw_writer(library.writers())
+                return _draw_manner(library, scope, number, writer)
+        places, count, menu, more = st.columns(
+            [0.48, 0.2, 0.22, 0.1], gap="medium", vertical_alignment="bottom"
+        )
+        with places:
+            scope = _draw_scope(library, visitor)
+        with count:
+            number = _draw_number(library)
+        with menu:
+            writer = draw_writer(library.writers())
+        with more, st.popover("How", icon=":material/tune:", type="tertiary", key="manner"):
+            return _draw_manner(library, scope, number, writer)
+
+
+def _draw_scope(library: Library, visitor: Visitor) -> Scope:
+    """Draw the chips of collections, of chosen papers and of a filter; return what is left of them."""
+    if library.is_uploaded:
+        return draw_upload_scope(library, visitor)
+    titles = collection_titles(library.corpus.collections())
+    with look_in(visitor) as labelled:
+        chosen = st.multiselect(
+            "Look in",
+            list(titles),
+            format_func=lambda one: titles.get(one, one),
+            placeholder="All collections",
+            key="scope_collections",
+            persist_state="session",
+            label_visibility=labelled,
+        )
+    papers = _draw_papers_scope(library, visitor) if visitor.now.asked_about else ()
+    within = _draw_filter_scope(visitor) if names_papers(visitor.now.asked_within) else Scope()
+    return replace(within, collections=tuple(chosen), papers=papers)
+
+
+def _draw_papers_scope(library: Library, visitor: Visitor) -> tuple[str, ...]:
+    names = {
+        paper.id: shortened(paper.title, 60) for paper in library.corpus.papers_by_id(visitor.now.asked_about)
+    }
+    return tuple(_draw_restriction("Only these papers", names, "scope_papers"))
+
+
+def _draw_filter_scope(visitor: Visitor) -> Scope:
+    """Draw the filter that was brought along from a collection; return what is left of it."""
+    within = visitor.now.asked_within
+    labels = filter_labels(within)
+    left = _draw_restriction("Only papers with", labels, "scope_filter")
+    return left_of(within, left)
+
+
+def _draw_restriction(title: str, labels: Mapping[str, str], key: str) -> list[str]:
+    """Draw what was brought along as chips, all of them chosen at first; return those that are left."""
+    if not has_field(key):
+        set_field(key, list(labels))
+    return st.multiselect(
+        title,
+        list(labels),
+        format_func=lambda one: labels.get(one, one),
+        placeholder="All papers again",
+        key=key,
+        persist_state="session",
+    )
+
+
+def filter_labels(within: Scope) -> dict[str, str]:
+    """Return what a scope's filters are called, by the key that each is chosen by."""
+    labels = {topic: topic_label(topic) for topic in within.topics}
+    labels |= {f"{VENUE}{one}": f"Venue: {venue_name(one)}" for one in within.venues}
+    labels |= {f"{AUTHOR}{one}": f"Author: {shortened(one, LONGEST_AUTHOR)}" for one in within.authors}
+    return labels | {YEARS: f"Year: {format_years(within.years)}"} if within.years else labels
+
+
+def left_of(within: Scope, left: Container[str]) -> Scope:
+    """Return a scope with those of its filters whose keys are left."""
+    return Scope(
+        years=within.years if YEARS in left else None,
+        topics=tuple(one for one in within.topics if one in left),
+        venues=tuple(one for one in within.venues if f"{VENUE}{one}" in left),
+        authors=tuple(one for one in within.authors if f"{AUTHOR}{one}" in left),
+    )
+
+
+def _draw_number(library: Library) -> int:
+    """Draw how many papers are read; of a reader's own documents, where there are few, all are."""
+    if library.is_uploaded:
+        return _draw_number_of_documents(library.corpus.count_papers())
+    number = st.slider(
+        "Papers to read",
+        MIN_PAPERS,
+        MAX_PAPERS,
+        DEFAULT_PAPERS,
+        key="papers_wanted",
+        persist_state="session",
+        help="How many of the best papers the answer may draw on.",
+    )
+    return int(number)
+
+
+def _draw_number_of_documents(most: int) -> int:
+    if most < FEWEST_TO_CHOOSE:
+        return most
+    number = st.slider(
+        "Documents to read",
+        MIN_PAPERS,
+        most,
+        most,
+        # Where there are more or fewer of them than before, all are read again.
+        key=f"documents_wanted_{most}",
+        persist_state="session",
+        help="How many of your documents the answer may draw on, the best first.",
+    )
+    return int(number)
+
+
+def draw_writer(writers: tuple[GeneratorChoice, ...]) -> str:
+    """Draw the menu of writers where there is a choice; return the chosen one's name."""
+    labels = {one.name: one.label for one in writers}
+    if len(writers) == 1:
+        st.caption(f"Written by: {escaped(writers[0].label)}")
+        return writers[0].name
+    chosen = st.selectbox(
+        "Written by",
+        list(labels),
+        format_func=lambda name: labels.get(name, name),
+        key="writer",
+        persist_state="session",
+    )
+    return str(chosen)
+
+
+def _draw_manner(library: Library, scope: Scope, number: int, writer: str) -> Choices:
+    """Draw the kind of request and, for a writer that asks a model, how it is to write."""
+    options = AskOptions(scope, number, kind=_draw_kind())
+    usual = library.usual_parameters(writer)
+    if usual is None:
+        return Choices(options, writer)
+    keys = _keys(library, writer)
+    parameters, drafts = _draw_parameters(usual, keys), _draw_drafts(keys["drafts"])
+    _draw_back_to_usual(usual, keys)
+    return Choices(replace(options, drafts=drafts), writer, None if parameters == usual else parameters)
+
+
+def draw_parameters(library: Library, writer: str, usual: Parameters) -> Parameters | None:
+    """Draw how a writer that asks a model is to write; return None where that is as usual."""
+    keys = _keys(library, writer)
+    parameters = _draw_parameters(usual, keys)
+    _draw_back_to_usual(usual, keys)
+    return None if parameters == usual else parameters
+
+
+def _keys(library: Library, writer: str) -> dict[str, str]:
+    """Return the keys of a writer's widgets: each has its own usual, and so its own."""
+    place = [one.name for one in library.writers()].index(writer)
+    return {name: f"manner_{name}_{place}" for name in WORDS}
+
+
+def _draw_back_to_usual(usual: Parameters, keys: Mapping[str, str]) -> None:
+    st.button(
+        "Back to the usual", type="tertiary", key="manner_usual", on_click=_back_to_usual, args=(usual, keys)
+    )
+
+
+def _draw_kind() -> RequestKind | None:
+    kinds: dict[str, RequestKind] = {name: kind for kind, name in KIND_NAMES.items()}
+    chosen = st.selectbox(
+        "Kind of answer",
+        ["Auto", *kinds],
+        key="request_kind",
+        persist_state="session",
+        help="Auto reads it from the words of the question.",
+    )
+    return kinds.get(str(chosen))
+
+
+def _draw_parameters(usual: Parameters, keys: Mapping[str, str]) -> Parameters:
+    return Parameters(
+        temperature=_draw_share("temperature", usual.temperature, keys),
+        top_p=_draw_share("top_p", usual.top_p, keys),
+        top_k=_whole(_draw_optional("top_k", usual.top_k, keys)),
+        max_tokens=_whole(_draw_optional("max_tokens", usual.max_tokens, keys)) or usual.max_tokens,
+        repetition_penalty=_draw_optional("repetition_penalty", usual.repetition_penalty, keys),
+    )
+
+
+def _draw_share(name: str, usual: float, keys: Mapping[str, str]) -> float:
+    label, meaning, step = WORDS[name]
+    low, high = RANGES[name]
+    chosen = st.slider(
+        label, low, high, usual, float(step), key=keys[name], persist_state="session", help=meaning
+    )
+    return float(chosen)
+
+
+def _draw_optional(name: str, usual: float | None, keys: Mapping[str, str]) -> float | None:
+    """Draw a number that may be left out; return None where it is."""
+    label, meaning, step = WORDS[name]
+    low, high = (type(step)(limit) for limit in RANGES[name])
+    return st.number_input(
+        label,
+        low,
+        high,
+        usual,
+        step,
+        key=keys[name],
+        placeholder="none",
+        persist_state="session",
+        help=meaning,
+    )
+
+
+def _whole(number: float | None) -> int | None:
+    return None if number is None else int(number)
+
+
+def _draw_drafts(key: str) -> int:
+    label, meaning, step = WORDS["drafts"]
+    return int(st.slider(label, 1, MOST_DRAFTS, 1, int(step), key=key, persist_state="session", help=meaning))
+
+
+def _back_to_usual(usual: Parameters, keys: Mapping[str, str]) -> None:
+    for name, key in keys.items():
+        set_field(key, getattr(usual, name, 1))

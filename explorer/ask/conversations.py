@@ -1,0 +1,252 @@
+"""Stored conversations: found by their address, listed in the left drawer, renamed, deleted, imported."""
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from assistant.records import AssistantError, Turn
+from assistant.storage import ConversationStore, ConversationSummary, StoredConversation
+from assistant.trail import from_json
+from corpus.wording import counted
+from explorer.app import (
+    Library,
+    Visitor,
+    VisitorSession,
+    check_own,
+    current_caller,
+    current_owner,
+    documents_limit,
+    holds,
+    is_anothers,
+    jobs,
+)
+from explorer.ask.runs import keep_of
+from explorer.components import (
+    MOST_LISTED,
+    Entry,
+    SidebarList,
+    draw_sidebar_list,
+    is_id,
+    text_of,
+)
+from explorer.jobs import Kept, TurnKeeper
+from explorer.presenters import day, drawable, escaped
+
+ADDRESS = "conversation"
+NOTHING = "Nothing yet. What you ask is kept here, for this browser."
+ANOTHERS = "Nothing of your own yet: the open conversation was begun in another browser."
+
+
+def follow_address(library: Library, visitor: Visitor) -> None:
+    """Open the conversation that the address names, unless this visit has shown it before.
+
+    The address follows the screen with a delay: after a click that leaves a conversation it still names it.
+    """
+    named = st.query_params.get(ADDRESS, "")
+    if named and named not in visitor.now.visited:
+        visitor.update(VisitorSession.visit, named)
+        open_conversation(library, visitor, named)
+
+
+def open_conversation(library: Library, visitor: Visitor, identifier: str) -> None:
+    """Show a stored conversation and the question of it that is being answered; or say that there is none."""
+    # Before the store is read: an answer that is completed in between is found in both, and shown once.
+    under_way = jobs().under_way(identifier)
+    try:
+        store = library.conversations()
+        stored = store.read(identifier) if is_id(identifier) else None
+        is_others = stored is not None and is_anothers(store, visitor, identifier)
+        is_imported = stored is not None and store.is_imported(identifier)
+    except AssistantError as error:
+        visitor.update(VisitorSession.turn_to, notes=(str(error),))
+        return
+    if stored is None:
+        visitor.update(VisitorSession.turn_to)
+        visitor.update(VisitorSession.miss, identifier)
+        return
+    _turn_to(visitor, stored)
+    if job := jobs().get(under_way):
+        visitor.update(VisitorSession.begin, under_way, job.view().replaces)
+    visitor.update(VisitorSession.tell_origin, is_anothers=is_others, is_imported=is_imported)
+
+
+def _turn_to(visitor: Visitor, stored: StoredConversation) -> None:
+    """Show what can be drawn of a conversation, and say what cannot."""
+    conversation, faults = drawable(stored.conversation)
+    visitor.update(VisitorSession.turn_to, conversation, notes=(*stored.faults, *faults))
+
+
+def undo(library: Library, visitor: Visitor) -> None:
+    """Take the last question off the conversation, in the store too; or say why that cannot be.
+
+    It can be put back until another question is asked.
+    """
+    if not visitor.now.turns or visitor.now.job_id:
+        return
+    last, identifier = visitor.now.turns[-1], visitor.now.conversation_id
+    if _change_stored(library, visitor, last, lambda store: store.remove_turn(identifier, last)):
+        visitor.update(VisitorSession.take_off)
+
+
+def put_back(library: Library, visitor: Visitor) -> None:
+    """Put at the end of the conversation what was taken off it, in the store too."""
+    if visitor.now.taken_off is None or visitor.now.job_id:
+        return
+    turn = visitor.now.taken_off.turn
+    kept = keep_of(library, visitor, turn.question)(turn)
+    visitor.update(VisitorSession.put_back, turn)
+    visitor.update(VisitorSession.store, kept.unkept, kept.problem)
+
+
+def change_turn(library: Library, visitor: Visitor, before: Turn, after: Turn) -> None:
+    """Have a turn as it is now in the store and on the screen; or say why that cannot be."""
+    identifier = visitor.now.conversation_id
+    if _change_stored(library, visitor, before, lambda store: store.change_turn(identifier, before, after)):
+        visitor.update(VisitorSession.change, before, after)
+
+
+def _change_stored(
+    library: Library, visitor: Visitor, turn: Turn, change: Callable[[ConversationStore], object]
+) -> bool:
+    """Change what is stored of a turn, if anything is; where that cannot be, say why and return False."""
+    try:
+        if visitor.now.is_kept:
+            store = library.conversations()
+            check_own(store, visitor, visitor.now.conversation_id)
+            if not holds(visitor.now.unkept, turn):
+                change(store)
+    except AssistantError as error:
+        visitor.update(VisitorSession.note, str(error))
+        return False
+    return True
+
+
+def address_of(visitor: Visitor) -> str:
+    """Return the conversation that the page's address is to name, "" for none."""
+    return visitor.now.missing_id or (visitor.now.conversation_id if visitor.now.is_kept else "")
+
+
+def draw_notes(library: Library, visitor: Visitor) -> None:
+    """Say what is wrong with the conversation as it is stored, and what can be done."""
+    if visitor.now.missing_id:
+        with st.container(border=True, key="missing_conversation"):
+            st.markdown(
+                "No conversation is at this address. It may have been deleted, or the link is not whole."
+            )
+            st.button(
+                "Begin a new one",
+                type="primary",
+                key="begin_new",
+                on_click=visitor.update,
+                args=(VisitorSession.turn_to,),
+            )
+    if not visitor.now.notes:
+        return
+    with st.container(border=True, key="notes"):
+        for note in visitor.now.notes:
+            st.markdown(escaped(note))
+        if unkept := visitor.now.unkept:
+            st.caption(
+                f"{counted(len(unkept), 'answer')} of this conversation would be lost by a reload. "
+                "The trail can be downloaded now."
+            )
+            st.button(
+                "Try to store it again", key="store_again", on_click=store_again, args=(library, visitor)
+            )
+
+
+def store_again(library: Library, visitor: Visitor) -> None:
+    """Store what could not be stored; as a conversation of its own where there is none to add it to."""
+    try:
+        store = library.conversations()
+        if visitor.now.is_kept and store.read(visitor.now.conversation_id):
+            kept = _kept_again(store, visitor)
+        else:
+            stored = store.put(current_owner(visitor), visitor.now.conversation(), from_file=False)
+            visitor.update(VisitorSession.begin_storing, stored.id, visitor.now.title)
+            kept = Kept()
+    except AssistantError as error:
+        kept = Kept(visitor.now.unkept, str(error))
+    visitor.update(VisitorSession.store, kept.unkept, kept.problem)
+
+
+def _kept_again(store: ConversationStore, visitor: Visitor) -> Kept:
+    if not visitor.now.unkept:
+        return Kept()
+    *before, last = visitor.now.unkept
+    return TurnKeeper(store, visitor.now.conversation_id, tuple(before)).keep(last)
+
+
+def draw_sidebar(library: Library, visitor: Visitor) -> None:
+    """Draw the left drawer: this browser's conversations, the one last changed first."""
+    draw_sidebar_list(_sidebar_list(library, visitor))
+
+
+def _sidebar_list(library: Library, visitor: Visitor) -> SidebarList:
+    return SidebarList(
+        ADDRESS,
+        mark="",
+        item=visitor,
+        identifier=visitor.now.conversation_id,
+        is_new=not (visitor.now.turns or visitor.now.job_id or visitor.now.missing_id),
+        begin_new=visitor.updating(VisitorSession.turn_to),
+        list=partial(_entries, library, visitor),
+        open=partial(open_conversation, library, visitor),
+        rename=partial(_rename, library, visitor),
+        delete=partial(delete, library, visitor),
+        take_in=partial(import_transcript, library, visitor),
+        nothing=ANOTHERS if visitor.now.is_anothers else NOTHING,
+        shared="Whoever has this link can read the conversation and continue it. Only this browser "
+        "can rename, stop or delete it.",
+        surely=f"Delete {counted(len(visitor.now.turns), 'answer')} for good?",
+        imported="A transcript that was downloaded as JSON becomes a conversation of yours.",
+    )
+
+
+def _entries(library: Library, visitor: Visitor) -> list[Entry]:
+    listed = listed_conversations(library.conversations(), current_owner(visitor))
+    return [
+        Entry(one.id, one.title, f"{counted(one.turns, 'answer')} · {day(one.updated)}") for one in listed
+    ]
+
+
+def listed_conversations(store: ConversationStore, owner: str) -> tuple[ConversationSummary, ...]:
+    """Return an owner's conversations that have an answer."""
+    return tuple(one for one in store.list(owner, MOST_LISTED) if one.turns)
+
+
+def _rename(library: Library, visitor: Visitor, identifier: str, title: str) -> None:
+    check_own(library.conversations(), visitor, identifier)
+    library.conversations().rename(identifier, title)
+
+
+def clear(library: Library, visitor: Visitor) -> None:
+    """Delete the conversation that is open; or say why it cannot be deleted."""
+    try:
+        delete(library, visitor)
+    except AssistantError as error:
+        visitor.update(VisitorSession.note, str(error))
+
+
+def delete(library: Library, visitor: Visitor) -> None:
+    """Delete the conversation that is open, and the question of it that is being answered."""
+    if visitor.now.is_kept:
+        check_own(library.conversations(), visitor, visitor.now.conversation_id)
+    if job := jobs().get(visitor.now.job_id):
+        job.stop()
+    if visitor.now.is_kept:
+        library.conversations().delete(visitor.now.conversation_id)
+    visitor.update(VisitorSession.turn_to)
+
+
+def import_transcript(library: Library, visitor: Visitor, data: bytes) -> None:
+    """Store a transcript as one of the visitor's conversations and show it; or keep what is wrong with it."""
+    try:
+        documents_limit().take(current_caller(visitor))
+        stored = library.conversations().put(current_owner(visitor), from_json(text_of(data)))
+    except AssistantError as error:
+        visitor.update(VisitorSession.refuse_import, str(error))
+        return
+    _turn_to(visitor, StoredConversation(stored))
+    visitor.update(VisitorSession.tell_origin, is_imported=True)

@@ -1,0 +1,85 @@
+"""The evidence panel: where a citation leads, beside the answer or, on a phone, in a drawer over it."""
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from explorer.app import Focus, Library, Visitor, VisitorSession, jobs
+from explorer.ask.conversations import ADDRESS, address_of
+from explorer.ask.feedback import marks_of
+from explorer.components import Heard, draw_source, listen, open_drawer
+from explorer.presenters import Source, draft_source, parse_cite, sources
+
+
+@st.fragment
+def render_evidence(library: Library, visitor: Visitor) -> None:
+    """Draw the panel for the citation in focus, and listen for clicks on citations."""
+    is_new = visitor.now.job_id or (visitor.now.failure and visitor.now.failure.question)
+    asked = f"question_{len(visitor.now.turns) + 1}" if is_new and visitor.now.turns else ""
+    heard = listen(
+        "citation_listener",
+        narrow=visitor.now.narrow,
+        show=asked,
+        place=address_of(visitor),
+        address={ADDRESS: address_of(visitor)},
+        is_new_entry=False,
+        hears="clicks",
+    )
+    take_heard(visitor, heard)
+    source = source_in_focus(visitor)
+    if visitor.now.narrow:
+        if source and visitor.now.drawer_open:
+            marks = marks_of(library, visitor)
+            open_drawer(
+                library,
+                partial(source_in_focus, visitor),
+                _go_to(visitor),
+                visitor.updating(VisitorSession.close_drawer),
+                marks,
+            )
+        return
+    with st.container(key="evidence_panel", gap="xsmall"):
+        if source:
+            draw_source(library, source, "side", _go_to(visitor), marks_of(library, visitor))
+        elif has_numbers(visitor):
+            st.caption("Click a number in the answer to read the passage that carries it.")
+
+
+def has_numbers(visitor: Visitor) -> bool:
+    """Return True if the latest answer has citations to click; one being written has none for certain."""
+    return bool(visitor.now.turns and not visitor.now.job_id and sources(visitor.now.turns[-1]))
+
+
+def take_heard(visitor: Visitor, heard: Heard) -> None:
+    """Move the focus to the citation that was clicked, where this conversation has it."""
+    visitor.update(VisitorSession.measure, narrow=heard.narrow)
+    if cite := parse_cite(heard.cite):
+        look_at(visitor, *cite)
+
+
+def look_at(visitor: Visitor, turn: int, number: int) -> None:
+    """Put citation `number` of a turn into focus; one that does not exist changes nothing."""
+    if source_at(visitor, Focus(turn, number)):
+        visitor.update(VisitorSession.look_at, turn, number)
+
+
+def source_in_focus(visitor: Visitor) -> Source | None:
+    """Return what the citation in focus leads to, in a finished answer or in the one being written."""
+    focus = visitor.now.focus
+    return source_at(visitor, focus) if focus else None
+
+
+def source_at(visitor: Visitor, focus: Focus) -> Source | None:
+    """Return what a citation leads to, None for one that does not exist."""
+    if 1 <= focus.turn <= len(visitor.now.turns):
+        found = sources(visitor.now.turns[focus.turn - 1])
+        return found[focus.number - 1] if 1 <= focus.number <= len(found) else None
+    job = jobs().get(visitor.now.job_id) if focus.turn == len(visitor.now.turns) + 1 else None
+    view = job.view() if job else None
+    return draft_source(view.text, view.papers, focus.number) if view and view.papers else None
+
+
+def _go_to(visitor: Visitor) -> Callable[[int], None]:
+    """Return what puts another citation of the text in focus there, by its number."""
+    return partial(look_at, visitor, visitor.now.focus.turn if visitor.now.focus else 0)

@@ -1,0 +1,94 @@
+"""The panel of a question that was not answered: why, what came near, what there is, what to try."""
+
+import streamlit as st
+
+from assistant.records import Refusal, Turn
+from corpus.records import Scope, parse_passage_id
+from explorer.app import Library, Visitor, VisitorSession, field_value
+from explorer.components import paper_link
+from explorer.presenters import changed_query, covered, escaped, listed, names_papers, shortened
+from explorer.uploads import ask_uploads, documents_of_visit, not_searched
+
+EXCERPT = 240
+
+
+def draw_refusal(library: Library, visitor: Visitor, number: int, turn: Turn, refusal: Refusal) -> None:
+    """Draw why turn `number` was not answered, and ways on."""
+    with st.container(border=True, key=f"reading_refusal_{number}"):
+        st.markdown("**Not answered**")
+        st.markdown(escaped(refusal.message))
+        _draw_not_searched(visitor, number, turn)
+        _draw_nearest(number, refusal)
+        _draw_covered(library, refusal, turn.scope)
+        _draw_another_query(visitor, number, turn)
+
+
+def _draw_not_searched(visitor: Visitor, number: int, turn: Turn) -> None:
+    """Say that the visitor's own documents were left out, with the way to ask them."""
+    own = None if visitor.now.is_private else documents_of_visit()
+    documents = [one for one in own.documents() if one.state != "failed"] if own else []
+    if not documents:
+        return
+    ready = sum(one.state == "ready" for one in documents)
+    with st.container(horizontal=True, vertical_alignment="center", key=f"not_searched_{number}"):
+        st.markdown(not_searched(ready, len(documents)), width="content")
+        if ready:
+            st.button(
+                "Ask your documents",
+                key=f"ask_own_{number}",
+                icon=":material/description:",
+                disabled=bool(visitor.now.job_id),
+                on_click=_ask_own,
+                args=(visitor, turn.question),
+            )
+
+
+def _ask_own(visitor: Visitor, question: str) -> None:
+    ask_uploads(visitor)
+    visitor.update(VisitorSession.ask, question)
+
+
+def _draw_nearest(number: int, refusal: Refusal) -> None:
+    if refusal.nearest:
+        st.markdown("The nearest passages:")
+    named = ""
+    for place, nearest in enumerate(refusal.nearest):
+        with st.container(key=f"title_link_nearest_{number}_{place}", gap="xxsmall"):
+            if nearest.paper_id != named:
+                paper_link(nearest.title, nearest.paper_id, str(parse_passage_id(nearest.passage_id)[1]))
+            named = nearest.paper_id
+            st.text(shortened(nearest.text, EXCERPT))
+
+
+def _draw_covered(library: Library, refusal: Refusal, scope: Scope) -> None:
+    st.markdown("What was searched:" if _is_restricted(scope) else "What the corpus covers:")
+    st.markdown(listed(refusal.covers or covered(library.corpus, scope)))
+
+
+def _draw_another_query(visitor: Visitor, number: int, turn: Turn) -> None:
+    """Offer another query, and a wider scope where the question was asked of a part of the corpus."""
+    key = f"try_query_{visitor.now.opened}_{number}"
+    with st.form(f"try_{number}", border=False):
+        st.text_input("Search again with other words", value=changed_query(turn), key=key)
+        st.form_submit_button(
+            "Search again", key=f"try_again_{number}", on_click=search_again, args=(visitor, turn, key)
+        )
+    if _is_restricted(turn.scope):
+        st.button(
+            "Look in all collections",
+            key=f"widen_{number}",
+            type="tertiary",
+            icon=":material/open_in_full:",
+            on_click=visitor.update,
+            args=(VisitorSession.ask, turn.question, "", Scope()),
+        )
+
+
+def search_again(visitor: Visitor, turn: Turn, key: str) -> None:
+    """Ask a turn's question again, of the same papers, with the search query that was written."""
+    if query := str(field_value(key) or "").strip():
+        visitor.update(VisitorSession.ask, turn.question, query, turn.scope)
+
+
+def _is_restricted(scope: Scope) -> bool:
+    return names_papers(scope) or bool(scope.collections)

@@ -1,0 +1,147 @@
+"""A question given to a worker with what stores its turn, taken out of it again, and stopped."""
+
+from dataclasses import replace
+
+from assistant.records import AskOptions, AssistantError, Turn
+from explorer.app import (
+    Failure,
+    Library,
+    Visitor,
+    VisitorSession,
+    Waiting,
+    current_caller,
+    current_owner,
+    holds,
+    jobs,
+    questions_limit,
+    without,
+)
+from explorer.ask.choices import Choices
+from explorer.jobs import Keep, Kept, QuestionJob, QuestionView, TurnKeeper, may_succeed_again
+from explorer.presenters import drawable
+
+STOPPED = "Stopped. Nothing of this question was kept in the conversation."
+LOST = "The question was lost: the server no longer knows it. Ask it again."
+
+
+def start(library: Library, visitor: Visitor, choices: Choices, waiting: Waiting) -> None:
+    """Give a question to a worker; when that fails, keep it with the reason."""
+    visitor.update(VisitorSession.send)
+    try:
+        questions_limit().take(current_caller(visitor))
+        assistant = library.assistant(choices.writer, choices.parameters, current_owner(visitor))
+        _take_turns_from_elsewhere(library, visitor)
+        replaces = replaced_by(waiting, visitor.now.turns)
+        # The first question of a conversation begins it in the store, and gives it the id it has there.
+        keep = keep_of(library, visitor, waiting.question, replaces)
+        job = QuestionJob(
+            waiting.question,
+            waiting.query,
+            keep=keep,
+            replaces=replaces,
+            subject=visitor.now.conversation_id,
+            starter=current_owner(visitor),
+        )
+        history = visitor.now.turns[:-1] if replaces else visitor.now.turns
+        options = options_of(waiting, choices)
+        jobs().start(job, lambda: assistant.ask(waiting.question, history, options))
+        visitor.update(VisitorSession.begin, job.identifier, replaces)
+    except AssistantError as error:
+        failure = Failure(
+            waiting.question,
+            str(error),
+            can_retry=may_succeed_again(error),
+            search_query=waiting.query,
+            replaces=waiting.replaces,
+        )
+        visitor.update(VisitorSession.refuse, failure)
+
+
+def _take_turns_from_elsewhere(library: Library, visitor: Visitor) -> None:
+    """Add to the screen the turns that the store has and the screen has not: of another tab, or browser."""
+    try:
+        stored = library.conversations().read(visitor.now.conversation_id) if visitor.now.is_kept else None
+    except AssistantError:
+        return
+    if stored:
+        visitor.update(VisitorSession.add_turns, drawable(stored.conversation)[0].turns)
+
+
+def keep_of(library: Library, visitor: Visitor, question: str, replaces: Turn | None = None) -> Keep:
+    """Return what stores the next turn of the visitor's conversation; the first begins it in the store.
+
+    A turn that replaces another takes its place there. What is asked of own documents is in no store.
+    """
+    if visitor.now.is_private:
+        return lambda _turn: Kept()
+    try:
+        store = library.conversations()
+        if not visitor.now.is_kept:
+            begun = store.start(
+                current_owner(visitor), visitor.now.title or visitor.now.named_after(question)
+            )
+            visitor.update(VisitorSession.begin_storing, begun.id, begun.title)
+    except AssistantError as error:
+        unkept, problem = without(visitor.now.unkept, replaces), str(error)
+        return lambda turn: Kept((*unkept, turn), problem)
+    stored = None if replaces and holds(visitor.now.unkept, replaces) else replaces
+    return TurnKeeper(store, visitor.now.conversation_id, without(visitor.now.unkept, replaces), stored).keep
+
+
+def replaced_by(waiting: Waiting, turns: tuple[Turn, ...]) -> Turn | None:
+    """Return the turn that a question replaces: the last, where no other has come after it meanwhile."""
+    if waiting.replaces and turns and turns[-1].is_same_as(waiting.replaces):
+        return turns[-1]
+    return None
+
+
+def options_of(waiting: Waiting, choices: Choices) -> AskOptions:
+    """Return how a question is asked: as chosen, but for a query and a scope of its own."""
+    scope = choices.options.scope if waiting.scope is None else waiting.scope
+    return replace(choices.options, scope=scope, search_query=waiting.query)
+
+
+def settle(visitor: Visitor) -> bool:
+    """Take a finished question out of its job: a whole turn, or a failure that keeps the question."""
+    if not visitor.now.job_id:
+        return False
+    job = jobs().get(visitor.now.job_id)
+    if job is None:
+        visitor.update(VisitorSession.fail, Failure("", LOST))
+        return True
+    view = job.view()
+    if not view.is_over:
+        return False
+    if view.turn:
+        visitor.update(VisitorSession.take, view.turn)
+        visitor.update(VisitorSession.store, view.kept.unkept, view.kept.problem)
+    else:
+        visitor.update(VisitorSession.fail, failure_of(view))
+    return True
+
+
+def failure_of(view: QuestionView) -> Failure:
+    """Return what to say about a question that was stopped or failed."""
+    message = view.error if view.state == "failed" else STOPPED
+    return Failure(
+        view.question, message, view.text, can_retry=view.can_retry, search_query=view.search_query
+    )
+
+
+def may_stop(visitor: Visitor) -> bool:
+    """Return True if the question on its way is of the visitor's own conversation, or was asked by them."""
+    job = jobs().get(visitor.now.job_id)
+    return not visitor.now.is_anothers or (job is not None and job.starter == current_owner(visitor))
+
+
+def stop(visitor: Visitor) -> None:
+    """Stop the question on its way, unless it has just been answered; its worker ends by itself."""
+    if settle(visitor):
+        return
+    if job := jobs().get(visitor.now.job_id):
+        job.stop()
+        view = job.view()
+        if view.turn:
+            settle(visitor)
+        else:
+            visitor.update(VisitorSession.fail, failure_of(view))

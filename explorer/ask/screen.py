@@ -1,0 +1,265 @@
+"""The Ask screen: scope, conversation, the answer being written, and the evidence beside it."""
+
+from functools import partial
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from assistant.records import Turn
+from assistant.suggestions import follow_up_questions
+from corpus.errors import CorpusError
+from corpus.records import Scope
+from corpus.wording import counted
+from explorer.app import FollowUps, Library, Visitor, VisitorSession, field_value, jobs, set_field
+from explorer.ask.actions import draw_taken_off
+from explorer.ask.answers import draw_failure, draw_running, draw_turn
+from explorer.ask.choices import draw_choices, filter_labels
+from explorer.ask.conversations import draw_notes, draw_sidebar, follow_address
+from explorer.ask.evidence import render_evidence
+from explorer.ask.runs import may_stop, settle, start, stop
+from explorer.ask.trail import draw_calls
+from explorer.components import IN_SHORT, draw_imported, listen
+from explorer.presenters import (
+    Example,
+    asked_about,
+    collection_facts,
+    collections_in,
+    covered,
+    escaped,
+    example_questions,
+    listed,
+    names_papers,
+    shortened,
+)
+from explorer.uploads import (
+    ask_collection,
+    ask_place_of,
+    draw_documents,
+    draw_not_stored,
+    draw_upload_first_visit,
+    library_asked,
+)
+
+POLL_SECONDS = 0.2
+# More than the assistant takes: its refusal says what is wrong, where the box would just not send.
+LONGEST_TYPED = 20_000
+ANOTHERS = (
+    "This conversation was begun in another browser. What you ask here is added to it; only there can it be "
+    "renamed or deleted."
+)
+
+
+def render_ask(library: Library, visitor: Visitor) -> None:
+    """Draw the Ask screen."""
+    follow_address(library, visitor)
+    settle(visitor)
+    library = library_asked(library, visitor)
+    _measure(visitor)
+    choices = draw_choices(library, visitor)
+    if visitor.now.waiting and not visitor.now.job_id:
+        start(library, visitor, choices, visitor.now.waiting)
+    wide = bool(visitor.now.turns or visitor.now.job_id or visitor.now.failure)
+    talk, side = st.columns([0.58, 0.42], gap="large") if wide else (st.container(), st.container())
+    with talk:
+        next_questions = _draw_conversation(library, visitor, choices.options.scope)
+    with side:
+        render_evidence(library, visitor)
+    draw_calls(visitor)
+    draw_documents(library, visitor)
+    draw_sidebar(library, visitor)
+    with st.bottom:
+        st.chat_input(
+            "Answering your question …"
+            if visitor.now.job_id
+            else shortened(asked_about(library.corpus, choices.options.scope), 90),
+            key="question_box",
+            max_chars=LONGEST_TYPED,
+            disabled=bool(visitor.now.job_id),
+            on_submit=_take_question,
+            args=(visitor,),
+        )
+    if next_questions:
+        _draw_follow_ups(library, visitor, next_questions)
+
+
+def _measure(visitor: Visitor) -> None:
+    """Find out whether the screen is narrow, for all of it: the panel's own listener tells only the panel."""
+    with st.container(key="measure"):
+        heard = listen("ask_width_listener", narrow=visitor.now.narrow)
+    if heard.narrow != visitor.now.narrow:
+        visitor.update(VisitorSession.measure, narrow=heard.narrow)
+        # The page has to learn what is believed now: it reports only what differs.
+        st.rerun()
+
+
+def _take_question(visitor: Visitor) -> None:
+    visitor.update(VisitorSession.ask, str(field_value("question_box") or ""))
+
+
+def _draw_conversation(library: Library, visitor: Visitor, scope: Scope) -> DeltaGenerator | None:
+    """Draw the conversation; return where questions to go on with belong, None where there are none yet."""
+    below_last = None
+    last = len(visitor.now.turns) if not visitor.now.job_id else 0
+    first = max(0, len(visitor.now.turns) - visitor.now.turns_shown)
+    if visitor.now.is_anothers:
+        st.caption(ANOTHERS)
+    if visitor.now.is_private and (visitor.now.turns or visitor.now.job_id):
+        draw_not_stored()
+    if visitor.now.is_imported:
+        draw_imported("conversation", "conversation.json")
+    if first:
+        st.button(
+            f"Show earlier questions: {first} more",
+            key="show_earlier",
+            type="tertiary",
+            icon=":material/expand_less:",
+            on_click=visitor.update,
+            args=(VisitorSession.show_earlier,),
+        )
+    for number, turn in enumerate(visitor.now.turns[first:], start=first + 1):
+        with st.container(key=_place(number, is_latest=number == last)):
+            # The fragment that draws a question on its way is a container too: in another place the answer
+            # would stand there twice for a moment.
+            with st.container():
+                draw_turn(library, visitor, number, turn, is_last=number == last)
+            if number == last:
+                below_last = st.container()
+    draw_notes(library, visitor)
+    if visitor.now.job_id:
+        with st.container(key=_place(len(visitor.now.turns) + 1, is_latest=True)):
+            st.fragment(_draw_live, run_every=POLL_SECONDS)(visitor)
+        return None
+    if visitor.now.taken_off:
+        draw_taken_off(library, visitor, visitor.now.taken_off)
+    if visitor.now.failure:
+        draw_failure(visitor, visitor.now.failure)
+    elif not visitor.now.turns and not visitor.now.missing_id:
+        _draw_first_visit(library, visitor, scope)
+    return below_last
+
+
+def _place(number: int, *, is_latest: bool) -> str:
+    """Return the key of a turn's container; a later turn that is the latest gets room to be scrolled up."""
+    return f"latest_{number}" if is_latest and number > 1 else f"turn_{number}"
+
+
+def _draw_live(visitor: Visitor) -> None:
+    """Draw the question on its way; when it is answered or has been stopped, draw the whole screen anew."""
+    if settle(visitor) or not visitor.now.job_id:
+        st.rerun()
+    if job := jobs().get(visitor.now.job_id):
+        draw_running(
+            job.view(), len(visitor.now.turns) + 1, partial(stop, visitor) if may_stop(visitor) else None
+        )
+
+
+def _draw_first_visit(library: Library, visitor: Visitor, scope: Scope) -> None:
+    with st.container(key="reading_first_visit"):
+        if library.is_uploaded:
+            draw_upload_first_visit(library)
+        elif names_papers(scope):
+            _draw_papers_asked(library, scope)
+        else:
+            _draw_first_questions(library, visitor, scope)
+        st.caption(IN_SHORT)
+
+
+def _draw_papers_asked(library: Library, scope: Scope) -> None:
+    """Say which papers are asked; questions about other papers would not be answered from them."""
+    st.title(escaped(asked_about(library.corpus, scope)), anchor=False)
+    titles = covered(library.corpus, scope)
+    if len(titles) > 1:
+        st.markdown(listed(titles))
+    st.markdown("Every sentence of an answer leads to the passage that carries it.")
+
+
+def _draw_first_questions(library: Library, visitor: Visitor, scope: Scope) -> None:
+    summaries = collections_in(library.corpus.collections(), scope)
+    st.title("Ask the papers", anchor=False)
+    st.markdown(
+        f"Every sentence of an answer leads to the passage that carries it. "
+        f"{escaped(collection_facts(summaries))}."
+    )
+    examples = example_questions(library.corpus, [one.collection.id for one in summaries])
+    if examples:
+        st.markdown("Some questions to begin with:")
+        draw_examples(visitor, examples, scope.collections)
+
+
+def draw_examples(visitor: Visitor, examples: tuple[Example, ...], within: tuple[str, ...]) -> None:
+    """Draw questions that are asked with one click, in the collections `within` (none: in all)."""
+    with st.container(key="examples"):
+        for number, example in enumerate(examples, start=1):
+            st.button(
+                escaped(example.question),
+                key=f"example_{number}",
+                icon=":material/arrow_forward:",
+                type="tertiary",
+                on_click=ask_example,
+                args=(visitor, example, within),
+            )
+
+
+def ask_example(visitor: Visitor, example: Example, within: tuple[str, ...]) -> None:
+    """Ask an example where it belongs, whatever papers were asked about before."""
+    ask_collection(visitor)
+    visitor.update(VisitorSession.ask, example.question)
+    visitor.update(VisitorSession.look_in)
+    set_field("scope_collections", [example.collection] if example.collection else list(within))
+
+
+def ask_about(visitor: Visitor, paper_ids: tuple[str, ...]) -> None:
+    """Restrict the next questions to some papers."""
+    ask_place_of(visitor, paper_ids)
+    visitor.update(VisitorSession.look_in, paper_ids)
+    set_field("scope_documents" if visitor.now.is_private else "scope_papers", list(paper_ids))
+    set_field("scope_collections", [])
+
+
+def ask_within(visitor: Visitor, scope: Scope) -> None:
+    """Restrict the next questions to the papers that a filter lists."""
+    ask_collection(visitor)
+    visitor.update(VisitorSession.look_in, (), scope)
+    set_field("scope_filter", list(filter_labels(scope)))
+    set_field("scope_collections", list(scope.collections))
+
+
+def papers_picked(visitor: Visitor) -> str:
+    return f"{counted(len(visitor.now.picked), 'paper')} selected"
+
+
+def _draw_follow_ups(library: Library, visitor: Visitor, place: DeltaGenerator) -> None:
+    """Draw in `place` what could be asked next, after all else: to find it takes a search for each."""
+    if visitor.now.failure:
+        return
+    questions = _remembered(library, visitor, visitor.now.turns[-1])
+    if not questions:
+        return
+    with place, st.container(key="follow_ups", gap="xxsmall"):
+        st.caption("You could also ask:")
+        for number, question in enumerate(questions, start=1):
+            st.button(
+                escaped(question),
+                key=f"follow_up_{number}",
+                icon=":material/arrow_forward:",
+                type="tertiary",
+                on_click=visitor.update,
+                args=(VisitorSession.ask, question),
+            )
+
+
+def _remembered(library: Library, visitor: Visitor, turn: Turn) -> tuple[str, ...]:
+    """Return what could be asked after a turn; it is looked for once, as long as the turn is the latest."""
+    known = visitor.now.follow_ups
+    if known is None or not known.turn.is_same_as(turn) or known.count != len(visitor.now.turns):
+        known = FollowUps(turn, len(visitor.now.turns), _found(library, visitor, turn))
+        visitor.update(VisitorSession.suggest, known)
+    return known.questions
+
+
+def _found(library: Library, visitor: Visitor, turn: Turn) -> tuple[str, ...]:
+    try:
+        return follow_up_questions(turn, visitor.now.turns[:-1], library.corpus, library.encoder)
+    except (CorpusError, ValueError):
+        # What an imported turn was asked of may be nothing that this corpus knows.
+        return ()

@@ -1,0 +1,142 @@
+"""The trail of an answer: its downloads, and the drawer that shows what was sent."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+
+import streamlit as st
+
+from assistant.exports import CONVERSATION_FORMATS, Format
+from assistant.records import Call, Conversation, Step, Turn
+from assistant.wording import call_facts, provenance_facts, spent
+from corpus.wording import counted
+from explorer.app import Visitor, VisitorSession
+from explorer.components import draw_downloads
+from explorer.presenters import escaped, seconds, shortened
+
+STEP_NAMES: dict[Step, str] = {
+    "rewrite": "Search query",
+    "retrieve": "Search",
+    "write": "Answer",
+    "check": "Check",
+    "elements": "Key elements",
+    "compare": "Summary",
+    "vote": "Vote",
+}
+THIS, WHOLE = "This answer", "The conversation"
+LONG_TEXT = 1200
+HIGHEST_TEXT = 340
+
+
+def draw_trail(visitor: Visitor, number: int) -> None:
+    """Draw the downloads of an answer or of the whole conversation; a file is made when it is asked for."""
+    key = f"trail_{number}_{visitor.now.menus_closed}"
+    with st.popover("Trail", icon=":material/download:", type="tertiary", key=key):
+        part = WHOLE
+        if len(visitor.now.turns) > 1:
+            part = st.segmented_control(
+                "Download",
+                [THIS, WHOLE],
+                default=WHOLE,
+                required=True,
+                key=f"trail_part_{number}",
+                label_visibility="collapsed",
+            )
+        with st.container(key=f"downloads_{number}", gap=None):
+            conversation = taken(visitor, number, is_whole=part == WHOLE)
+            draw_downloads(CONVERSATION_FORMATS, lambda: conversation, f"trail_{number}", _file_name)
+        st.button(
+            "What was sent",
+            icon=":material/receipt_long:",
+            key=f"calls_{number}",
+            width="stretch",
+            on_click=visitor.update,
+            args=(VisitorSession.show_sent, number),
+        )
+
+
+def _file_name(one: Format[Conversation]) -> str:
+    return f"paper-trail-{datetime.now(UTC):%Y-%m-%d}.{one.ending}"
+
+
+def taken(visitor: Visitor, number: int, *, is_whole: bool) -> Conversation:
+    """Return what is downloaded: the conversation, or the one turn of it."""
+    conversation = visitor.now.conversation()
+    return conversation if is_whole else replace(conversation, turns=(conversation.turns[number - 1],))
+
+
+def draw_calls(visitor: Visitor) -> None:
+    """Draw the drawer with everything that was sent for the turn whose calls are to be shown."""
+    dismissed = partial(visitor.update, VisitorSession.show_calls, 0)
+
+    @st.dialog("What was sent", position="right", width="large", on_dismiss=dismissed)
+    def drawer(turn: Turn) -> None:
+        with st.container(key="calls_drawer"):
+            _draw_turn_sent(turn)
+
+    if 1 <= visitor.now.shown_calls <= len(visitor.now.turns):
+        drawer(visitor.now.turns[visitor.now.shown_calls - 1])
+
+
+def _draw_turn_sent(turn: Turn) -> None:
+    st.markdown(escaped(shortened(turn.question, 300)))
+    usage = turn.usage
+    taken = [counted(len(turn.calls), "call"), seconds(sum(step.seconds for step in turn.seconds))]
+    taken[1:1] = spent(usage.prompt_tokens, usage.completion_tokens, usage.price)
+    st.caption(escaped(" · ".join(taken)))
+    for number, call in enumerate(turn.calls, start=1):
+        _draw_call(number, call)
+    _draw_passages(turn)
+    st.caption(escaped(" · ".join(provenance_facts(turn))))
+
+
+def _draw_call(number: int, call: Call) -> None:
+    title = f"{number}. {STEP_NAMES[call.step]} · {escaped(shortened(call.model, 80))}"
+    with st.expander(title, expanded=number == 1, key=f"call_{number}"):
+        draw_sent(call)
+
+
+def draw_sent(call: Call) -> None:
+    """Draw everything that was sent and received in a call."""
+    st.caption(escaped(" · ".join(call_facts(call))))
+    if not call.messages:
+        st.caption("No model was asked: this was done by rule.")
+    for message in call.messages:
+        _draw_text(f"Sent as {message.role}", message.content)
+    _draw_text("Received", call.reply)
+
+
+def _draw_text(label: str, text: str) -> None:
+    """Draw a prompt or a reply as it is, as plain text."""
+    st.markdown(f"**{label}**")
+    is_long = len(text) > LONG_TEXT
+    with st.container(border=True, height=HIGHEST_TEXT if is_long else "content"):
+        st.text(text or "nothing")
+
+
+def _draw_passages(turn: Turn) -> None:
+    """Draw the passages that were found, and which of them were given under which label."""
+    labels = {passage.id: paper.label for paper in turn.evidence.papers for passage in paper.passages}
+    with st.expander(f"Found: {counted(len(turn.hits), 'passage')}", key="passages_found"):
+        st.dataframe(
+            [
+                {
+                    "Label": labels.get(hit.passage_id),
+                    "Passage": hit.passage_id,
+                    "Score": hit.score,
+                    "Meaning": hit.dense,
+                    "Words": hit.lexical,
+                }
+                for hit in turn.hits
+            ],
+            hide_index=True,
+            key="hits_found",
+            alt="Passages found, with their scores",
+        )
+    if turn.evidence.papers:
+        with st.expander(f"Given: {counted(len(turn.evidence.papers), 'paper')}", key="passages_given"):
+            for paper in turn.evidence.papers:
+                st.markdown(f"**\\[{paper.label}\\] {escaped(shortened(paper.paper.title, 140))}**")
+                for passage in paper.passages:
+                    st.caption(escaped(passage.id))
+                    st.text(passage.text)

@@ -1,1 +1,0 @@
-"""The Ask screen and what is behind it: a conversation, its answers in the making, and its trail."""

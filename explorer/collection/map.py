@@ -1,0 +1,199 @@
+"""The Map view: papers by similarity, and beside it those that were clicked, brushed or are of a group."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import streamlit as st
+
+from corpus.store import Corpus
+from corpus.wording import counted
+from explorer.app import PAPER, Visitor, set_field
+from explorer.collection.charts import current_theme, with_data
+from explorer.collection.map_chart import HEIGHT, HEIGHT_ON_PHONE, group_dots, map_spec
+from explorer.collection.selection import draw_select_all, draw_tick
+from explorer.components import action, row
+from explorer.presenters import (
+    Finding,
+    Group,
+    alternative,
+    authors_and_year,
+    brief,
+    chosen_ids,
+    drawn_places,
+    escaped,
+    extent,
+    groups_of,
+    members,
+    shortened,
+    spread,
+)
+
+SHOWN_BESIDE = 10
+LONGEST_TITLE = 120
+GROUP = "group"
+# Characters of a label on the map; the list of groups has all of it.
+LABEL, LABEL_ON_PHONE = 36, 20
+
+
+@dataclass(frozen=True, slots=True)
+class MapView:
+    """What the map shows: the places in scope, their groups, and the ids that stand out, None for all.
+
+    `group` is the one that was chosen from the list of groups.
+    """
+
+    places: pa.Table
+    groups: tuple[Group, ...]
+    group: Group | None
+    lit: tuple[str, ...] | None
+
+    def is_named(self, group: Group) -> bool:
+        """Return True if a group's label is drawn: of all, or of the chosen one alone."""
+        return self.group is None or self.group.number == group.number
+
+
+def draw_map(visitor: Visitor, finding: Finding, found: Sequence[str]) -> None:
+    """Draw the places of the papers in scope, those that a search found standing out."""
+    places = finding.corpus.statistics.places(finding.scope)
+    if not places.num_rows:
+        _draw_no_map(finding.corpus)
+        return
+    groups = groups_of(places, finding.corpus.statistics.clusters())
+    group = _current_group(groups)
+    view = MapView(places, groups, group, _lit(places, group, found if finding.is_search else None))
+    picture, beside = (
+        (st.container(), st.container()) if visitor.now.narrow else st.columns([0.66, 0.34], gap="medium")
+    )
+    with picture:
+        selection = _draw_chart(view, f"{finding.scope} {finding.query} {group}", narrow=visitor.now.narrow)
+    chosen = chosen_ids(selection, places)
+    with beside, st.container(key="map_side", gap="xsmall"):
+        _draw_beside(visitor, finding.corpus, view, chosen)
+
+
+def _draw_chart(view: MapView, shown: str, *, narrow: bool) -> object:
+    """Draw the chart; return what is chosen on it, which is nothing as soon as something else is shown."""
+    theme = current_theme()
+    drawn = drawn_places(view.places, view.lit, {one.number: one.label for one in view.groups})
+    spec = map_spec(
+        _labelled(view, LABEL_ON_PHONE if narrow else LABEL),
+        drawn.table.num_rows,
+        theme,
+        brushed=not narrow,
+        height=HEIGHT_ON_PHONE if narrow else HEIGHT,
+    )
+    papers = view.places.num_rows
+    key = hashlib.sha256(f"{shown} {theme} {narrow} {papers}".encode()).hexdigest()[:12]
+    _draw_legend(papers, drawn.table.num_rows, is_sample=drawn.is_sample, narrow=narrow)
+    with st.container(key="map"):
+        event = st.vega_lite_chart(
+            spec=with_data(spec, drawn.table),
+            key=f"map_{key}",
+            on_select="rerun",
+            selection_mode=["pick"] if narrow else ["pick", "brush"],
+            alt=alternative(view.groups, papers),
+        )
+    return getattr(event, "selection", None)
+
+
+def _labelled(view: MapView, length: int) -> tuple[Group, ...]:
+    """Return the groups with their labels as they are drawn, "" for those that are not."""
+    return tuple(
+        replace(one, label=brief(one.label, length) if view.is_named(one) else "")
+        for one in spread(view.groups, *extent(view.places))
+    )
+
+
+def _draw_legend(papers: int, drawn: int, *, is_sample: bool, narrow: bool) -> None:
+    how = "Tap a point." if narrow else "Click a point, or draw a rectangle round several."
+    some = (
+        f" {drawn:,} of {papers:,} papers are drawn, evenly chosen; a rectangle lists all that lie in it."
+        if is_sample
+        else ""
+    )
+    st.caption(f"Papers of similar content lie close to each other; directions have no meaning. {how}{some}")
+
+
+def _draw_beside(visitor: Visitor, corpus: Corpus, view: MapView, chosen: Sequence[str]) -> None:
+    """Draw what was chosen on the map; else the group, or what a search found, and the groups to choose."""
+    if view.group:
+        action("All groups", "all_groups", _show_group, None, icon=":material/arrow_back:")
+    if chosen:
+        _draw_list(visitor, corpus, f"{counted(len(chosen), 'paper')} chosen on the map", chosen)
+    elif view.lit:
+        found = counted(len(view.lit), "paper")
+        title = f"{view.group.label} · {found}" if view.group else f"{found} found, best first"
+        _draw_list(visitor, corpus, title, view.lit)
+    if not chosen and not view.group:
+        _draw_groups(view.groups)
+
+
+def _draw_groups(groups: Sequence[Group]) -> None:
+    """Draw each group as a button that lists its papers: the map cannot be used with the keyboard."""
+    st.html(group_dots([group.number for group in groups], current_theme()))
+    with st.container(key="map_groups", gap=None):
+        st.markdown("**Groups of similar papers**")
+        for group in groups:
+            label = f"{escaped(group.label)} :gray[{group.papers:,}]"
+            action(label, f"group_{group.number}", _show_group, group.number)
+
+
+def _draw_list(visitor: Visitor, corpus: Corpus, title: str, ids: Sequence[str]) -> None:
+    """Draw some papers of the map as links with their ticks, a page at a time."""
+    with row("map_list_head"):
+        st.markdown(f"**{escaped(title)}**", width="content")
+        if len(ids) > 1:
+            draw_select_all(visitor, "select_on_map", len(ids), lambda: ids)
+    pages = -(-len(ids) // SHOWN_BESIDE)
+    place = st.container(key="map_papers", gap="xsmall")
+    page = 1
+    if pages > 1:
+        key = f"map_page_{hashlib.sha256(repr(ids[:50]).encode()).hexdigest()[:8]}"
+        page = st.pagination(pages, key=key, max_visible_pages=5)
+    with place:
+        shown = ids[(page - 1) * SHOWN_BESIDE : page * SHOWN_BESIDE]
+        for paper in corpus.papers_by_id(shown):
+            about = shortened(authors_and_year(paper, " · "), 60)
+            label = f"{escaped(shortened(paper.title, LONGEST_TITLE))} :gray[{escaped(about)}]"
+            with row(f"map_row_{paper.id}", gap="xsmall", align="top"):
+                draw_tick(visitor, paper)
+                st.page_link(PAPER, label=label, query_params={"id": paper.id})
+
+
+def _draw_no_map(corpus: Corpus) -> None:
+    said = "None of these papers has a place on the map yet: they came with no text to compare."
+    if not corpus.statistics.clusters():
+        said = (
+            "This corpus has no map: it was built before there was one, or with too few papers. The next "
+            "build that brings papers draws it."
+        )
+    with st.container(border=True, key="no_map"):
+        st.markdown(said)
+        st.button(
+            "Show the table", key="leave_map", type="primary", on_click=set_field, args=("view", "Table")
+        )
+
+
+def _lit(places: pa.Table, group: Group | None, found: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return the ids that stand out: a group's, those that a search found, or both; None for all."""
+    if group is None:
+        return None if found is None else tuple(found)
+    mine = members(places, group.number)
+    if found is None:
+        return mine
+    known = frozenset(mine)
+    return tuple(one for one in found if one in known)
+
+
+def _current_group(groups: Sequence[Group]) -> Group | None:
+    named = st.query_params.get(GROUP, "")
+    return next((one for one in groups if str(one.number) == named), None)
+
+
+def _show_group(number: int | None) -> None:
+    if number is None:
+        st.query_params.pop(GROUP, None)
+    else:
+        st.query_params[GROUP] = str(number)

@@ -1,0 +1,101 @@
+"""The papers of a list, as rows or as cards: title, who and when, and what of it is worth a line."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from corpus.records import Paper
+from corpus.wording import short_authors
+from explorer.app import PAPER, Visitor
+from explorer.collection.selection import draw_tick
+from explorer.components import row
+from explorer.presenters import (
+    ASPECT_NAMES,
+    Listed,
+    by_kind,
+    escaped,
+    marked_terms,
+    ordered_aspects,
+    shortened,
+    snippet,
+    topic_name,
+)
+
+TITLE_LENGTH = 160
+ASPECT_LENGTH = 240
+FIELDS_SHOWN = 2
+
+
+def draw_papers(visitor: Visitor, papers: Sequence[Listed], terms: frozenset[str], *, as_cards: bool) -> None:
+    """Draw papers with what of each matched `terms`, or what each is about."""
+    with st.container(key="papers", gap="small"):
+        if as_cards:
+            grid = st.grid(2, border=True)
+            for listed in papers:
+                with grid.cell():
+                    _draw_card(visitor, listed, terms)
+        else:
+            for listed in papers:
+                _draw_row(visitor, listed, terms)
+
+
+def _draw_row(visitor: Visitor, listed: Listed, terms: frozenset[str]) -> None:
+    # Few elements a row, put beside each other by the style: twenty rows of columns were 300 elements.
+    paper = listed.paper
+    with row(f"row_{paper.id}", align="top"):
+        draw_tick(visitor, paper)
+        _draw_title(listed, terms)
+        st.caption("\n\n".join(part for part in (_who_and_when(listed), _fields(paper)) if part))
+
+
+def _draw_card(visitor: Visitor, listed: Listed, terms: frozenset[str]) -> None:
+    paper = listed.paper
+    _draw_title(listed, terms)
+    with row(f"card_foot_{paper.id}"):
+        draw_tick(visitor, paper)
+        st.caption(" · ".join(part for part in (_who_and_when(listed), _fields(paper)) if part))
+
+
+def _draw_title(listed: Listed, terms: frozenset[str]) -> None:
+    """Draw the title as the way to the paper, and what of it matched, or else what it is about."""
+    paper, hit = listed.paper, listed.hit
+    query = {"id": paper.id}
+    if hit and hit.passage.number:
+        query["passage"] = str(hit.passage.number)
+    about = _about(listed, terms)
+    key = "title_link_with_aspects" if paper.aspects and not hit else "title_link"
+    with st.container(key=f"{key}_{paper.id}", gap="xxsmall"):
+        st.page_link(PAPER, label=escaped(shortened(paper.title, TITLE_LENGTH)), query_params=query)
+        if about:
+            st.markdown(about)
+
+
+def _about(listed: Listed, terms: frozenset[str]) -> str:
+    """Return as Markdown what of a paper matched, or its aspects, or how its abstract begins."""
+    paper, hit = listed.paper, listed.hit
+    if paper.aspects and not hit:
+        return _aspects(paper)
+    text = hit.passage.text if hit else paper.abstract
+    return marked_terms(snippet(text, terms), terms) if text else ""
+
+
+def _aspects(paper: Paper) -> str:
+    """Return challenge, approach and outcome as a line each; what does not fit is cut by the style."""
+    return "\n\n".join(
+        f":gray[{ASPECT_NAMES[aspect.name]}] {escaped(shortened(aspect.text, ASPECT_LENGTH))}"
+        for aspect in ordered_aspects(paper.aspects)
+    )
+
+
+def _who_and_when(listed: Listed) -> str:
+    """Return authors and year as Markdown, and how often the paper is cited where that is the order."""
+    paper = listed.paper
+    cited = f"cited here by {listed.cited_here:,}" if listed.cited_here else ""
+    parts = (escaped(shortened(short_authors(paper.authors), 60)), str(paper.year or ""), cited)
+    return " · ".join(part for part in parts if part)
+
+
+def _fields(paper: Paper) -> str:
+    """Return the fields that a paper belongs to most, as Markdown."""
+    fields = by_kind(paper.topics).get("field", [])[:FIELDS_SHOWN]
+    return " · ".join(escaped(topic_name(field.key)) for field in fields)

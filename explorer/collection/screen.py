@@ -1,0 +1,251 @@
+"""The Collection screen: what is there, found by words and filters, as a table, as cards or as a map."""
+
+import streamlit as st
+
+from corpus.records import CollectionSummary, Scope
+from corpus.wording import counted
+from explorer.app import Library, Visitor, VisitorSession, field_value, set_field
+from explorer.ask import ask_about, ask_within, draw_examples
+from explorer.collection.filters import VIEWS, Filters, clear_filters, draw_chosen, draw_facets, draw_filters
+from explorer.collection.map import draw_map
+from explorer.collection.overview import draw_overview
+from explorer.collection.paper_list import draw_papers
+from explorer.collection.restrictions import (
+    Restrictions,
+    current_restrictions,
+    forget_former_search,
+    to_first_page,
+)
+from explorer.collection.selection import MOST_SELECTED, draw_select_all, draw_selection, go_to_ask
+from explorer.collection.volumes import draw_volumes
+from explorer.components import listen, row
+from explorer.presenters import (
+    Facet,
+    Finding,
+    Listing,
+    Order,
+    collection_facts,
+    collection_titles,
+    escaped,
+    example_questions,
+    facets_of,
+    menu_title,
+    names_papers,
+    query_terms,
+    shortened,
+    venue_facet,
+)
+
+ALL = "all"
+# Asked one by one: of more, Ask would show more chips than can be read.
+MOST_ASKED_ABOUT = 30
+# What a newcomer is to know of this product.
+PROMISE = (
+    "Answers come from these papers alone: every sentence leads to the passage that carries it, and what "
+    "they cannot answer is refused."
+)
+
+Summaries = tuple[CollectionSummary, ...]
+
+
+def render_collection(library: Library, visitor: Visitor) -> None:
+    """Draw the Collection screen."""
+    if visitor.now.waiting:
+        go_to_ask()
+    if visitor.now.comes_from_paper:
+        visitor.update(VisitorSession.read_paper, read=False)
+        forget_former_search()
+    _measure(visitor)
+    summaries = library.corpus.collections()
+    chosen = _draw_collections(summaries)
+    restrictions = current_restrictions(library.corpus)
+    filters = draw_filters(chosen, narrow=visitor.now.narrow)
+    scope = _scope(summaries, chosen, restrictions, filters)
+    finding = Finding(library.corpus, library.encoder, filters.query, scope)
+    listing = _listing(finding, filters.order, int(field_value("page", 1) or 1))
+    draw_facets(
+        filters, _facets(finding, listing), lambda: _years(finding, listing), narrow=visitor.now.narrow
+    )
+    draw_chosen(restrictions, filters)
+    if restrictions == Restrictions() and not (filters.query or filters.years or filters.view == "Map"):
+        _draw_beginning(library, visitor, summaries, chosen)
+    if listing.total:
+        _draw_listed(visitor, finding, listing, filters)
+    else:
+        _draw_nothing(filters, scope)
+    draw_selection(visitor, library.corpus)
+
+
+def _measure(visitor: Visitor) -> None:
+    """Take a narrow screen for a phone, which begins with cards."""
+    was = visitor.now.narrow
+    visitor.update(VisitorSession.measure, narrow=listen("width_listener", narrow=was).narrow)
+    if visitor.now.narrow and not was and field_value("view") in (None, VIEWS[0]):
+        set_field("view", VIEWS[1])
+
+
+def _draw_collections(summaries: Summaries) -> Summaries:
+    """Draw the menu of collections with what they hold; return the chosen ones."""
+    titles = collection_titles(summaries)
+    # The address is what counts: bound to it, the menu would write titles there, which need not be unique.
+    wanted = st.query_params.get("collection", ALL)
+    set_field("collection_menu", wanted if wanted in titles else ALL)
+    menu, facts = st.columns([0.5, 0.5], gap="medium", vertical_alignment="center")
+    with menu:
+        picked = st.selectbox(
+            "Collection",
+            [ALL, *titles],
+            format_func=lambda one: menu_title(titles[one]) if one in titles else "All collections",
+            key="collection_menu",
+            label_visibility="collapsed",
+            on_change=_collection_chosen,
+        )
+    chosen = tuple(one for one in summaries if picked in (ALL, one.collection.id))
+    with facts:
+        st.caption(escaped(collection_facts(chosen)))
+    if wanted not in (ALL, *titles):
+        st.markdown(f"There is no collection “{escaped(shortened(wanted, 60))}” here: all are shown.")
+    if len(chosen) == 1 < len(summaries):
+        # The menu cuts a long title.
+        st.subheader(escaped(titles[picked]), anchor=False)
+    if len(chosen) == 1 and chosen[0].collection.description:
+        st.caption(escaped(shortened(chosen[0].collection.description, 400)))
+    return chosen
+
+
+def _scope(summaries: Summaries, chosen: Summaries, restrictions: Restrictions, filters: Filters) -> Scope:
+    return Scope(
+        collections=tuple(one.collection.id for one in chosen) if len(chosen) < len(summaries) else (),
+        years=filters.years,
+        topics=restrictions.topics,
+        venues=restrictions.venues,
+        authors=restrictions.authors,
+    )
+
+
+def _listing(finding: Finding, order: Order, page: int) -> Listing:
+    """Return what is listed; a search is not made again for a tick."""
+    if not finding.is_search:
+        return finding.papers(order, page)
+    key, listing = field_value("last_search", (None, None))
+    if key != (finding, order, page) or not isinstance(listing, Listing):
+        listing = finding.papers(order, page)
+        set_field("last_search", ((finding, order, page), listing))
+    return listing
+
+
+def _facets(finding: Finding, listing: Listing) -> tuple[Facet, ...]:
+    """Return what the papers listed can be restricted to."""
+    counts = listing.counts
+    topics = facets_of(finding.scope, counts.topics, lambda wider: finding.within(wider).counts().topics)
+    venues = venue_facet(finding.scope, counts.venues, lambda wider: finding.within(wider).counts().venues)
+    return (*topics, *venues)
+
+
+def _years(finding: Finding, listing: Listing) -> dict[int, int]:
+    """Return how many papers each year has, those outside the chosen years too."""
+    scope = finding.scope
+    if not scope.years:
+        return dict(listing.counts.years)
+    wider = Scope(scope.collections, scope.papers, None, scope.topics, scope.venues, scope.authors)
+    return dict(finding.within(wider).counts().years)
+
+
+def _draw_beginning(library: Library, visitor: Visitor, summaries: Summaries, chosen: Summaries) -> None:
+    """Draw the volumes, and questions to begin with for a visitor who has asked none."""
+    shows_volumes = len(chosen) == len(summaries) > 1
+    held = tuple(one.collection.id for one in chosen)
+    has_asked = bool(visitor.now.turns or visitor.now.job_id)
+    examples = () if has_asked else example_questions(library.corpus, held)[:3]
+    if not shows_volumes and not examples:
+        return
+    with st.container(key="beginning"):
+        places = (
+            st.columns([0.5, 0.5], gap="large")
+            if shows_volumes and examples and not visitor.now.narrow
+            else (st.container(), st.container())
+        )
+        if examples:
+            with places[1 if shows_volumes and not visitor.now.narrow else 0]:
+                st.markdown("**Ask these papers**")
+                st.caption(PROMISE)
+                draw_examples(visitor, examples, held if len(chosen) < len(summaries) else ())
+        if shows_volumes:
+            with places[0 if not visitor.now.narrow else 1]:
+                draw_volumes(summaries, narrow=visitor.now.narrow)
+
+
+def _draw_listed(visitor: Visitor, finding: Finding, listing: Listing, filters: Filters) -> None:
+    draw_overview(finding, narrow=visitor.now.narrow)
+    _draw_count(visitor, finding, listing, filters)
+    if filters.view == "Map":
+        draw_map(visitor, finding, listing.found)
+        return
+    draw_papers(visitor, listing.papers, query_terms(filters.query), as_cards=filters.view == "Cards")
+    if listing.pages > 1:
+        with st.container(horizontal_alignment="center"):
+            st.pagination(listing.pages, key="page", bind="query-params")
+
+
+def _draw_count(visitor: Visitor, finding: Finding, listing: Listing, filters: Filters) -> None:
+    """Say how many papers are listed, and offer to select them and to ask them where a filter names them."""
+    best_first = finding.is_search and filters.order == "relevance" and filters.view != "Map"
+    matching = " matches" if listing.total == 1 else " match"
+    with row("listed"):
+        st.caption(
+            f"{counted(listing.total, 'paper')}{matching if finding.is_search else ''}"
+            f"{', best first' if best_first else ''}",
+            width="content",
+        )
+        if filters.view != "Map" and (listing.total <= MOST_SELECTED or names_papers(finding.scope)):
+            draw_select_all(
+                visitor,
+                "select_listed",
+                listing.total,
+                lambda: finding.ids(filters.order, MOST_SELECTED),
+                already=listing.total <= len(visitor.now.picked),
+            )
+        _draw_ask_filtered(visitor, finding, listing)
+
+
+def _draw_ask_filtered(visitor: Visitor, finding: Finding, listing: Listing) -> None:
+    """Offer to ask what a filter names as it is, or what a search found one by one, if these are few."""
+    scope = finding.scope
+    if listing.total > MOST_ASKED_ABOUT if finding.is_search else not names_papers(scope):
+        return
+    what = "this paper" if listing.total == 1 else f"these {listing.total:,} papers"
+    if st.button(f"Ask {what}", key="ask_filtered", type="tertiary", icon=":material/forum:"):
+        if finding.is_search:
+            ask_about(visitor, finding.ids("relevance", MOST_ASKED_ABOUT))
+        else:
+            ask_within(visitor, scope)
+        go_to_ask()
+
+
+def _draw_nothing(filters: Filters, scope: Scope) -> None:
+    with st.container(border=True, key="nothing"):
+        if filters.query.strip():
+            st.markdown(f"No paper here matches “{escaped(shortened(filters.query, 80))}”.")
+        elif scope.authors and not (scope.topics or scope.venues or scope.years):
+            names = " or ".join(escaped(shortened(one, 80)) for one in scope.authors)
+            st.markdown(f"No paper here is by {names}.")
+        elif scope.topics or scope.venues or scope.authors:
+            st.markdown("No paper here is about all of this.")
+        else:
+            st.markdown("No paper lies in these years.")
+        st.button(
+            "Clear the filters",
+            key="clear_filters",
+            type="primary",
+            on_click=clear_filters,
+            args=(filters.span,),
+        )
+
+
+def _collection_chosen() -> None:
+    to_first_page()
+    chosen = field_value("collection_menu")
+    if chosen == ALL:
+        st.query_params.pop("collection", None)
+    else:
+        st.query_params["collection"] = chosen

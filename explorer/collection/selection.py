@@ -1,0 +1,87 @@
+"""The papers a visitor has ticked, over pages and views: asked, compared or taken away as references."""
+
+from collections.abc import Callable, Iterable
+
+import streamlit as st
+
+from assistant.comparing import FEWEST_PAPERS
+from assistant.exports import PAPER_FORMATS
+from corpus.records import Paper
+from corpus.store import Corpus
+from explorer.app import (
+    ASK,
+    COMPARE,
+    ComparisonSession,
+    Visitor,
+    VisitorSession,
+    current_comparison,
+    field_value,
+    set_field,
+)
+from explorer.ask import ask_about, papers_picked
+from explorer.components import action, draw_downloads, row
+from explorer.presenters import MOST_FOUND, escaped, shortened
+
+MOST_SELECTED = MOST_FOUND
+
+
+def draw_tick(visitor: Visitor, paper: Paper) -> None:
+    """Draw the box that selects a paper."""
+    key = f"tick_{paper.id}"
+    # What is selected stands in the reader alone: a box that was not drawn for a while has forgotten it.
+    set_field(key, paper.id in visitor.now.picked)
+    st.checkbox(
+        escaped(f"Select {shortened(paper.title, 80)}"),
+        key=key,
+        label_visibility="collapsed",
+        on_change=_ticked,
+        args=(visitor, paper.id),
+    )
+
+
+def draw_selection(visitor: Visitor, corpus: Corpus) -> None:
+    """Draw what can be done with the selected papers, at the bottom of the window."""
+    if not visitor.now.picked:
+        return
+    with st.bottom, row("picked"):
+        st.markdown(papers_picked(visitor), width="content")
+        if st.button("Ask these", type="primary", key="ask_these"):
+            ask_about(visitor, visitor.now.picked)
+            go_to_ask()
+        if len(visitor.now.picked) >= FEWEST_PAPERS and st.button("Compare these", key="compare_these"):
+            current_comparison().update(ComparisonSession.choose, visitor.now.picked)
+            st.switch_page(COMPARE, query_params={})
+        menu = st.popover("Export", icon=":material/download:", key="export_these")
+        with menu, st.container(key="downloads_picked", gap=None):
+            draw_downloads(PAPER_FORMATS, lambda: corpus.papers_by_id(visitor.now.picked), "export")
+        action("Select none", "pick_none", _select_none, visitor)
+
+
+def select(visitor: Visitor, paper_ids: Iterable[str]) -> None:
+    """Select papers beside those that are selected already, at most as many as can be listed."""
+    visitor.update(VisitorSession.pick_all, paper_ids, MOST_SELECTED)
+
+
+def draw_select_all(
+    visitor: Visitor, key: str, total: int, ids: Callable[[], Iterable[str]], *, already: bool = False
+) -> None:
+    """Draw the button that selects all of a list, or as many of its first as can be selected."""
+    label = f"Select all {total:,}" if total <= MOST_SELECTED else f"Select the first {MOST_SELECTED}"
+    action(label, key, _select_listed, visitor, ids, disabled=already)
+
+
+def go_to_ask() -> None:
+    # Without parameters of its own, switching is refused while widgets have theirs in the address.
+    st.switch_page(ASK, query_params={})
+
+
+def _ticked(visitor: Visitor, paper_id: str) -> None:
+    visitor.update(VisitorSession.pick, paper_id, picked=bool(field_value(f"tick_{paper_id}")))
+
+
+def _select_listed(visitor: Visitor, ids: Callable[[], Iterable[str]]) -> None:
+    select(visitor, ids())
+
+
+def _select_none(visitor: Visitor) -> None:
+    visitor.update(VisitorSession.pick_none)

@@ -1,0 +1,299 @@
+"""What is to be compared: the papers, the description of the work at hand, and who compares how."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from assistant.comparing import (
+    FEWEST_PAPERS,
+    LONGEST_DESCRIPTION,
+    MOST_KEPT,
+    MOST_PAPERS,
+    MOST_SAMPLES,
+    MOST_VOTES,
+    ComparisonOptions,
+    ComparisonRequest,
+    PaperOrder,
+    Planned,
+    budget_said,
+    reused_said,
+)
+from assistant.records import AssistantError, Parameters
+from corpus.errors import CorpusError
+from corpus.records import Paper, Scope, TopicKind, parse_topic_key
+from corpus.store import Corpus
+from corpus.text import words
+from corpus.wording import counted
+from explorer.app import (
+    COLLECTION,
+    PAPER,
+    ComparisonSession,
+    CurrentComparison,
+    Library,
+    Order,
+    Visitor,
+    current_owner,
+    has_field,
+    set_field,
+)
+from explorer.ask import draw_parameters, draw_writer
+from explorer.components import action, row
+from explorer.presenters import authors_and_year, escaped, search_papers, shortened, topic_name
+
+FOUND = 6
+LONGEST_SEARCH = 500
+USUAL = ComparisonOptions()
+# Papers of an example, and the kinds of topics that it may be about.
+FEWEST_OF_EXAMPLE, MOST_OF_EXAMPLE = 3, 5
+_EXAMPLE_KINDS: tuple[TopicKind, ...] = ("task", "method")
+# The description that a plan is made with while there is none: it hardly changes what a comparison takes.
+NOT_DESCRIBED = "the work at hand"
+ORDER_NAMES: dict[PaperOrder, str] = {
+    "given": "As added",
+    "year": "By year",
+    "similarity": "By similarity to the description",
+}
+WHAT_IT_IS = (
+    "Several papers become one cited, comparative text, as a related-work section has it. First the key "
+    "elements of each are read. Then a model writes the text paper by paper; without one, the papers’ own "
+    "sentences are brought into groups. Every sentence leads to its passages."
+)
+# Per setting of Algorithm 1: what it is called, its most, its usual, and what it does.
+SETTINGS: dict[str, tuple[str, int, int, str]] = {
+    "samples": ("Samples", MOST_SAMPLES, USUAL.samples, "How often each summary kept is continued."),
+    "votes": ("Votes", MOST_VOTES, USUAL.votes, "How many votes decide which candidates are kept."),
+    "keep": ("Keep", MOST_KEPT, USUAL.keep, "How many candidates go on to the next paper."),
+}
+
+
+def draw_choosing(library: Library, visitor: Visitor, session: CurrentComparison) -> Order | None:
+    """Draw everything that is chosen before a comparison; return what is ordered when it is to begin."""
+    st.title("Compare papers", anchor=False)
+    if not session.now.papers:
+        with st.container(key="reading_what_it_is"):
+            st.markdown(WHAT_IT_IS)
+    papers, work = st.columns([0.56, 0.44], gap="large")
+    # The papers are drawn last: the plan tells under which labels they are compared.
+    with work:
+        order = _draw_order(library, session)
+        plan = plan_of(library, visitor, session, order) if len(session.now.papers) >= FEWEST_PAPERS else None
+        begins = _draw_beginning(session, plan)
+    with papers, st.container(key="chosen", gap="small"):
+        _draw_papers(library, session, plan if isinstance(plan, Planned) else None)
+        _draw_ways_to_papers(library, visitor, session)
+    return order if begins else None
+
+
+def plan_of(library: Library, visitor: Visitor, session: CurrentComparison, order: Order) -> Planned | str:
+    """Return what a comparison will read and take, or why it cannot be had; made anew when it changes."""
+    about = order.request.about if words(order.request.about) else NOT_DESCRIBED
+    request = ComparisonRequest(order.request.papers, about, order.request.options)
+    key = (request, order.writer, order.parameters, library.corpus.manifest.versions)
+    known = session.now.plan
+    if known and known[0] == key:
+        return known[1]
+    plan: Planned | str
+    try:
+        comparer = library.comparer(order.writer, order.parameters, current_owner(visitor))
+        plan = comparer.plan(request)
+    except (AssistantError, CorpusError) as error:
+        plan = str(error)
+    session.update(ComparisonSession.plan_as, key, plan)
+    return plan
+
+
+def _draw_order(library: Library, session: CurrentComparison) -> Order:
+    key = f"about_{session.now.opened}"
+    if not has_field(key):
+        set_field(key, session.now.about)
+    about = st.text_area(
+        "What your own work is about",
+        height=150,
+        max_chars=LONGEST_DESCRIPTION,
+        key=key,
+        placeholder="Your topic, your question or your abstract: what the papers are compared for.",
+    )
+    session.update(ComparisonSession.describe, str(about or ""))
+    # One below the other: beside each other their names are cut where the drawer on the left is open.
+    order = _draw_paper_order()
+    writer = draw_writer(library.writers())
+    options, parameters = _draw_manner(library, writer, order)
+    return Order(ComparisonRequest(session.now.papers, session.now.about, options), writer, parameters)
+
+
+def _draw_paper_order() -> PaperOrder:
+    orders = list(ORDER_NAMES)
+    chosen = st.selectbox(
+        "Order of the papers",
+        orders,
+        format_func=lambda one: ORDER_NAMES[one],
+        key="compare_order",
+        persist_state="session",
+        help="The text takes the papers up in this order, and they are labelled in it.",
+    )
+    return chosen if chosen in ORDER_NAMES else orders[0]
+
+
+def _draw_manner(
+    library: Library, writer: str, order: PaperOrder
+) -> tuple[ComparisonOptions, Parameters | None]:
+    """Draw how a writer that asks a model is to go about it; the one without has nothing to be set."""
+    usual = library.usual_parameters(writer)
+    if usual is None:
+        return ComparisonOptions(order=order), None
+    with st.expander("How it is written", icon=":material/tune:", key="compare_manner"):
+        samples, votes, keep = map(_draw_setting, SETTINGS, st.columns(len(SETTINGS), gap="small"))
+        parameters = draw_parameters(library, writer, usual)
+    return ComparisonOptions(samples, votes, keep, order), parameters
+
+
+def _draw_setting(name: str, place: DeltaGenerator) -> int:
+    label, most, usual, meaning = SETTINGS[name]
+    key = f"compare_{name}"
+    chosen = place.number_input(label, 1, most, usual, 1, key=key, persist_state="session", help=meaning)
+    return int(chosen)
+
+
+def _draw_beginning(session: CurrentComparison, plan: Planned | str | None) -> bool:
+    """Say what the comparison takes, and draw the button that begins it; return True if it was clicked."""
+    with st.container(key="plan", gap="xsmall"):
+        if isinstance(plan, str):
+            st.markdown(escaped(plan))
+        elif plan:
+            _draw_plan(plan)
+        for note in (session.now.failure, *session.now.notes):
+            if note:
+                st.markdown(f":material/info: {escaped(note)}")
+        # Without a description it can be clicked: what is being typed is only sent by that.
+        too_few = len(session.now.papers) < FEWEST_PAPERS
+        begins = st.button("Compare", type="primary", key="compare", disabled=too_few)
+        missing = format_missing(session)
+        if missing:
+            st.caption(missing)
+    return begins and not missing
+
+
+def _draw_plan(plan: Planned) -> None:
+    for said in (budget_said(plan.budget), reused_said(plan), *plan.remarks):
+        if said:
+            st.caption(escaped(said))
+
+
+def format_missing(session: CurrentComparison) -> str:
+    """Return what has to be chosen before papers can be compared, "" where nothing has."""
+    if not session.now.papers:
+        return f"Choose {FEWEST_PAPERS} to {MOST_PAPERS} papers first."
+    if len(session.now.papers) < FEWEST_PAPERS:
+        return "Choose at least one more paper."
+    if not words(session.now.about):
+        return "Say what your own work is about: the papers are compared for it."
+    return ""
+
+
+def _draw_papers(library: Library, session: CurrentComparison, plan: Planned | None) -> None:
+    """Draw the chosen papers, in the order and under the labels of the plan where there is one."""
+    with row("chosen_head"):
+        st.markdown(f"**{counted(len(session.now.papers), 'paper')}**", width="content")
+        st.caption(f"{FEWEST_PAPERS} to {MOST_PAPERS} can be compared at once", width="content")
+        if session.now.papers:
+            action("Clear", "compare_clear", session.update, ComparisonSession.clear)
+    if plan:
+        rows = [(f"\\[{one.label}\\] ", one.paper) for one in plan.papers]
+    else:
+        rows = [("", paper) for paper in library.corpus.papers_by_id(session.now.papers)]
+    with st.container(key="chosen_papers", gap="xsmall"):
+        for number, (label, paper) in enumerate(rows, start=1):
+            _draw_row(session, number, label, paper)
+
+
+def _draw_row(session: CurrentComparison, number: int, label: str, paper: Paper) -> None:
+    with row(f"chosen_row_{number}", gap="xsmall"):
+        title = f"{label}{escaped(shortened(paper.title, 110))}{_who(paper)}"
+        st.page_link(PAPER, label=title, query_params={"id": paper.id}, width="stretch")
+        remove = partial(session.update, ComparisonSession.remove, paper.id)
+        meaning = f"Take out: {escaped(shortened(paper.title, 80))}"
+        action(":material/close:", f"remove_{number}", remove, help=meaning)
+
+
+def _who(paper: Paper) -> str:
+    """Return, as Markdown, who wrote a paper and when."""
+    said = shortened(authors_and_year(paper), 60)
+    return f" :gray[{escaped(said)}]" if said else ""
+
+
+def _draw_ways_to_papers(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
+    if len(session.now.papers) < MOST_PAPERS:
+        _draw_search(library, session)
+    else:
+        st.caption(f"{MOST_PAPERS} papers are chosen, the most that can be compared at once.")
+    with row("more_papers"):
+        if others := tuple(one for one in visitor.now.picked if one not in session.now.papers):
+            st.button(
+                f"Add the {counted(len(others), 'selected paper')}",
+                key="add_picked",
+                icon=":material/add:",
+                on_click=session.update,
+                args=(ComparisonSession.add, others),
+            )
+        st.page_link(COLLECTION, label="Choose in the collection", icon=":material/library_books:")
+        if not session.now.papers and (example := example_comparison(library.corpus)):
+            take = partial(session.update, ComparisonSession.take_example, example.papers, example.about)
+            label = f"Begin with an example: {counted(len(example.papers), 'paper')}"
+            action(label, "compare_example", take, icon=":material/arrow_forward:")
+
+
+def choose_again(library: Library, session: CurrentComparison) -> None:
+    """Go back to the choice of what was compared, with the settings that it was compared with."""
+    if session.now.order:
+        options = session.now.order.request.options
+        chosen = {"order": options.order, "samples": options.samples, "keep": options.keep}
+        for name, value in (chosen | {"votes": max(1, options.votes)}).items():
+            set_field(f"compare_{name}", value)
+        if session.now.order.writer in {one.name for one in library.writers()}:
+            set_field("writer", session.now.order.writer)
+    session.update(ComparisonSession.choose_again)
+
+
+def _draw_search(library: Library, session: CurrentComparison) -> None:
+    query = st.text_input(
+        "Add papers",
+        key=f"compare_search_{session.now.opened}",
+        live="300ms",
+        type="search",
+        placeholder="Search titles, abstracts and texts to add papers",
+        label_visibility="collapsed",
+        icon=":material/search:",
+    )
+    query = str(query or "")[:LONGEST_SEARCH]
+    if not words(query):
+        return
+    found = search_papers(library.corpus, library.encoder, query, Scope())
+    fresh = [one.paper for one in found if one.paper.id not in session.now.papers]
+    with st.container(key="found_papers", gap="xxsmall"):
+        if not fresh:
+            st.caption("No other paper matches." if found else "No paper here matches this.")
+        for number, paper in enumerate(fresh[:FOUND], start=1):
+            label = f"{escaped(shortened(paper.title, 110))}{_who(paper)}"
+            add = partial(session.update, ComparisonSession.add, (paper.id,))
+            action(label, f"add_{number}", add, icon=":material/add:", width="stretch")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Some papers with one topic, and what a work on it would say it is about."""
+
+    papers: tuple[str, ...]
+    about: str
+
+
+def example_comparison(corpus: Corpus) -> Example | None:
+    """Return a few papers on the most frequent task, or else method, that enough papers have."""
+    frequent = [key for key, count in corpus.statistics.topic_counts().items() if count >= FEWEST_OF_EXAMPLE]
+    for kind in _EXAMPLE_KINDS:
+        if topic := next((key for key in frequent if parse_topic_key(key)[0] == kind), ""):
+            papers = corpus.papers(Scope(topics=(topic,)), limit=MOST_OF_EXAMPLE)
+            about = f"How earlier work goes about {topic_name(topic)}."
+            return Example(tuple(one.id for one in papers), about)
+    return None

@@ -1,0 +1,45 @@
+"""The evidence panel of a comparison: where a citation of its summary leads."""
+
+from functools import partial
+
+import streamlit as st
+
+from assistant.comparing import Comparison
+from explorer.app import ComparisonSession, CurrentComparison, Library, Visitor, VisitorSession
+from explorer.components import draw_source, listen, open_drawer
+from explorer.presenters import Source, parse_cite, sources
+
+# The number that links of a summary carry: there is one text on the screen.
+TEXT = 1
+
+
+@st.fragment
+def render_comparison_evidence(
+    library: Library, visitor: Visitor, session: CurrentComparison, comparison: Comparison
+) -> None:
+    """Draw the panel for the citation in focus, and listen for clicks on citations."""
+    heard = listen("comparison_citations", narrow=visitor.now.narrow, hears="clicks")
+    visitor.update(VisitorSession.measure, narrow=heard.narrow)
+    if (cite := parse_cite(heard.cite)) and cite[0] == TEXT and cite[1] <= len(sources(comparison)):
+        session.update(ComparisonSession.look_at, cite[1])
+    source = source_in_focus(session, comparison)
+    look_at = session.updating(ComparisonSession.look_at)
+    if visitor.now.narrow:
+        if source and session.now.drawer_open:
+            open_drawer(
+                library,
+                partial(source_in_focus, session, comparison),
+                look_at,
+                session.updating(ComparisonSession.close_drawer),
+            )
+        return
+    with st.container(key="evidence_panel", gap="xsmall"):
+        if source:
+            draw_source(library, source, "side", look_at)
+        elif sources(comparison):
+            st.caption("Click a number in the summary to read the passage that carries it.")
+
+
+def source_in_focus(session: CurrentComparison, comparison: Comparison) -> Source | None:
+    found = sources(comparison)
+    return found[session.now.focus - 1] if 1 <= session.now.focus <= len(found) else None

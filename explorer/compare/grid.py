@@ -1,0 +1,140 @@
+"""The grid of key elements: a table to sort and look into, or on a phone a list; and the differences."""
+
+import streamlit as st
+
+from assistant.comparing import (
+    DIFFERENCES_NOTE,
+    ELEMENT_NAMES,
+    ELEMENT_TITLES,
+    Comparison,
+    ElementEvidence,
+    Grid,
+    GridCell,
+    GridOrder,
+    GridRow,
+    alone_said,
+    common_said,
+    differences,
+    element_grid,
+    grid_said,
+    stated_said,
+)
+from corpus.records import parse_passage_id
+from explorer.app import PAPER, ComparisonSession, CurrentComparison, Visitor
+from explorer.compare.grid_table import Cell, draw_table, row_title
+from explorer.components import listen, row, support_bar
+from explorer.presenters import escaped, one_line, shortened
+
+SORTED_BY: dict[GridOrder, str] = {
+    "label": "As compared",
+    "year": "Newest first",
+    "stated": "Most stated first",
+    "title": "Title",
+}
+
+
+@st.fragment
+def render_grid(visitor: Visitor, session: CurrentComparison, comparison: Comparison) -> None:
+    """Draw the papers with their seven key elements, and of the one that is chosen all that is known."""
+    grid = element_grid(comparison)
+    if grid.is_empty:
+        st.caption("No key elements were found, or none were read.")
+        return
+    if visitor.now.narrow:
+        st.caption(escaped(grid_said(grid)))
+        _draw_list(grid)
+        return
+    _draw_table(grid, session)
+    if chosen := chosen_cell(grid, session.now.cell):
+        paper_row, cell = chosen
+        place = f"cell_shown_{paper_row.label}_{cell.name}"
+        _draw_cell(paper_row, cell, place)
+        listen("cell_listener", narrow=False, show=place, to_top=False)
+
+
+def _draw_table(grid: Grid, session: CurrentComparison) -> None:
+    """Draw the grid as a table, in the order that is chosen above it."""
+    with row("grid_head", align="bottom"):
+        said = f"{grid_said(grid)} Choose a cell to read it with the sentences that carry it."
+        st.caption(escaped(said), width="content")
+        orders = list(SORTED_BY)
+        order = st.selectbox(
+            "Sort by", orders, format_func=lambda one: SORTED_BY[one], key="grid_order", width=200
+        )
+    order = order if order in SORTED_BY else orders[0]
+    choose = session.updating(ComparisonSession.choose_cell)
+    draw_table(grid.sorted(order, descending=order in ("year", "stated")), session.now.cell, choose)
+
+
+def chosen_cell(grid: Grid, chosen: Cell | None) -> tuple[GridRow, GridCell] | None:
+    """Return the row and the cell of a label and an element, None where the grid has none such."""
+    paper_row = next((one for one in grid.rows if chosen and one.label == chosen[0]), None)
+    return (paper_row, paper_row.cell(chosen[1])) if paper_row and chosen else None
+
+
+def _draw_cell(paper_row: GridRow, cell: GridCell, place: str) -> None:
+    with st.container(border=True, key=place, gap="xsmall"):
+        st.markdown(f"**{ELEMENT_TITLES[cell.name]}** · {escaped(row_title(paper_row))}")
+        with st.container(key="reading_cell"):
+            st.text(one_line(cell.shown))
+        if paper_row.problem:
+            st.caption(escaped(paper_row.problem))
+        _draw_carried(paper_row, cell, "cell")
+
+
+def _draw_carried(paper_row: GridRow, cell: GridCell, place: str) -> None:
+    """Draw how well a cell is supported, and the sentences that carry it."""
+    if cell.support is not None:
+        st.html(support_bar(cell.support))
+    for number, one in enumerate(cell.evidence, start=1):
+        _draw_evidence(paper_row, one, f"{place}_{number}")
+
+
+def _draw_evidence(paper_row: GridRow, one: ElementEvidence, place: str) -> None:
+    """Draw a sentence that carries an element, with the way to its place in the paper."""
+    with st.container(key=f"marked_sentence_{place}"):
+        st.text(shortened(one.text, 1200))
+    with row(f"says_so_{place}"):
+        st.caption(f"Support {one.support:.2f}", width="content")
+        if not paper_row.is_description and (query := place_in_paper(one)):
+            st.page_link(PAPER, label="Show it in the paper", query_params=query)
+
+
+def place_in_paper(one: ElementEvidence) -> dict[str, str]:
+    """Return the address of a sentence on the screen of its paper, nothing where it has none."""
+    try:
+        paper, passage = parse_passage_id(one.passage_id)
+    except ValueError:
+        return {}
+    return {"id": paper, "passage": str(passage), "sentence": str(max(0, one.sentence))}
+
+
+def _draw_list(grid: Grid) -> None:
+    """Draw one element of every paper below the other, where a table would be too wide."""
+    titles = {title: name for name, title in ELEMENT_TITLES.items()}
+    chosen = str(st.selectbox("Key element", list(titles), key="element_shown"))
+    name = titles.get(chosen, ELEMENT_NAMES[0])
+    for paper_row in grid.rows:
+        cell = paper_row.cell(name)
+        with st.container(key=f"row_element_{paper_row.label}", gap="xsmall"):
+            st.markdown(f"**{escaped(row_title(paper_row))}**")
+            st.text(one_line(cell.shown))
+            if cell.evidence:
+                key = f"because_{paper_row.label}"
+                with st.expander("The sentences that carry it", type="compact", key=key):
+                    _draw_carried(paper_row, cell, f"list_{paper_row.label}")
+
+
+def draw_differences(comparison: Comparison) -> None:
+    """Draw what the papers have in common, and what only one of them has."""
+    found = differences(comparison)
+    st.caption(DIFFERENCES_NOTE)
+    parts = {
+        "In common": tuple(common_said(found)),
+        "Only in one": tuple(alone_said(found)),
+        "Who states what": tuple(stated_said(found)),
+    }
+    with st.container(key="reading_differences", gap="xsmall"):
+        for title, lines in parts.items():
+            st.markdown(f"**{title}**")
+            st.markdown("\n".join(f"- {escaped(line)}" for line in lines) or "Nothing was found.")

@@ -1,0 +1,92 @@
+"""The table of key elements in the page: built of texts alone; it reports the cell that is chosen."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
+
+from assistant.comparing import ELEMENT_NAMES, ELEMENT_TITLES, ElementName, Grid, GridCell, GridRow, TextKind
+from explorer.app import field_value
+from explorer.components import format_score
+from explorer.presenters import one_line, shortened
+
+# What a row of readable height holds: of the rest a cell that is chosen shows all.
+LONGEST_CELL = 190
+LONGEST_TITLE = 90
+# Of a paper's own words only these are left out of the line below its title: they are the rule.
+_SOURCES: dict[TextKind, str] = {"abstract": "its abstract alone", "title": "its title alone"}
+
+_KEY = "grid_table"
+_CELL = re.compile(r"(\d{1,3})-([a-z_]{1,40})")
+
+Data = dict[str, object]
+# The label of a text and the element that is asked of it.
+Cell = tuple[int, ElementName]
+
+_component = st.components.v2.component(
+    "paper_trail_grid",
+    js=Path(__file__).with_suffix(".js").read_text("utf-8"),
+    css=Path(__file__).with_suffix(".css").read_text("utf-8"),
+)
+
+
+def draw_table(grid: Grid, chosen: Cell | None, on_choice: Callable[[Cell], None]) -> None:
+    """Draw a grid with the chosen cell marked; `on_choice` hears of another before the screen is drawn."""
+
+    def heard() -> None:
+        reported = field_value(_KEY) or {}
+        if cell := parse_cell(reported.get("cell")):
+            on_choice(cell)
+
+    _component(key=_KEY, data=table_data(grid, chosen), on_cell_change=heard)
+
+
+def row_title(row: GridRow, length: int = 110) -> str:
+    """Return what a row is called; not yet safe for Markdown or HTML."""
+    return row.title if row.is_description else f"[{row.label}] {shortened(row.title, length)}"
+
+
+def table_data(grid: Grid, chosen: Cell | None) -> Data:
+    """Return what the table is drawn from: texts alone, which its script never reads as HTML."""
+    return {
+        "name": "Key elements of the description and of each paper",
+        "head": ["Paper", *ELEMENT_TITLES.values()],
+        "rows": [_row(row) for row in grid.rows],
+        "chosen": cell_id(*chosen) if chosen else "",
+    }
+
+
+def cell_id(label: int, name: ElementName) -> str:
+    """Return the id under which the table reports a cell."""
+    return f"{label}-{name}"
+
+
+def parse_cell(identifier: object) -> Cell | None:
+    """Return the label and the element of a cell's id, None for anything else."""
+    found = _CELL.fullmatch(identifier) if isinstance(identifier, str) else None
+    name = next((one for one in ELEMENT_NAMES if found and one == found[2]), None)
+    return (int(found[1]), name) if found and name else None
+
+
+def _row(row: GridRow) -> Data:
+    facts = [str(row.year or ""), _SOURCES.get(row.source, ""), f"{row.stated} of {len(row.cells)} elements"]
+    return {
+        "title": one_line(row_title(row, LONGEST_TITLE)),
+        "facts": " · ".join(filter(None, facts)),
+        "cells": [_cell(row.label, cell) for cell in row.cells],
+    }
+
+
+def _cell(label: int, cell: GridCell) -> Data:
+    """Return a cell: its text with what stands before and below it, or in words why there is none."""
+    if not cell.text:
+        return {"absence": cell.absence}
+    is_scored = not cell.is_weak and cell.support is not None
+    return {
+        "id": cell_id(label, cell.name),
+        "text": shortened(cell.text, LONGEST_CELL),
+        "mark": cell.mark,
+        "score": format_score(cell.support) if is_scored and cell.support is not None else "",
+        "word": cell.word if is_scored else "",
+    }

@@ -1,0 +1,196 @@
+"""Stored comparisons: found by their address, listed in the left drawer, renamed, deleted."""
+
+from collections.abc import Iterable
+from functools import partial
+from urllib.parse import quote, unquote
+
+import streamlit as st
+
+from assistant.comparing import MOST_PAPERS
+from assistant.records import AssistantError
+from assistant.storage import StoredComparison
+from assistant.trail import comparison_from_json
+from corpus.wording import counted
+from explorer.app import (
+    ComparisonSession,
+    CurrentComparison,
+    Library,
+    Order,
+    Visitor,
+    check_own,
+    comparison_jobs,
+    current_caller,
+    current_owner,
+    documents_limit,
+    is_anothers,
+)
+from explorer.components import (
+    MOST_LISTED,
+    Entry,
+    SidebarList,
+    draw_sidebar_list,
+    is_id,
+    text_of,
+)
+from explorer.presenters import day, fault_of
+
+ADDRESS, PAPERS = "comparison", "papers"
+# Commas stand between ids; the rest of what ids are made of needs no change.
+_AS_IT_IS = "/:._-~"
+LONGEST_ADDRESS = 8_000
+ANOTHERS = (
+    "This comparison was begun in another browser. You can read it and go on with it; only there can it be "
+    "renamed, stopped or deleted."
+)
+
+
+def follow_address(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
+    """Take the comparison and the papers that the address names, unless this visit has followed it before.
+
+    The address follows the screen with a delay: after a click that leaves a comparison it still names it.
+    """
+    papers = st.query_params.get(PAPERS, "")
+    if papers and papers not in session.now.visited:
+        session.update(ComparisonSession.visit, papers)
+        known = library.corpus.papers_by_id(papers_of_address(papers)[: 2 * MOST_PAPERS])
+        session.update(ComparisonSession.replace_papers, [paper.id for paper in known])
+    named = st.query_params.get(ADDRESS, "")
+    if named and named not in session.now.visited:
+        open_comparison(library, visitor, session, named)
+
+
+def address_of(session: CurrentComparison) -> dict[str, str]:
+    """Return what the page's address is to name: the comparison, or the papers while they are chosen."""
+    identifier = session.now.missing_id or (session.now.identifier if session.now.is_kept else "")
+    papers = papers_in_address(session.now.papers) if session.now.state == "choosing" else ""
+    session.update(ComparisonSession.visit, identifier, papers)
+    return {ADDRESS: identifier, PAPERS: papers}
+
+
+def papers_in_address(paper_ids: Iterable[str]) -> str:
+    return ",".join(quote(one, safe=_AS_IT_IS) for one in paper_ids)
+
+
+def papers_of_address(address: str) -> tuple[str, ...]:
+    """Return the ids that an address names, each once; of one too long, none."""
+    if len(address) > LONGEST_ADDRESS:
+        return ()
+    named = (unquote(one) for one in address.split(","))
+    return tuple(dict.fromkeys(one for one in named if one))
+
+
+def open_comparison(library: Library, visitor: Visitor, session: CurrentComparison, identifier: str) -> None:
+    """Show a stored comparison as far as it has come; or say that there is none."""
+    # Before the store is read: one that is completed in between is then found in it.
+    is_running = bool(comparison_jobs().under_way(identifier))
+    session.update(ComparisonSession.turn_to, identifier, None)
+    try:
+        store = library.comparisons()
+        stored = store.get(identifier) if is_id(identifier) else None
+        if stored is None:
+            session.update(ComparisonSession.miss, identifier)
+            return
+        session.update(
+            ComparisonSession.tell_origin,
+            is_anothers=is_anothers(store, visitor, identifier),
+            is_imported=store.is_imported(identifier),
+        )
+        session.update(ComparisonSession.record, 0 if stored.comparison else len(store.calls(identifier)))
+    except AssistantError as error:
+        session.update(ComparisonSession.note, str(error))
+        return
+    _show(session, stored)
+    if is_running and not stored.comparison:
+        session.update(ComparisonSession.run)
+
+
+def _show(session: CurrentComparison, stored: StoredComparison) -> None:
+    """Put a stored comparison on the screen; of one that cannot be drawn, how it was ordered."""
+    order = Order(stored.request, stored.generator, stored.parameters)
+    session.update(ComparisonSession.show, order, stored.title, stored.comparison, stored.error)
+    if stored.comparison and (fault := fault_of(stored.comparison)):
+        session.update(ComparisonSession.show_damaged, f"This comparison cannot be shown: {fault}.")
+
+
+def draw_missing(session: CurrentComparison) -> None:
+    """Say that the address leads to no comparison."""
+    with st.container(border=True, key="missing_comparison"):
+        st.markdown("No comparison is at this address. It may have been deleted, or the link is not whole.")
+        st.button(
+            "Begin a new one",
+            type="primary",
+            key="begin_new",
+            on_click=session.update,
+            args=(ComparisonSession.choose_anew,),
+        )
+
+
+def draw_sidebar(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
+    """Draw the left drawer: this browser's comparisons, the one last changed first."""
+    draw_sidebar_list(sidebar_list_of(library, visitor, session))
+
+
+def sidebar_list_of(library: Library, visitor: Visitor, session: CurrentComparison) -> SidebarList:
+    """Return the list of a visitor's comparisons."""
+    return SidebarList(
+        ADDRESS,
+        mark="_comparison",
+        item=session,
+        identifier=session.now.identifier,
+        is_new=session.now.state == "choosing",
+        begin_new=session.updating(ComparisonSession.choose_anew),
+        list=partial(_entries, library, visitor),
+        open=partial(open_comparison, library, visitor, session),
+        rename=partial(_rename, library, visitor),
+        delete=partial(delete, library, visitor, session),
+        take_in=partial(import_comparison, library, visitor, session),
+        nothing="Nothing yet. What you compare is kept here, for this browser.",
+        shared="Whoever has this link can read the comparison and go on with it. Only this browser "
+        "can rename, stop or delete it.",
+        surely="Delete this comparison for good?",
+        imported="A comparison that was downloaded as JSON becomes one of yours.",
+    )
+
+
+def _entries(library: Library, visitor: Visitor) -> list[Entry]:
+    return [
+        Entry(
+            one.id,
+            one.title,
+            f"{counted(one.papers, 'paper')} · {day(one.updated)}",
+            " · unfinished" if one.state == "unfinished" else "",
+        )
+        for one in library.comparisons().list(current_owner(visitor), MOST_LISTED)
+    ]
+
+
+def import_comparison(library: Library, visitor: Visitor, session: CurrentComparison, data: bytes) -> None:
+    """Store a comparison from a file as the visitor's own and show it; or keep what is wrong with it."""
+    try:
+        documents_limit().take(current_caller(visitor))
+        read = comparison_from_json(text_of(data))
+        if fault := fault_of(read):
+            raise AssistantError(f"This comparison cannot be shown: {fault}.")
+        stored = library.comparisons().put(current_owner(visitor), read)
+    except AssistantError as error:
+        session.update(ComparisonSession.refuse_import, str(error))
+        return
+    session.update(ComparisonSession.turn_to, stored.id, None)
+    _show(session, stored)
+    session.update(ComparisonSession.tell_origin, is_imported=True)
+
+
+def _rename(library: Library, visitor: Visitor, identifier: str, title: str) -> None:
+    check_own(library.comparisons(), visitor, identifier)
+    library.comparisons().rename(identifier, title)
+
+
+def delete(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
+    """Delete the comparison that is open, and stop it where it runs; raises AssistantError for another's."""
+    if session.now.is_kept:
+        check_own(library.comparisons(), visitor, session.now.identifier)
+    if job := comparison_jobs().get(session.now.identifier):
+        job.stop()
+    if session.now.is_kept:
+        library.comparisons().delete(session.now.identifier)
+    session.update(ComparisonSession.choose_again)

@@ -1,0 +1,123 @@
+"""A comparison on its way, or stopped: what is read, how the tree grows, and what it has taken."""
+
+from collections.abc import Iterator
+
+import streamlit as st
+
+from assistant.comparing import DESCRIPTION, Planned
+from assistant.wording import spent
+from corpus.wording import counted
+from explorer.app import CurrentComparison, Library, Visitor
+from explorer.compare.choices import choose_again
+from explorer.compare.kept import ANOTHERS, sidebar_list_of
+from explorer.compare.runs import stop
+from explorer.compare.tree import draw_round_row, elements_row, growing_row, round_title
+from explorer.components import draw_deletion, row
+from explorer.jobs import ComparisonView
+from explorer.presenters import escaped, seconds
+
+STATES = {"waiting": "Waiting for a free worker", "stopping": "Stopping"}
+
+
+def draw_progress(view: ComparisonView, session: CurrentComparison | None = None) -> None:
+    """Draw a comparison as it stands: a dot per text that is read, and a row per round.
+
+    With a session it can be stopped; the button stands before what grows, so that it stays in its place.
+    """
+    now = step_now(view)
+    said = f":shimmer[{now}]" if not view.is_over else now
+    with row("progress"):
+        if session:
+            st.button(
+                "Stop",
+                key="stop_comparison",
+                icon=":material/stop_circle:",
+                disabled=view.state == "stopping",
+                on_click=stop,
+                args=(session,),
+            )
+        st.markdown(" · ".join((said, *(escaped(one) for one in taken(view)))), width="content")
+    if view.problem:
+        st.caption(escaped(view.problem))
+    if view.planned:
+        _draw_elements(view, view.planned)
+        _draw_tree(view, view.planned)
+
+
+def step_now(view: ComparisonView) -> str:
+    """Return what is being done for a comparison."""
+    if view.state != "running":
+        return STATES.get(view.state, "As far as it has come")
+    if view.planned is None:
+        return "Reading the papers"
+    total = len(view.planned.papers)
+    if not (view.rounds or view.candidates) and len(view.elements) < total + 1:
+        return f"Reading key elements: {len(view.elements)} of {counted(total + 1, 'text')}"
+    rounds = view.planned.rounds
+    if len(view.rounds) < rounds:
+        return f"Round {len(view.rounds) + 1} of {rounds}"
+    return "Checking the text" if rounds else "Writing and checking the text"
+
+
+def taken(view: ComparisonView) -> Iterator[str]:
+    """Yield what a comparison has taken so far: calls of those planned, tokens, price, time."""
+    planned = view.planned.budget.calls if view.planned else 0
+    if view.working and planned:
+        found = f", {view.working.recorded:,} from before" if view.working.recorded else ""
+        yield f"{view.working.calls:,} of {counted(planned, 'call')}{found}"
+        usage = view.working.usage
+        yield from spent(usage.prompt_tokens, usage.completion_tokens, usage.price)
+    yield seconds(view.seconds)
+
+
+def _draw_elements(view: ComparisonView, planned: Planned) -> None:
+    labels = [DESCRIPTION, *(one.label for one in planned.papers)]
+    failed = [one.label for one in view.elements if one.problem]
+    with row("elements_read"):
+        st.caption("Key elements", width="content")
+        st.html(elements_row(labels, [one.label for one in view.elements], failed), width="content")
+
+
+def _draw_tree(view: ComparisonView, planned: Planned) -> None:
+    titles = {one.label: one.paper.title for one in planned.papers}
+    with st.container(key="tree", gap="xsmall"):
+        for one in view.rounds:
+            draw_round_row(one, titles)
+        if not view.is_over and (view.candidates or view.rounds) and len(view.rounds) < planned.rounds:
+            number = len(view.rounds) + 1
+            st.markdown(round_title(number, planned.papers[number - 1].label, titles))
+            st.html(growing_row(view.candidates, view.votes))
+
+
+def draw_stopped(library: Library, visitor: Visitor, session: CurrentComparison) -> bool:
+    """Draw a comparison that does not run: why, and what there is of it; return True if it is to go on."""
+    with st.container(border=True, key="stopped_comparison"):
+        st.markdown(escaped(session.now.failure or "This comparison is unfinished."))
+        recorded = session.now.recorded
+        if recorded and session.now.view is None:
+            st.caption(
+                f"{counted(recorded, 'call')} of it {'is' if recorded == 1 else 'are'} kept, "
+                "and will not be made again."
+            )
+        for note in session.now.notes:
+            st.caption(escaped(note))
+        if session.now.is_anothers:
+            st.caption(ANOTHERS)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            goes_on = session.now.can_go_on and st.button(
+                "Go on", type="primary", key="go_on", icon=":material/play_arrow:"
+            )
+            st.button(
+                "Change it",
+                type="secondary" if session.now.can_go_on else "primary",
+                key="change_comparison",
+                help="Go back to the choice of papers; this one stays in the list",
+                on_click=choose_again,
+                args=(library, session),
+            )
+            if not session.now.is_anothers:
+                with st.popover("Delete", type="tertiary", icon=":material/delete:", key="delete_menu"):
+                    draw_deletion(sidebar_list_of(library, visitor, session), "stopped")
+    if session.now.view and session.now.view.has_begun:
+        draw_progress(session.now.view)
+    return goes_on

@@ -1,0 +1,128 @@
+"""What a comparison has come to: its head, the checked summary, and the parts behind it."""
+
+from functools import partial
+
+import streamlit as st
+
+from assistant.comparing import ORDERS, Comparison, options_said, written_said
+from corpus.wording import counted
+from explorer.app import ComparisonSession, CurrentComparison, Library, Order, Visitor
+from explorer.compare.choices import choose_again
+from explorer.compare.evidence import TEXT
+from explorer.compare.grid import draw_differences, render_grid
+from explorer.compare.kept import ANOTHERS, sidebar_list_of
+from explorer.compare.trail import draw_comparison_trail
+from explorer.compare.tree import render_tree
+from explorer.components import (
+    Looking,
+    action,
+    draw_checked,
+    draw_deletion,
+    draw_imported,
+    draw_references,
+    row,
+)
+from explorer.presenters import (
+    day,
+    escaped,
+    listed,
+    one_line,
+    seconds,
+    short_reference,
+    shortened,
+    text_with_references,
+)
+
+GRID, DIFFERENCES, TREE = "Key elements", "Differences", "How it was written"
+
+
+def draw_head(library: Library, session: CurrentComparison) -> None:
+    """Draw what is compared and for what, who writes, and when."""
+    if session.now.order is None:
+        return
+    request = session.now.order.request
+    with st.container(key="question_compared"):
+        st.markdown(escaped(shortened(request.about, 400)))
+    with row("steps_compared", gap="xsmall"):
+        st.caption(" · ".join(_facts(library, session, session.now.order)), width="content")
+        if not session.now.comparison:
+            with st.popover("papers", type="tertiary", key="papers_compared"):
+                papers = library.corpus.papers_by_id(request.papers)
+                st.markdown(listed([one_line(short_reference(paper)) for paper in papers]))
+
+
+def _facts(library: Library, session: CurrentComparison, order: Order) -> list[str]:
+    names = {one.name: one.label for one in library.writers()}
+    facts = [counted(len(order.request.papers), "paper"), escaped(names.get(order.writer, order.writer))]
+    if comparison := session.now.comparison:
+        facts.append(escaped(written_said(comparison)))
+        facts += [seconds(sum(step.seconds for step in comparison.seconds)), day(comparison.asked)]
+        return facts
+    options = order.request.options
+    asks_a_model = library.usual_parameters(order.writer) is not None
+    return [*facts, escaped(options_said(options) if asks_a_model else f"papers {ORDERS[options.order]}")]
+
+
+def draw_notes(session: CurrentComparison, comparison: Comparison) -> None:
+    """Say above the summary what readers should know: where it is from, of its papers, what is not stored."""
+    if session.now.is_imported:
+        draw_imported("comparison", "comparison.json")
+    if session.now.is_anothers:
+        st.caption(ANOTHERS)
+    if said := (*session.now.notes, *comparison.remarks):
+        with st.container(key="comparison_notes", gap="xxsmall"):
+            for note in said:
+                st.markdown(f":material/info: {escaped(note)}")
+
+
+def draw_summary(
+    library: Library, visitor: Visitor, session: CurrentComparison, comparison: Comparison
+) -> None:
+    """Draw the summary with its citations, its references, and what can be done with it."""
+    looking = Looking(session.now.focus, session.updating(ComparisonSession.look_at))
+    if comparison.answer.refusal:
+        with st.container(border=True, key="reading_refusal"):
+            st.markdown("**No summary**")
+            st.markdown(escaped(comparison.answer.refusal.message))
+    elif not comparison.answer.text.strip():
+        st.markdown("Nothing was written. What was sent is under “Trail”.")
+    else:
+        draw_checked(TEXT, comparison, looking)
+        draw_references(TEXT, comparison, looking)
+    _draw_actions(library, visitor, session, comparison)
+
+
+def _draw_actions(
+    library: Library, visitor: Visitor, session: CurrentComparison, comparison: Comparison
+) -> None:
+    with row("actions_comparison"):
+        draw_comparison_trail(session, comparison)
+        if comparison.answer.text:
+            with st.popover("Copy", type="tertiary", icon=":material/content_copy:", key="copy_summary"):
+                st.caption("The summary with its references; the button at the corner copies it.")
+                text = text_with_references(comparison.about, comparison.answer, comparison.evidence)
+                st.code(text, language=None, wrap_lines=True)
+        again = partial(choose_again, library, session)
+        action("Change and compare again", "compare_again", again, icon=":material/refresh:")
+        if not session.now.is_anothers:
+            with st.popover("Delete", type="tertiary", icon=":material/delete:", key="delete_menu"):
+                draw_deletion(sidebar_list_of(library, visitor, session), "finished")
+
+
+def draw_parts(visitor: Visitor, session: CurrentComparison, comparison: Comparison) -> None:
+    """Draw one of the parts behind the summary: the grid, the differences, or what was written in rounds."""
+    with st.container(key="comparison_parts"):
+        chosen = st.segmented_control(
+            "Show",
+            [GRID, DIFFERENCES, *([TREE] if comparison.rounds else ())],
+            default=GRID,
+            required=True,
+            key="comparison_part",
+            label_visibility="collapsed",
+        )
+        if chosen == DIFFERENCES:
+            draw_differences(comparison)
+        elif chosen == TREE:
+            render_tree(comparison)
+        else:
+            render_grid(visitor, session, comparison)

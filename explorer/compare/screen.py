@@ -1,0 +1,83 @@
+"""The Compare screen: papers chosen, the comparison while it grows, and what it has come to."""
+
+import streamlit as st
+
+from explorer.app import CurrentComparison, Library, Visitor, VisitorSession, comparison_jobs
+from explorer.compare.choices import draw_choosing
+from explorer.compare.evidence import render_comparison_evidence
+from explorer.compare.kept import address_of, draw_missing, draw_sidebar, follow_address
+from explorer.compare.progress import draw_progress, draw_stopped
+from explorer.compare.result import draw_head, draw_notes, draw_parts, draw_summary
+from explorer.compare.runs import begin, go_on, may_stop, settle
+from explorer.compare.trail import draw_comparison_calls
+from explorer.components import listen
+
+POLL_SECONDS = 0.5
+
+
+def render_compare(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
+    """Draw the Compare screen."""
+    follow_address(library, visitor, session)
+    settle(session)
+    _measure(visitor, session)
+    match session.now.state:
+        case "missing":
+            draw_missing(session)
+        case "running":
+            _draw_running(library, visitor, session)
+        case "finished":
+            _draw_finished(library, visitor, session)
+        case "unfinished":
+            _draw_unfinished(library, visitor, session)
+        case "choosing":
+            _draw_choosing(library, visitor, session)
+    draw_sidebar(library, visitor, session)
+
+
+def _measure(visitor: Visitor, session: CurrentComparison) -> None:
+    """Find out whether the screen is narrow, and have the address name what is on it."""
+    with st.container(key="measure"):
+        heard = listen(
+            "compare_listener", narrow=visitor.now.narrow, address=address_of(session), is_new_entry=False
+        )
+    visitor.update(VisitorSession.measure, narrow=heard.narrow)
+
+
+def _draw_choosing(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
+    if order := draw_choosing(library, visitor, session):
+        begin(library, visitor, session, order)
+        st.rerun()
+
+
+def _draw_running(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
+    draw_head(library, session)
+    st.fragment(_draw_live, run_every=POLL_SECONDS)(visitor, session)
+
+
+def _draw_live(visitor: Visitor, session: CurrentComparison) -> None:
+    """Draw the comparison on its way; when it is over, draw the whole screen anew."""
+    if settle(session) or not session.now.is_running:
+        st.rerun()
+    if job := comparison_jobs().get(session.now.identifier):
+        draw_progress(job.view(), session if may_stop(visitor, session) else None)
+
+
+def _draw_unfinished(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
+    draw_head(library, session)
+    if draw_stopped(library, visitor, session):
+        go_on(library, visitor, session)
+        st.rerun()
+
+
+def _draw_finished(library: Library, visitor: Visitor, session: CurrentComparison) -> None:
+    comparison = session.now.comparison
+    assert comparison is not None, "the state says so"
+    draw_head(library, session)
+    draw_notes(session, comparison)
+    talk, side = st.columns([0.58, 0.42], gap="large")
+    with talk:
+        draw_summary(library, visitor, session, comparison)
+    with side:
+        render_comparison_evidence(library, visitor, session, comparison)
+    draw_parts(visitor, session, comparison)
+    draw_comparison_calls(session, comparison)

@@ -1,0 +1,34 @@
+"""Widgets of ours."""
+
+from explorer.components.checked_text import Looking, draw_checked, draw_references, paper_link, show_next
+from explorer.components.downloads import draw_downloads
+from explorer.components.evidence import draw_source, open_drawer
+from explorer.components.listener import Heard, listen
+from explorer.components.page_image import file_name, forget_pictures, pages_in, save_button, show_page
+from explorer.components.rows import action, row
+from explorer.components.score_bar import (
+    IN_SHORT,
+    format_score,
+    meaning,
+    score_bars,
+    sentence_bar,
+    support_bar,
+)
+from explorer.components.sidebar_list import (
+    MOST_LISTED,
+    Entry,
+    SidebarList,
+    draw_deletion,
+    draw_imported,
+    draw_sidebar_list,
+    is_id,
+    text_of,
+)
+
+__all__ = [
+    "IN_SHORT", "MOST_LISTED", "Entry", "Heard", "Looking", "SidebarList", "action", "draw_checked",
+    "draw_deletion", "draw_downloads", "draw_imported", "draw_references", "draw_sidebar_list",
+    "draw_source", "file_name", "forget_pictures", "format_score", "is_id", "listen", "meaning",
+    "open_drawer", "pages_in", "paper_link", "row", "save_button", "score_bars", "sentence_bar",
+    "show_next", "show_page", "support_bar", "text_of"
+]  # fmt: skip

@@ -1,0 +1,106 @@
+"""A checked text as it is drawn: its sentences with citations, what checking found, and its references."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from assistant.records import AnswerSentence
+from explorer.app import PAPER
+from explorer.components.score_bar import NOT_MEASURED
+from explorer.presenters import (
+    UNCITED_MARK,
+    Checked,
+    answer_markdown,
+    escaped,
+    first_number,
+    format_claims,
+    format_problems,
+    format_uncited,
+    format_weak,
+    known_labels,
+    short_reference,
+    shortened,
+    sources,
+    uncited,
+    uncited_ends,
+    weak_numbers,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """Which citation of a text is open, 0 for none, and what opens another by its number."""
+
+    now: int
+    open: Callable[[int], None]
+
+
+def draw_checked(number: int, checked: Checked, looking: Looking) -> None:
+    """Draw text `number` of the screen: links of its citations carry that number."""
+    with st.container(key=f"reading_answer_{number}"):
+        ends = uncited_ends(checked.answer)
+        st.markdown(answer_markdown(checked.answer.text, number, known_labels(checked), ends))
+    _draw_findings(number, checked, looking)
+
+
+def _draw_findings(number: int, checked: Checked, looking: Looking) -> None:
+    """Draw what checking found, a line each, and nothing where there is nothing to say."""
+    with st.container(key=f"findings_{number}", gap="xxsmall"):
+        if problems := format_problems(checked.answer):
+            st.caption(escaped(problems))
+        if weak := weak_numbers(checked):
+            _draw_weak(number, weak, looking)
+        if claims := uncited(checked.answer):
+            _draw_uncited(number, claims)
+        if said := format_claims(checked.answer):
+            st.caption(escaped(said), help=NOT_MEASURED)
+
+
+def _draw_weak(number: int, weak: tuple[int, ...], looking: Looking) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.caption(format_weak(len(weak)), width="content")
+        st.button("show", key=f"weak_{number}", type="tertiary", on_click=show_next, args=(weak, looking))
+
+
+def show_next(numbers: tuple[int, ...], looking: Looking) -> None:
+    """Open the first of some citations, or the one after that which is open."""
+    looking.open(next((number for number in numbers if number > looking.now), numbers[0]))
+
+
+def _draw_uncited(number: int, claims: tuple[AnswerSentence, ...]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.caption(f"{UNCITED_MARK} {format_uncited(len(claims))}", width="content")
+        with st.popover("show", type="tertiary", key=f"uncited_{number}"):
+            for claim in claims:
+                st.text(shortened(claim.claim, 400))
+
+
+def draw_references(number: int, checked: Checked, looking: Looking) -> None:
+    """Draw the papers cited, each a button twin of its first citation, and the others folded away."""
+    found = sources(checked)
+    cited = checked.answer.cited_labels
+    with st.container(key=f"quiet_references_{number}", gap="xxsmall"):
+        if cited:
+            st.markdown("**References**")
+        for label in sorted(cited):
+            labelled, first = checked.evidence.paper(label), first_number(found, label)
+            if labelled and first:
+                st.button(
+                    f"\\[{label}\\] {escaped(shortened(short_reference(labelled.paper), 140))}",
+                    key=f"cite_{number}_{label}",
+                    type="tertiary",
+                    help="Show the passage",
+                    on_click=looking.open,
+                    args=(first,),
+                )
+    others = [paper for paper in checked.evidence.papers if paper.label not in cited]
+    if others:
+        with st.expander(f"Not cited: {len(others)} more", type="compact", key=f"not_cited_{number}"):
+            for paper in others:
+                paper_link(f"[{paper.label}] {short_reference(paper.paper)}", paper.paper.id)
+
+
+def paper_link(label: str, paper_id: str, passage: str = "") -> None:
+    query = {"id": paper_id, "passage": passage} if passage else {"id": paper_id}
+    st.page_link(PAPER, label=escaped(shortened(label, 140)), query_params=query)

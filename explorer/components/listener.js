@@ -1,0 +1,79 @@
+let shown = '';
+let returned = '';
+// Streamlit runs this anew for new data and forgets what it returned before: that would go on hearing.
+const stops = new WeakMap();
+// On the way to another page Streamlit writes that page's parameters to the address of the page that is left,
+// and then the address itself: "back" would lead to a page with foreign parameters. What is written with
+// nothing done in between is one entry of the history. A browser without `navigation` keeps both.
+if (window.navigation && !window.paperTrailGoesBack) {
+  window.paperTrailGoesBack = true;
+  let written = '';
+  navigation.addEventListener('navigate', (event) => {
+    const { sameDocument, url } = event.destination;
+    if (event.navigationType !== 'push' || !sameDocument || event.hashChange) return;
+    if (written === location.href && event.cancelable) {
+      event.preventDefault();
+      history.replaceState(history.state, '', url);
+    }
+    written = url;
+  });
+  const forget = () => { written = ''; };
+  for (const name of ['click', 'keydown', 'popstate']) addEventListener(name, forget, true);
+}
+export default function ({ setTriggerValue, setStateValue, data, parentElement }) {
+  stops.get(parentElement)?.();
+  const narrow = () => matchMedia(`(max-width: ${data.narrowPixels}px)`).matches;
+  const hear = (event) => {
+    const link = event.target.closest('a[href^="#cite-"]');
+    if (!link) return;
+    event.preventDefault();
+    setTriggerValue('cite', { id: link.getAttribute('href').slice(6), narrow: narrow() });
+  };
+  const measure = () => { if (narrow() !== data.narrow) setStateValue('narrow', narrow()); };
+  if (data.hears !== 'width') document.addEventListener('click', hear, true);
+  if (data.hears === 'width') {
+    addEventListener('resize', measure);
+    measure();
+  }
+  // Streamlit leaves the address as it is where a link leads from a page to itself.
+  const before = new URLSearchParams(location.search);
+  const now = new URLSearchParams(location.search);
+  for (const [name, value] of Object.entries(data.address)) {
+    if (value) now.set(name, value); else now.delete(name);
+  }
+  if (now.toString() !== before.toString()) {
+    const url = now.toString() ? `?${now}` : location.pathname;
+    if (data.isNewEntry) history.pushState({}, '', url); else history.replaceState({}, '', url);
+  }
+  if (data.show && data.show !== shown) {
+    shown = data.show;
+    const reveal = (tries) => setTimeout(() => {
+      const place = document.querySelector('.st-key-' + data.show);
+      if (place) place.scrollIntoView({ block: data.block });
+      else if (tries) reveal(tries - 1);
+    }, 60);
+    reveal(20);
+  }
+  const main = document.querySelector('[data-testid="stMain"]');
+  const remember = () => {
+    if (data.place) sessionStorage.setItem('paper-trail-place', JSON.stringify([data.place, main.scrollTop]));
+  };
+  if (data.place && data.place !== returned) {
+    const [place, top] = JSON.parse(sessionStorage.getItem('paper-trail-place') || '[]');
+    const isReload = !returned;
+    returned = data.place;
+    const goBack = (tries) => setTimeout(() => {
+      if (main.scrollHeight - main.clientHeight >= top) main.scrollTop = top;
+      else if (tries) goBack(tries - 1);
+    }, 60);
+    if (isReload && main && place === data.place && top > 0) goBack(50);
+  }
+  main?.addEventListener('scroll', remember, { passive: true });
+  const stop = () => {
+    document.removeEventListener('click', hear, true);
+    removeEventListener('resize', measure);
+    main?.removeEventListener('scroll', remember);
+  };
+  stops.set(parentElement, stop);
+  return stop;
+}

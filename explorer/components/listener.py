@@ -1,0 +1,69 @@
+"""The script that knows the page: it hears clicks on citations, measures the screen, shows what is meant."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+import streamlit as st
+
+NARROW_PIXELS = 640
+
+# Only data leaves the page's script: an id that Python checks, and a truth value.
+_SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+
+_component = st.components.v2.component("paper_trail_listener", js=_SCRIPT)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What the page reported: the id of a citation that was clicked, and whether it is narrow."""
+
+    cite: object
+    narrow: bool
+
+
+def listen(
+    key: str,
+    *,
+    narrow: bool,
+    show: str = "",
+    to_top: bool = True,
+    place: str = "",
+    address: Mapping[str, str] = MappingProxyType({}),
+    is_new_entry: bool = True,
+    hears: Literal["clicks", "width"] = "width",
+) -> Heard:
+    """Mount the listener; `narrow` is what is believed so far, so that only a change is reported.
+
+    `show` is the key of a container that is scrolled into view, once: to the top, or else only as far as it
+    takes to see it. `place` names what is read: after a reload it is scrolled to where it was. `address`
+    holds what the parameters of the page's address have to be, "" for not there; where that `is_new_entry`,
+    "back" leads to the address before. Of two on a screen one `hears` clicks on citations and one the width:
+    of what two report at once, one of them in a fragment, Streamlit loses what is not that fragment's.
+    """
+    result = _component(
+        key=key,
+        data={
+            "narrowPixels": NARROW_PIXELS,
+            "narrow": narrow,
+            "show": show,
+            "block": "start" if to_top else "nearest",
+            "place": place,
+            "address": dict(address),
+            "isNewEntry": is_new_entry,
+            "hears": hears,
+        },
+        on_cite_change=_nothing,
+        on_narrow_change=_nothing,
+    )
+    clicked = result.get("cite")
+    measured = result.get("narrow")
+    if isinstance(clicked, dict):
+        return Heard(clicked.get("id"), bool(clicked.get("narrow")))
+    return Heard(None, bool(measured) if measured is not None else narrow)
+
+
+def _nothing() -> None:
+    """Make Streamlit report a value: it does so only for values with a callback."""

@@ -1,0 +1,158 @@
+"""Pictures of pages with the evidence boxed, drawn once and kept a while."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from corpus.pdf import PdfError, page_count, page_image, page_size
+from corpus.records import Box
+from explorer.app import current_owner, current_visitor
+from indexer.uploads.document import DocumentError, DrawnPage
+from indexer.uploads.sandbox import DRAWING_LIMITS, BusyError, draw_sandboxed
+
+SCALE = 1.8
+STRIP_MARGIN = 70.0
+SHORTEST_STRIP = 190.0
+
+Corners = tuple[tuple[float, float, float, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """The part of a page that is shown: height and width in whole points, and where it begins in per cent.
+
+    The per cent are those of CSS `object-position`: 0 shows the top of the page, 100 its bottom.
+    """
+
+    width: int
+    height: int
+    percent: int
+
+
+def strip_round(boxes: tuple[Box, ...], width: float, height: float) -> Strip:
+    """Return the strip of a page of that size that has the boxes in its middle, or the top of the page."""
+    top = min((box.y for box in boxes), default=0.0)
+    bottom = max((box.y + box.height for box in boxes), default=0.0)
+    shown = min(height, max(SHORTEST_STRIP, bottom - top + 2 * STRIP_MARGIN))
+    start = min(max(0.0, (top + bottom - shown) / 2), height - shown)
+    percent = round(100 * start / (height - shown)) if height > shown else 0
+    return Strip(max(1, round(width)), max(1, round(shown)), percent)
+
+
+def show_strip(
+    path: Path, page: int, boxes: tuple[Box, ...], place: str, *, are_marked: bool = True, is_brought: bool
+) -> None:
+    """Draw the strip of a page that has the boxes in it; `place` tells two strips on one screen apart."""
+    shown = boxes if are_marked else ()
+    try:
+        if is_brought:
+            drawn = _drawn(path, page, shown)
+            width, height = drawn.width, drawn.height
+        else:
+            width, height = page_size(path, page)
+    except PdfError:
+        return
+    except DocumentError as error:
+        _say_undrawn(page, error)
+        return
+    strip = strip_round(tuple(box for box in boxes if box.page == page), width, height)
+    with st.container(key=f"strip_{place}"):
+        st.html(_strip_style(place, strip))
+        show_page(path, page, shown, is_brought=is_brought)
+
+
+def _strip_style(place: str, strip: Strip) -> str:
+    """Return the style of one strip, made of whole numbers and words of ours."""
+    assert place.isidentifier(), "places are named in this program"
+    return (
+        f"<style>.st-key-strip_{place} img {{ aspect-ratio: {strip.width} / {strip.height};"
+        f" object-position: 0 {strip.percent}%; }}</style>"
+    )
+
+
+def show_page(path: Path, page: int, boxes: tuple[Box, ...], *, is_brought: bool) -> None:
+    """Draw one page with `boxes` marked, or say why it cannot be drawn.
+
+    A page of what a visitor has brought (`is_brought`) is drawn apart: PDFium has one lock for the whole
+    server, which a page that was made to be slow would hold.
+    """
+    try:
+        picture = (
+            _drawn(path, page, boxes).picture if is_brought else _picture(str(path), *_marks(page, boxes))
+        )
+    except (PdfError, DocumentError) as error:
+        _say_undrawn(page, error)
+        return
+    marked = "with the evidence boxed" if any(box.page == page for box in boxes) else "as printed"
+    st.image(picture, alt=f"Page {int(page)} of the PDF, {marked}", width="stretch")
+
+
+def _say_undrawn(page: int, error: Exception) -> None:
+    st.caption(f"The picture of page {int(page)} cannot be drawn.")
+    st.text(str(error))
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def pages_in(path: str) -> int:
+    """Return how many pages a PDF of the corpus has, 0 when it cannot be read."""
+    try:
+        return page_count(path)
+    except PdfError:
+        return 0
+
+
+@st.cache_data(max_entries=96, show_spinner=False)
+def _picture(path: str, page: int, corners: Corners) -> bytes:
+    return page_image(path, page, [Box(page, *corner) for corner in corners], SCALE)
+
+
+def _drawn(path: Path, page: int, boxes: tuple[Box, ...]) -> DrawnPage:
+    drawn = _drawn_or_why_not(str(path), *_marks(page, boxes), current_owner(current_visitor()))
+    if isinstance(drawn, str):
+        raise DocumentError(drawn)
+    return drawn
+
+
+# A page that was too slow is not tried again at every rerun, but after a while.
+@st.cache_data(max_entries=96, ttl=600, show_spinner="Drawing the page")
+def _drawn_or_why_not(path: str, page: int, corners: Corners, _owner: str) -> DrawnPage | str:
+    boxes = [Box(page, *corner) for corner in corners]
+    try:
+        return draw_sandboxed(Path(path), page, boxes, SCALE, owner=_owner, limits=DRAWING_LIMITS)
+    except BusyError:
+        raise
+    except DocumentError as error:
+        return str(error)
+
+
+def forget_pictures() -> None:
+    """Drop all pictures: of a PDF that was taken away none may be left."""
+    _picture.clear()
+    _drawn_or_why_not.clear()
+    pages_in.clear()
+
+
+def _marks(page: int, boxes: tuple[Box, ...]) -> tuple[int, Corners]:
+    return page, tuple((box.x, box.y, box.width, box.height) for box in boxes if box.page == page)
+
+
+def file_name(paper_id: str, extension: str) -> str:
+    """Return a name for a file of a paper: its id in letters, digits, dots and dashes."""
+    safe = re.sub(r"[^A-Za-z0-9.]+", "-", paper_id).strip("-.")[:100]
+    return f"{safe or 'paper'}.{extension}"
+
+
+def save_button(path: Path, paper_id: str, key: str) -> None:
+    """Draw the button that downloads a PDF, which is read when it is clicked."""
+    st.download_button(
+        "Save PDF",
+        data=path.read_bytes,
+        file_name=file_name(paper_id, "pdf"),
+        mime="application/pdf",
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/download:",
+        key=key,
+    )

@@ -1,0 +1,74 @@
+"""Score bars: always with number and word, drawn from numbers and constants alone."""
+
+from assistant.checking import ScoreWord, overlap_word, support_word, thresholds
+
+NOT_MEASURED = "This measures support by the cited papers, not whether the question is answered."
+
+
+IN_SHORT = (
+    "Beside each passage two bars say how much of a sentence it carries: of its wording (overlap) and of its "
+    "meaning (support). They are no proof: read the passage."
+)
+
+
+def meaning() -> str:
+    """Return in words what the two bars say and what they do not."""
+    overlap, support = thresholds().overlap, thresholds().support
+    return (
+        "Overlap is the share of the claim's words that the cited passage also has (ROUGE-1 precision), of "
+        f"the passage, not of the marked sentence alone: {_levels(overlap.partial, overlap.strong)}. Support "
+        "is how likely what is cited carries the claim, judged by words, meaning, numbers, names and "
+        f"negation: {_levels(support.partial, support.strong)}. Neither is proof: read the "
+        f"passage. {NOT_MEASURED}"
+    )
+
+
+def _levels(partial: float, strong: float) -> str:
+    return f"weak below {partial:.2f}, partial below {strong:.2f}, strong from there on"
+
+
+def overlap_bar(overlap: float) -> str:
+    """Return the HTML of the overlap bar; it holds nothing but numbers and words of ours."""
+    return _bar("Overlap", overlap, overlap_word(overlap), "Overlap with the passage")
+
+
+def support_bar(support: float) -> str:
+    """Return the HTML of the support bar."""
+    return _bar("Support", support, support_word(support), "Support")
+
+
+def sentence_bar(overlap: float) -> str:
+    """Return the HTML of the overlap bar of a text that a model wrote from one sentence."""
+    return _bar("Overlap", overlap, overlap_word(overlap), "Overlap with the sentence")
+
+
+def score_bars(overlap: float, support: float | None) -> str:
+    """Return the HTML of a citation's bars; a score that was not measured has a dash, and is never a zero."""
+    return overlap_bar(overlap) + (_dash("Support") if support is None else support_bar(support))
+
+
+def format_score(support: float) -> str:
+    """Return a support in a line of its own: number and word, beside the colour of its bar."""
+    return f"{_number(support)} {support_word(support)}"
+
+
+def _bar(name: str, score: float, word: ScoreWord, meaning: str) -> str:
+    number = _number(score)
+    return (
+        f'<div class="pt-score" role="img" aria-label="{meaning}: {number}, {word}"><span>{name}</span>'
+        f'<span class="pt-track"><span class="pt-fill pt-{word}" style="width:{float(number):.0%}">'
+        "</span></span>"
+        f'<span class="pt-value">{number} {word}</span></div>'
+    )
+
+
+def _number(score: float) -> str:
+    """Return a score with two digits, cut: what is weak must not look as if it were not."""
+    return f"{min(100, max(0, int(score * 100 + 1e-9))) / 100:.2f}"
+
+
+def _dash(name: str) -> str:
+    return (
+        f'<div class="pt-score" role="img" aria-label="{name}: not measured"><span>{name}</span>'
+        '<span class="pt-track"></span><span class="pt-value">– no score</span></div>'
+    )

@@ -1,0 +1,213 @@
+"""The left drawer's list of what this browser has stored: opened, renamed, linked to, deleted, imported."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from assistant.records import AssistantError
+from explorer.app import Current, StoredItem, admitted, current_session, field_value
+from explorer.presenters import escaped, shortened
+
+LISTED = 20
+MOST_LISTED = 200
+LARGEST_IMPORT_MB = 20
+LONGEST_TITLE = 120
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One stored thing as it is listed; `note` follows its title, `facts` stand below it when it is open."""
+
+    id: str
+    title: str
+    facts: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SidebarList:
+    """All that is stored of one kind, for one visitor.
+
+    `one` is what one of the kind is called, in the address too; `mark` tells its fields from other lists';
+    `item` is the StoredItem that is open. `list`, `rename` and `delete` may raise AssistantError.
+    """
+
+    one: str
+    mark: str
+    item: Current[Any]
+    identifier: str
+    is_new: bool
+    begin_new: Callable[[], None]
+    list: Callable[[], Sequence[Entry]]
+    open: Callable[[str], None]
+    rename: Callable[[str, str], None]
+    delete: Callable[[], None]
+    take_in: Callable[[bytes], None]
+    nothing: str
+    shared: str
+    surely: str
+    imported: str
+
+
+def is_id(named: str) -> bool:
+    """Return True if something stored can have this id."""
+    return bool(_ID.fullmatch(named))
+
+
+def draw_sidebar_list(shown: SidebarList) -> None:
+    """Draw the left drawer: what is stored, the one last changed first."""
+    with st.sidebar, st.container(key=f"{shown.one}s", gap="xsmall"):
+        st.subheader(f"{shown.one.capitalize()}s", anchor=False)
+        st.button(
+            f"New {shown.one}",
+            icon=":material/add:",
+            key=f"new_{shown.one}",
+            type="tertiary",
+            disabled=shown.is_new,
+            on_click=shown.begin_new,
+        )
+        try:
+            listed = shown.list()
+        except AssistantError as error:
+            st.caption(escaped(str(error)))
+            return
+        _draw_list(shown, listed)
+        _draw_import(shown)
+
+
+def _draw_list(shown: SidebarList, listed: Sequence[Entry]) -> None:
+    if not listed:
+        st.caption(shown.nothing)
+    shows_all = f"list_all{shown.mark}"
+    for entry in listed if field_value(shows_all) else listed[:LISTED]:
+        if entry.id == shown.identifier:
+            _draw_current(shown, entry)
+        else:
+            st.button(
+                _label(entry),
+                key=f"open_{entry.id}",
+                type="tertiary",
+                width="stretch",
+                on_click=shown.open,
+                args=(entry.id,),
+            )
+    if len(listed) > LISTED:
+        st.toggle(f"Show all {len(listed)}", key=shows_all, persist_state="session")
+
+
+def _label(entry: Entry) -> str:
+    return (escaped(shortened(entry.title, 70)) or "Without a title") + entry.note
+
+
+def _draw_current(shown: SidebarList, entry: Entry) -> None:
+    """Draw the one that is open, with what can be done with it."""
+    with st.container(key=f"current_{shown.one}", gap="xxsmall"):
+        st.markdown(f"**{_label(entry)}**")
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            st.caption(entry.facts, width="content")
+            with st.popover("More", type="tertiary", key=f"{shown.one}_more"):
+                _draw_rename(shown)
+                st.caption(shown.shared)
+                link = f"{_page_address()}?{shown.one}={shown.identifier}"
+                st.code(link, language=None, wrap_lines=True)
+                draw_deletion(shown, "drawer")
+
+
+def _page_address() -> str:
+    return str(st.context.url or "").partition("?")[0]
+
+
+def _draw_rename(shown: SidebarList) -> None:
+    key = f"new{shown.mark}_title_{shown.item.now.opened}"
+    with st.form(f"rename{shown.mark}_form", border=False):
+        st.text_input("Title", value=shown.item.now.title, max_chars=LONGEST_TITLE, key=key)
+        st.form_submit_button("Rename", key=f"rename{shown.mark}", on_click=_rename, args=(shown, key))
+
+
+def _rename(shown: SidebarList, key: str) -> None:
+    title = " ".join(str(field_value(key) or "").split())
+    if not title:
+        return
+    try:
+        shown.rename(shown.identifier, title)
+    except AssistantError as error:
+        shown.item.update(StoredItem.note, str(error))
+        return
+    shown.item.update(StoredItem.rename, title)
+
+
+def draw_deletion(shown: SidebarList, place: str) -> None:
+    """Offer to delete the one that is open, and ask once: it cannot be had back."""
+    want = shown.item.updating(StoredItem.want_deletion)
+    if not shown.item.now.wants_deletion:
+        st.button(
+            f"Delete this {shown.one}",
+            key=f"delete_{place}",
+            type="tertiary",
+            icon=":material/delete:",
+            on_click=want,
+            kwargs={"wanted": True},
+        )
+        return
+    st.markdown(shown.surely)
+    with st.container(horizontal=True):
+        st.button("Delete", key=f"delete_surely_{place}", type="primary", on_click=_delete, args=(shown,))
+        st.button("Keep", key=f"delete_not_{place}", on_click=want, kwargs={"wanted": False})
+
+
+def _delete(shown: SidebarList) -> None:
+    try:
+        shown.delete()
+    except AssistantError as error:
+        shown.item.update(StoredItem.note, str(error))
+        shown.item.update(StoredItem.want_deletion, wanted=False)
+
+
+def _draw_import(shown: SidebarList) -> None:
+    with st.popover("Import", icon=":material/upload:", type="tertiary", key=f"import{shown.mark}_menu"):
+        st.caption(shown.imported)
+        # Another key is an empty field.
+        key = f"import{shown.mark}_{shown.item.now.opened}"
+        st.file_uploader(
+            f"A {shown.one} as JSON",
+            type="json",
+            key=key,
+            max_upload_size=LARGEST_IMPORT_MB,
+            label_visibility="collapsed",
+            on_change=_take_in,
+            args=(shown, key),
+        )
+        if refused := admitted.take_refusal(current_session()):
+            shown.item.update(StoredItem.refuse_import, refused)
+        if shown.item.now.import_problem:
+            st.caption(escaped(shown.item.now.import_problem))
+
+
+def _take_in(shown: SidebarList, key: str) -> None:
+    if file := field_value(key):
+        shown.take_in(file.getvalue())
+
+
+def text_of(data: bytes) -> str:
+    """Return the text of a file that was chosen to be imported; raises AssistantError."""
+    if len(data) > LARGEST_IMPORT_MB * 1024 * 1024:
+        raise AssistantError(f"The file is larger than {LARGEST_IMPORT_MB} MB, the most that is read.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise AssistantError("The file is not text. Choose one that was downloaded as JSON.") from error
+
+
+def draw_imported(what: str, file: str) -> None:
+    """Say that nothing in it was checked again, and how that is done; both names are of ours."""
+    with st.container(border=True, key="imported"):
+        st.markdown(
+            f":material/upload_file: This {what} came from a file. Its texts, passages and scores stand "
+            "as the file has them: nothing was checked again here. To have it checked against the corpus, "
+            f"download it as JSON and run `python -m assistant replay {file}`."
+        )

@@ -1,1 +1,0 @@
-"""The parts of the About screen, which explain what is here and what it means."""

@@ -1,0 +1,26 @@
+"""Work in threads of its own, which screens look at."""
+
+from explorer.jobs.comparison import (
+    UNKEPT,
+    ComparisonJob,
+    ComparisonKeeper,
+    ComparisonView,
+    comparison_runner,
+)
+from explorer.jobs.question import (
+    Keep,
+    Kept,
+    QuestionJob,
+    QuestionView,
+    TurnKeeper,
+    may_succeed_again,
+    question_runner,
+)
+from explorer.jobs.rate_limit import ADDRESS_HEADER, COMPARISON_COST, Allowed, Caller, RateLimit, TooSoonError
+from explorer.jobs.runner import JobRunner
+
+__all__ = [
+    "ADDRESS_HEADER", "COMPARISON_COST", "UNKEPT", "Allowed", "Caller", "ComparisonJob",
+    "ComparisonKeeper", "ComparisonView", "JobRunner", "Keep", "Kept", "QuestionJob", "QuestionView",
+    "RateLimit", "TooSoonError", "TurnKeeper", "comparison_runner", "may_succeed_again", "question_runner"
+]  # fmt: skip

@@ -1,0 +1,180 @@
+"""Comparisons on their way, and what is done of them put into the store as it is done."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from assistant.comparing import (
+    CallLedger,
+    Candidate,
+    Compared,
+    Comparison,
+    ComparisonEvent,
+    ComparisonRequest,
+    Extracted,
+    KeyElements,
+    Planned,
+    Round,
+    RoundFinished,
+    Sampled,
+    UnusableRoundError,
+    Vote,
+    Voted,
+    WorkCall,
+    Working,
+)
+from assistant.records import AssistantError
+from assistant.storage import ComparisonStore, TakenUpError
+from corpus.errors import CorpusError
+from explorer.jobs.runner import Job, JobRunner, JobView
+
+UNKEPT = "A reload would lose it: download the trail when it is finished."
+
+
+class ComparisonKeeper:
+    """Stores the calls of one comparison as they end, and the comparison when it is complete.
+
+    What cannot be stored is said in `problem`, and the comparison goes on. Without a store they are kept in
+    memory, so that a comparison that was stopped can go on.
+    """
+
+    def __init__(self, identifier: str, store: ComparisonStore | None = None, problem: str = "") -> None:
+        self.problem = problem
+        self._identifier = identifier
+        self._store = store
+        self._run = ""
+        self._unstored: list[WorkCall] = []
+        self._lock = threading.Lock()
+
+    def ledger(self) -> CallLedger:
+        """Take up the comparison and return the record of what was done before; raises AssistantError."""
+        self._tell(self._take_up)
+        stored = self._store.calls(self._identifier) if self._store else ()
+        with self._lock:
+            return CallLedger((*stored, *self._unstored), self._keep)
+
+    def _take_up(self, store: ComparisonStore) -> None:
+        self._run = store.take(self._identifier)
+
+    def finish(self, comparison: Comparison) -> None:
+        self._tell(lambda store: store.finish(self._identifier, comparison, self._run))
+
+    def fail(self, message: str) -> None:
+        self._tell(lambda store: store.fail(self._identifier, message, self._run))
+
+    def drop_round(self, number: int) -> None:
+        """Forget the calls of the last round, which came to nothing: going on makes them anew."""
+        self._tell(lambda store: store.drop_round(self._identifier, number, self._run))
+        with self._lock:
+            self._unstored = [one for one in self._unstored if one.round != number]
+
+    def _tell(self, what: Callable[[ComparisonStore], None]) -> None:
+        if self._store:
+            try:
+                what(self._store)
+            except AssistantError as error:
+                self._note(error)
+
+    def _keep(self, call: WorkCall) -> None:
+        # After a failure nothing more is tried: a full disk would be asked by every one of a hundred calls.
+        if self._store and not self.problem:
+            try:
+                self._store.add_call(self._identifier, call, self._run)
+                return
+            except TakenUpError:
+                raise
+            except AssistantError as error:
+                self._note(error)
+        with self._lock:
+            self._unstored.append(call)
+
+    def _note(self, error: AssistantError) -> None:
+        with self._lock:
+            self.problem = self.problem or f"{error} {UNKEPT}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonView(JobView):
+    """A comparison as it stands at one moment.
+
+    `candidates` and `votes` are those of the round going on; `problem` says what could not be stored.
+    """
+
+    request: ComparisonRequest
+    planned: Planned | None = None
+    elements: tuple[KeyElements, ...] = ()
+    rounds: tuple[Round, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    votes: tuple[Vote, ...] = ()
+    working: Working | None = None
+    comparison: Comparison | None = None
+    problem: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        return self.comparison is not None
+
+    @property
+    def has_begun(self) -> bool:
+        """Return True if anything has been done that could be shown."""
+        return bool(self.elements or self.rounds or self.candidates)
+
+
+def after(view: ComparisonView, event: ComparisonEvent) -> ComparisonView:
+    """Return how a comparison stands after an event."""
+    changes: dict[str, Any] = {}
+    match event:
+        case Planned():
+            changes = {"planned": event}
+        case Extracted(elements):
+            changes = {"elements": (*view.elements, elements)}
+        case Sampled(_, candidate):
+            changes = {"candidates": (*view.candidates, candidate)}
+        case Voted(_, vote):
+            changes = {"votes": (*view.votes, vote)}
+        case RoundFinished(finished):
+            changes = {"rounds": (*view.rounds, finished), "candidates": (), "votes": ()}
+        case Working():
+            changes = {"working": event}
+        case Compared(comparison):
+            changes = {"comparison": comparison}
+    return replace(view, **changes)
+
+
+class ComparisonJob(Job[ComparisonView, ComparisonEvent]):
+    """One comparison on its way, under its own id; a visitor who has closed the page finds it stored."""
+
+    crash_message = (
+        "Paper Trail itself failed on this comparison. What is done of it is kept; go on, and if it "
+        "happens again, look for {reference} in the log of the server."
+    )
+
+    def __init__(
+        self, identifier: str, request: ComparisonRequest, keeper: ComparisonKeeper, starter: str = ""
+    ) -> None:
+        self.keeper = keeper
+        super().__init__(ComparisonView(request=request), identifier, starter, identifier=identifier)
+
+    def view(self) -> ComparisonView:
+        return replace(super().view(), problem=self.keeper.problem)
+
+    def take(self, view: ComparisonView, event: ComparisonEvent) -> ComparisonView:
+        if isinstance(event, Compared):
+            self.keeper.finish(event.comparison)
+        return after(view, event)
+
+    def outlives_stop(self, event: ComparisonEvent) -> bool:
+        return isinstance(event, Compared)
+
+    def fail(self, view: ComparisonView, error: AssistantError | CorpusError) -> ComparisonView:
+        if isinstance(error, UnusableRoundError):
+            self.keeper.drop_round(error.round)
+        self.keeper.fail(str(error))
+        return super().fail(view, error)
+
+
+def comparison_runner(**limits: Any) -> JobRunner[ComparisonJob]:
+    """Return what runs comparisons."""
+    full = "Too many comparisons run at the moment. What you chose is kept; try again in a minute."
+    return JobRunner("comparison", full, **{"most_waiting": 16, "kept_seconds": 3600.0} | limits)

@@ -1,0 +1,219 @@
+"""Long work in worker threads: watched, stopped and kept a while, so that no click on a screen delays it."""
+
+import logging
+import threading
+import time
+import uuid
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+from assistant.records import AssistantError
+from corpus.errors import CorpusError
+
+logger = logging.getLogger(__name__)
+
+# A job that is told to stop ends its step first, or breaks it off.
+JobState = Literal["waiting", "running", "stopping", "stopped", "failed", "finished"]
+
+
+class TooManyJobsError(AssistantError):
+    """No more jobs of a kind can wait at the moment."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobView(ABC):
+    """A job as it stands at one moment; of its `seconds` it waited `waited` for a free worker."""
+
+    state: JobState = "waiting"
+    seconds: float = 0.0
+    waited: float = 0.0
+    error: str = ""
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in ("stopped", "failed", "finished")
+
+    @property
+    @abstractmethod
+    def is_complete(self) -> bool:
+        """Return True if the job has what it was started for."""
+
+
+View = TypeVar("View", bound=JobView)
+Event = TypeVar("Event")
+
+
+class Job(ABC, Generic[View, Event]):
+    """Work that yields events, each of which changes a view; written by its worker, read by screens.
+
+    `subject` names what is stored of it: of one conversation several questions can be on their way.
+    """
+
+    # What is said when nobody foresaw an error; the reference is in the log.
+    crash_message: ClassVar[str]
+
+    def __init__(
+        self,
+        view: View,
+        subject: str = "",
+        starter: str = "",
+        *,
+        identifier: str = "",
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.identifier = identifier or uuid.uuid4().hex
+        self.subject, self.starter = subject, starter
+        self.ended: float | None = None
+        self._view, self._clock, self._started = view, clock, clock()
+        self._stop = threading.Event()
+        # Held while an event is taken, storing included, so that a job is either stopped or complete.
+        self._lock = threading.Lock()
+
+    @abstractmethod
+    def take(self, view: View, event: Event) -> View:
+        """Return how a job stands after an event; what is to be stored is stored before anyone is told."""
+
+    def outlives_stop(self, event: Event) -> bool:  # noqa: ARG002
+        """Return True if an event is taken even though the job was told to stop."""
+        return False
+
+    def fail(self, view: View, error: AssistantError | CorpusError) -> View:
+        """Return how a job stands that has failed."""
+        return replace(view, error=str(error))
+
+    def run(self, begin: Callable[[], Iterator[Event]]) -> None:
+        """Take the events that `begin` returns until the job is complete, fails or is stopped."""
+        if not self._begin():
+            return
+        try:
+            with closing(begin()) as events:  # type: ignore[type-var]  # a generator: closing it cancels
+                for event in events:
+                    if not self._take(event):
+                        break
+        except (AssistantError, CorpusError) as error:
+            self._fail(error)
+        else:
+            self._end("stopped")
+
+    def stop(self) -> None:
+        """Have the job stop; it has stopped when its view says so."""
+        self._stop.set()
+        with self._lock:
+            if self._view.state == "running":
+                self._view = replace(self._view, state="stopping")
+        if self._view.state == "waiting":
+            self._end("stopped")
+
+    def view(self) -> View:
+        return self._timed(self._view)
+
+    def notice_crash(self, future: "Future[None]") -> None:
+        """Fail the job when its worker died of an error that nobody foresaw."""
+        if not future.cancelled() and (error := future.exception()):
+            reference = uuid.uuid4().hex[:8]
+            logger.error("job failed, reference %s", reference, exc_info=error)
+            self._fail(AssistantError(self.crash_message.format(reference=reference)))
+
+    def _timed(self, view: View) -> View:
+        now = self._clock() if self.ended is None else self.ended
+        return replace(view, seconds=now - self._started)
+
+    def _begin(self) -> bool:
+        with self._lock:
+            if self._view.is_over or self._stop.is_set():
+                return False
+            self._view = replace(self._view, state="running", waited=self._clock() - self._started)
+            return True
+
+    def _take(self, event: Event) -> bool:
+        """Take an event, unless the job was told to stop; return whether it was taken."""
+        with self._lock:
+            if self._stop.is_set() and not self.outlives_stop(event):
+                return False
+            view = self.take(self._timed(self._view), event)
+            if view.is_complete:
+                self.ended, view = self._clock(), replace(view, state="finished")
+            self._view = view
+            return True
+
+    def _fail(self, error: AssistantError | CorpusError) -> None:
+        with self._lock:
+            if not self._view.is_over:
+                self._view = self.fail(self._view, error)
+        self._end("failed")
+
+    def _end(self, state: JobState) -> None:
+        with self._lock:
+            if not self._view.is_over:
+                self.ended = self._clock()
+                self._view = replace(self._view, state=state)
+
+
+SomeJob = TypeVar("SomeJob", bound=Job[Any, Any])
+
+
+class JobRunner(Generic[SomeJob]):
+    """All jobs of a kind, by their ids; one that is over is kept a while for a visitor who reconnects.
+
+    `full` is said to who starts one job more than `most_waiting`.
+    """
+
+    def __init__(  # its limits, by name
+        self,
+        name: str,
+        full: str,
+        *,
+        workers: int = 4,
+        most_waiting: int = 32,
+        kept_seconds: float = 900.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._workers = ThreadPoolExecutor(workers, thread_name_prefix=name)
+        self._full, self._most_waiting, self._kept_seconds = full, most_waiting, kept_seconds
+        self._clock = clock
+        self._jobs: dict[str, SomeJob] = {}
+        self._lock = threading.Lock()
+
+    def start(self, job: SomeJob, begin: Callable[[], Iterator[Any]]) -> str:
+        """Have a worker run a job on the events of `begin`, and return its id; one that runs goes on.
+
+        Raises TooManyJobsError.
+        """
+        with self._lock:
+            self._drop_old()
+            running = [key for key, one in self._jobs.items() if not one.view().is_over]
+            if job.identifier in running:
+                return job.identifier
+            if len(running) >= self._most_waiting:
+                raise TooManyJobsError(self._full)
+            self._jobs[job.identifier] = job
+        self._workers.submit(job.run, begin).add_done_callback(job.notice_crash)
+        return job.identifier
+
+    def get(self, identifier: str) -> SomeJob | None:
+        return self._jobs.get(identifier)
+
+    def under_way(self, subject: str) -> str:
+        """Return the id of the job of a subject that is not over, the latest of several, "" for none."""
+        with self._lock:
+            found = [key for key, job in self._of(subject).items() if not job.view().is_over]
+        return found[-1] if found else ""
+
+    def forget(self, subject: str) -> None:
+        """Stop what is under way of a subject, and drop all that is left of its other jobs."""
+        with self._lock:
+            jobs = self._of(subject)
+            self._jobs = {key: job for key, job in self._jobs.items() if key not in jobs}
+        for job in jobs.values():
+            job.stop()
+
+    def _of(self, subject: str) -> dict[str, SomeJob]:
+        return {key: job for key, job in self._jobs.items() if job.subject == subject}
+
+    def _drop_old(self) -> None:
+        oldest = self._clock() - self._kept_seconds
+        self._jobs = {key: job for key, job in self._jobs.items() if job.ended is None or job.ended > oldest}

@@ -1,0 +1,70 @@
+"""A paper's references and the papers that cite it; those of this corpus are one click away."""
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+
+import streamlit as st
+
+from corpus.records import Paper, Reference
+from corpus.wording import counted
+from explorer.app import PAPER, Library
+from explorer.components import paper_link
+from explorer.paper.cited_text import Bibliography
+from explorer.presenters import escaped, short_reference, shortened
+
+REFERENCES_SHOWN = 300
+CITING_SHOWN = 100
+LONGEST_ENTRY = 600
+
+
+def draw_bibliography(library: Library, paper: Paper, cited: Bibliography) -> None:
+    """Draw what a paper cites, and which papers of this corpus cite it."""
+    _draw_references(cited)
+    _draw_cited_by(library, paper)
+
+
+def references_title(references: int, held: int) -> str:
+    """Return "References (42, 7 in this corpus)"."""
+    return f"References ({references:,}, {held:,} in this corpus)" if held else f"References ({references:,})"
+
+
+def _draw_references(cited: Bibliography) -> None:
+    references = cited.entries
+    if not references:
+        return
+    with st.expander(references_title(len(references), len(cited.held)), key="references"):
+        with st.container(key="entries", gap="xsmall"):
+            for is_held, entries in groupby(
+                enumerate(references[:REFERENCES_SHOWN]), key=lambda entry: entry[0] in cited.held
+            ):
+                _draw_entries(list(entries), cited.held, is_held=is_held)
+        if (more := len(references) - REFERENCES_SHOWN) > 0:
+            st.caption(f"and {more:,} more")
+
+
+def _draw_entries(
+    entries: Sequence[tuple[int, Reference]], cited: Mapping[int, str], *, is_held: bool
+) -> None:
+    """Draw entries that follow each other: text together, and the way to a paper by itself."""
+    if not is_held:
+        st.markdown("\n\n".join(_entry(number, reference) for number, reference in entries))
+        return
+    for number, reference in entries:
+        st.page_link(PAPER, label=_entry(number, reference), query_params={"id": cited[number]})
+
+
+def _entry(number: int, reference: Reference) -> str:
+    # The dot is escaped: paragraphs, because the numbers of a list would begin anew behind each link.
+    return f"{number + 1}\\. {escaped(shortened(reference.text or reference.title, LONGEST_ENTRY))}"
+
+
+def _draw_cited_by(library: Library, paper: Paper) -> None:
+    citing = list(dict.fromkeys(link.citing for link in library.corpus.links.to_paper(paper.id)))
+    if not citing:
+        return
+    with st.expander(f"Cited here by {counted(len(citing), 'paper')}", key="cited_by"):
+        with st.container(key="similar_cited_by", gap="xxsmall"):
+            for one in library.corpus.papers_by_id(citing[:CITING_SHOWN]):
+                paper_link(short_reference(one), one.id)
+        if (more := len(citing) - CITING_SHOWN) > 0:
+            st.caption(f"and {more:,} more")

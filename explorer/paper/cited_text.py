@@ -1,0 +1,98 @@
+"""A paper's text as it is drawn: blocks, with the references of its sentences as links. No Streamlit."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Literal
+
+from corpus.records import Passage, Reference
+from explorer.presenters import JOINER, escaped, parse_cite
+
+# Of one sentence; more is no sentence, but a list that the parser took for one.
+MOST_LINKED = 12
+
+BlockKind = Literal["plain", "linked", "meant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Passages of a section that are drawn as one: as plain text, with links, or the one that is meant."""
+
+    kind: BlockKind
+    passages: tuple[Passage, ...]
+
+    @property
+    def text(self) -> str:
+        return "\n\n".join(passage.text.strip() for passage in self.passages)
+
+
+@dataclass(frozen=True, slots=True)
+class Bibliography:
+    """A paper's references, and which of them are papers of this corpus: their ids by the entries' places."""
+
+    entries: tuple[Reference, ...]
+    held: Mapping[int, str]
+
+    def entry_of(self, cite: object) -> int | None:
+        """Return the place of the entry that a link in the text leads to, None for no such link."""
+        place = (parse_cite(cite) or (0, 0))[0] - 1
+        return place if 0 <= place < len(self.entries) else None
+
+    def linked(self, references: Sequence[int]) -> tuple[int, ...]:
+        """Return those of a sentence's references that this bibliography has, each once."""
+        known = dict.fromkeys(one for one in references if 0 <= one < len(self.entries))
+        return tuple(known)[:MOST_LINKED]
+
+
+def blocks(passages: Sequence[Passage], cited: Bibliography, meant: str = "") -> Iterator[Block]:
+    """Yield the blocks of a section; `meant` is the id of the passage that the address names.
+
+    What follows each other and is drawn alike is one block: a long paper has few elements.
+    """
+
+    def kind_of(passage: Passage) -> BlockKind:
+        if passage.id == meant:
+            return "meant"
+        return "linked" if any(cited.linked(one.references) for one in passage.sentences) else "plain"
+
+    for kind, run in groupby(passages, key=kind_of):
+        yield Block(kind, tuple(run))
+
+
+def linked_markdown(passages: Sequence[Passage], cited: Bibliography) -> str:
+    """Return passages as Markdown whose only links are the references behind their sentences."""
+    return "\n\n".join(line for passage in passages for line in _paragraphs(passage, cited))
+
+
+def link_id(entry: int, held: Collection[int]) -> str:
+    """Return what the link to an entry is called: its number, and 1 where this corpus has it."""
+    return f"cite-{entry + 1}-{1 if entry in held else 0}"
+
+
+def sections_citing(passages: Sequence[Passage], entry: int) -> tuple[str, ...]:
+    """Return the headings of the sections whose sentences cite an entry, each once, in reading order."""
+    citing = (
+        passage.section[-1].heading if passage.section else "Text"
+        for passage in passages
+        if any(entry in sentence.references for sentence in passage.sentences)
+    )
+    return tuple(dict.fromkeys(citing))
+
+
+def _paragraphs(passage: Passage, cited: Bibliography) -> Iterator[str]:
+    """Yield the paragraphs of a passage: its lines, as they are broken in its text."""
+    pieces = [_piece(passage, index, cited) for index in range(len(passage.sentences))]
+    whole = "".join(pieces) if pieces else escaped(passage.text)
+    yield from (line.strip() for line in whole.split("\n") if line.strip())
+
+
+def _piece(passage: Passage, index: int, cited: Bibliography) -> str:
+    """Return one sentence, its links, and the white space behind it."""
+    sentence = passage.sentences[index]
+    text = passage.text[sentence.start : sentence.end]
+    lines = "\n".join(escaped(line) for line in text.strip().split("\n"))
+    links = "".join(
+        f"[\\[{entry + 1}\\]](#{link_id(entry, cited.held)})" for entry in cited.linked(sentence.references)
+    )
+    behind = "\n" if "\n" in text[len(text.rstrip()) :] else " "
+    return f"{lines}{JOINER if links else ''}{links}{behind}"

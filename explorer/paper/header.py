@@ -1,0 +1,171 @@
+"""The head of the Paper screen: title, authors, where it was published, and what to do with the paper."""
+
+import re
+
+import streamlit as st
+
+from corpus.records import Author, Collection, Paper
+from corpus.wording import counted
+from explorer.app import (
+    ASK,
+    COLLECTION,
+    COMPARE,
+    ComparisonSession,
+    CurrentComparison,
+    Visitor,
+    VisitorSession,
+    current_comparison,
+    set_field,
+)
+from explorer.ask import ask_about
+from explorer.components import row
+from explorer.paper.cite_menu import draw_cite_menu
+from explorer.presenters import affiliations, escaped, one_line, shortened, web_address
+from indexer.uploads.document import is_upload
+
+AUTHORS_SHOWN = 12
+# A collaboration of thousands is a line in the menu, not thousands of links.
+AUTHORS_LINKED = 120
+LONGEST_NAME = 60
+LONGEST_FACT = 200
+SIMILAR_ANCHOR, PAGES_ANCHOR = "similar-papers", "pages"
+# Both ways of naming an arXiv paper, with or without its version.
+_ARXIV_ID = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,3})?")
+
+
+def draw_title(home: Collection, paper: Paper) -> None:
+    """Draw the way back and the title."""
+    with st.container(key="way_back"):
+        if is_upload(paper.id):
+            st.page_link(ASK, label=escaped(home.title), icon=":material/chevron_left:")
+        else:
+            st.page_link(
+                COLLECTION,
+                label=escaped(shortened(home.title, 90)),
+                icon=":material/chevron_left:",
+                query_params={"collection": paper.collection_id},
+            )
+    st.title(escaped(paper.title), anchor=False)
+
+
+def draw_head(
+    home: Collection, visitor: Visitor, paper: Paper, *, has_similar: bool, has_pages: bool
+) -> None:
+    """Draw authors, facts and what to do with the paper."""
+    _draw_authors(paper)
+    _draw_facts(home, paper)
+    _draw_actions(visitor, paper, has_similar=has_similar, has_pages=has_pages)
+
+
+def facts_of(home: Collection, paper: Paper) -> str:
+    """Return where and when a paper was published, in one line, as far as it is known."""
+    pages = f"pp. {paper.pages}" if paper.pages else ""
+    year = str(paper.year or "")
+    says_year = bool(year) and year in paper.venue
+    facts = (paper.venue, "" if says_year else year, pages, home.source, home.licence)
+    return " · ".join(shortened(fact, LONGEST_FACT) for fact in facts if one_line(fact))
+
+
+def external_links(paper: Paper) -> tuple[tuple[str, str], ...]:
+    """Return label and address of the paper's places elsewhere, plain web addresses only."""
+    doi = paper.doi.removeprefix("https://doi.org/")
+    wanted = (
+        ("Anthology" if "aclanthology.org" in paper.url else "Web page", paper.url),
+        ("DOI", f"https://doi.org/{doi}" if doi else ""),
+        ("arXiv", f"https://arxiv.org/abs/{paper.arxiv_id}" if _ARXIV_ID.fullmatch(paper.arxiv_id) else ""),
+        ("PDF at the publisher", paper.pdf_url),
+    )
+    return tuple((label, address) for label, url in wanted if (address := web_address(url)))
+
+
+def named_authors(authors: tuple[Author, ...]) -> tuple[str, ...]:
+    """Return the names of authors that can be seen, each once."""
+    return tuple(dict.fromkeys(author.name for author in authors if one_line(author.name)))
+
+
+def summary_question(paper: Paper) -> str:
+    """Return what is asked to have one paper summarised."""
+    return f"Summarise “{shortened(paper.title, 300)}”."
+
+
+def _draw_authors(paper: Paper) -> None:
+    """Draw each author as the way to their papers in this corpus, which a visitor's own are not part of."""
+    authors = paper.authors
+    names = named_authors(authors)
+    with st.container(key="authors", gap="xxsmall"):
+        if names and is_upload(paper.id):
+            st.markdown(escaped(", ".join(names[:AUTHORS_SHOWN])))
+        elif names:
+            with row("author_links", gap="xxsmall"):
+                _draw_names(names[:AUTHORS_SHOWN])
+                if len(names) > AUTHORS_SHOWN:
+                    _draw_further(names)
+        if places := affiliations(authors):
+            st.caption(escaped(places))
+
+
+def _draw_names(names: tuple[str, ...]) -> None:
+    for name in names:
+        st.page_link(COLLECTION, label=escaped(shortened(name, LONGEST_NAME)), query_params={"author": name})
+
+
+def _draw_further(names: tuple[str, ...]) -> None:
+    menu = st.popover(f"and {len(names) - AUTHORS_SHOWN:,} more", type="tertiary", key="further_authors")
+    with menu, st.container(key="author_links_further", gap="xxsmall", height=320):
+        _draw_names(names[AUTHORS_SHOWN:AUTHORS_LINKED])
+        if (left := len(names) - AUTHORS_LINKED) > 0:
+            st.caption(f"and {left:,} more")
+
+
+def _draw_facts(home: Collection, paper: Paper) -> None:
+    with row("paper_links"):
+        if facts := facts_of(home, paper):
+            st.caption(escaped(facts), width="content")
+        for label, address in external_links(paper):
+            st.link_button(
+                label, address, type="tertiary", icon=":material/open_in_new:", icon_position="right"
+            )
+        draw_cite_menu(paper)
+
+
+def _draw_actions(visitor: Visitor, paper: Paper, *, has_similar: bool, has_pages: bool) -> None:
+    with row("paper_actions"):
+        if st.button("Ask about this paper", type="primary", key="ask_about"):
+            ask_about(visitor, (paper.id,))
+            st.switch_page(ASK, query_params={})
+        if st.button("Summarise", key="summarise"):
+            _summarise(visitor, paper)
+            st.switch_page(ASK, query_params={})
+        if not is_upload(paper.id):
+            _draw_adding(current_comparison(), paper)
+        # On a wide screen the pages stand beside the text; on a phone they come last.
+        if has_pages and visitor.now.narrow:
+            st.markdown(f"[Pages](#{PAGES_ANCHOR})", width="content")
+        if has_similar:
+            st.markdown(f"[Similar papers](#{SIMILAR_ANCHOR})", width="content")
+
+
+def _summarise(visitor: Visitor, paper: Paper) -> None:
+    """Have the paper summarised on the Ask screen, which reads from the question that it is to be one."""
+    ask_about(visitor, (paper.id,))
+    set_field("request_kind", "Auto")
+    visitor.update(VisitorSession.ask, summary_question(paper))
+
+
+def _draw_adding(session: CurrentComparison, paper: Paper) -> None:
+    """Offer to compare the paper with others, or lead to the comparison that it is in."""
+    if session.now.state == "choosing" and paper.id in session.now.papers:
+        st.page_link(
+            COMPARE,
+            label=f"In the comparison: {counted(len(session.now.papers), 'paper')}",
+            icon=":material/check:",
+        )
+    else:
+        st.button(
+            "Add to comparison",
+            key="add_to_comparison",
+            on_click=session.update,
+            args=(ComparisonSession.add_to_chosen, paper.id),
+        )
+    for note in session.now.notes if session.now.state == "choosing" else ():
+        st.caption(escaped(note))

@@ -1,0 +1,130 @@
+"""The Paper screen: one paper, its text by section, its pages, and its place among the others."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from corpus.errors import CorpusError
+from corpus.records import Paper, PaperHits, Passage, Scope
+from corpus.search import similar_papers
+from explorer.app import COLLECTION, PAPER, Library, Visitor, VisitorSession
+from explorer.components import listen
+from explorer.paper.at_a_glance import draw_at_a_glance
+from explorer.paper.bibliography import draw_bibliography
+from explorer.paper.cited_reference import draw_cited_reference
+from explorer.paper.cited_text import Bibliography
+from explorer.paper.header import PAGES_ANCHOR, SIMILAR_ANCHOR, draw_head, draw_title
+from explorer.paper.pages import draw_pages
+from explorer.paper.relatedness import reasons
+from explorer.paper.text import draw_meant, draw_text, place_of
+from explorer.presenters import escaped, short_reference, shortened
+
+SIMILAR = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A paper as the address names it: its passages, the one that is meant, and in it the sentence."""
+
+    paper: Paper
+    passages: tuple[Passage, ...]
+    cited: Bibliography
+    pdf: Path | None
+    meant: Passage | None
+    sentence: int | None
+
+    @property
+    def above(self) -> Passage | None:
+        """Return the passage that is shown above the text; the abstract stands there anyway."""
+        return self.meant if self.meant and self.meant.kind != "abstract" else None
+
+
+def render_paper(library: Library, visitor: Visitor) -> None:
+    """Draw the paper that the address names."""
+    visitor.update(VisitorSession.read_paper, read=True)
+    address = {name: st.query_params.get(name, "") for name in ("id", "passage", "sentence")}
+    try:
+        opened = _open(library, address)
+    except CorpusError:
+        _draw_unknown()
+        return
+    heard = listen("paper_listener", narrow=visitor.now.narrow, address=address)
+    visitor.update(VisitorSession.measure, narrow=heard.narrow)
+    _draw_paper(library, visitor, opened)
+    if opened.cited.entries:
+        draw_cited_reference(visitor, opened.paper, opened.passages, opened.cited)
+    if opened.meant:
+        # Whoever comes from a link on this very page is looking at another place of it.
+        place = place_of("meant" if opened.above else "abstract", opened.meant, opened.sentence)
+        listen("place_listener", narrow=visitor.now.narrow, show=f"marked_sentence_{place}", to_top=False)
+
+
+def meant_passage(
+    passages: tuple[Passage, ...], number: str, sentence: str
+) -> tuple[Passage | None, int | None]:
+    """Return the passage and sentence that an address names, None for what it does not or wrongly names."""
+    wanted = int(number) if number.isdecimal() and len(number) < 7 else -1
+    passage = next((one for one in passages if one.number == wanted), None)
+    if passage is None or not (sentence.isdecimal() and len(sentence) < 7):
+        return passage, None
+    return passage, int(sentence) if int(sentence) < len(passage.sentences) else None
+
+
+def _open(library: Library, address: dict[str, str]) -> Opened:
+    """Return what the address names; raises CorpusError where this corpus has no such paper."""
+    paper = library.corpus.paper(address["id"])
+    passages = library.corpus.passages(paper.id)
+    meant, sentence = meant_passage(passages, address["passage"], address["sentence"])
+    held = {link.reference: link.cited for link in library.corpus.links.from_paper(paper.id)}
+    cited = Bibliography(library.corpus.references(paper.id), held)
+    return Opened(paper, passages, cited, library.pdf_path(paper.pdf_sha256), meant, sentence)
+
+
+def _draw_unknown() -> None:
+    with st.container(key="reading_unknown"):
+        st.title("There is no such paper here", anchor=False)
+        st.markdown("The address names a paper that this corpus does not hold. It may have been removed.")
+        if st.button("Go to the collection", type="primary", key="to_collection"):
+            st.switch_page(COLLECTION)
+
+
+def _draw_paper(library: Library, visitor: Visitor, opened: Opened) -> None:
+    """Draw the head over two columns: the text, and its pages or, where there are none, what is similar."""
+    paper, above = opened.paper, opened.above
+    home = library.corpus.collection(paper.collection_id)
+    draw_title(home, paper)
+    if above and visitor.now.narrow:
+        # On a phone what the reader came for stands right below the title.
+        draw_meant(above, opened.sentence)
+    found = similar_papers(library.corpus, opened.passages[0], Scope(), SIMILAR) if opened.passages else ()
+    why = reasons(library.corpus, paper, [one.paper for one in found])
+    draw_head(home, visitor, paper, has_similar=bool(found), has_pages=opened.pdf is not None)
+    text, side = st.columns([0.56, 0.44] if opened.pdf else [0.66, 0.34], gap="large")
+    with text:
+        if above and not visitor.now.narrow:
+            draw_meant(above, opened.sentence)
+        draw_at_a_glance(paper)
+        draw_text(paper, opened.passages, opened.cited, opened.meant, opened.sentence)
+        draw_bibliography(library, paper, opened.cited)
+    with side:
+        if opened.pdf:
+            if visitor.now.narrow:
+                st.subheader("Pages", anchor=PAGES_ANCHOR)
+            draw_pages(opened.pdf, paper, opened.meant, opened.sentence)
+    with text if opened.pdf else side:
+        _draw_similar(found, why)
+
+
+def _draw_similar(found: tuple[PaperHits, ...], why: Mapping[str, str]) -> None:
+    """Draw similar papers, each with what it shares with this one."""
+    if not found:
+        return
+    st.subheader("Similar papers", anchor=SIMILAR_ANCHOR)
+    with st.container(key="similar", gap="xsmall"):
+        for one in found:
+            label = escaped(shortened(short_reference(one.paper), 140))
+            if reason := why.get(one.paper.id, ""):
+                label = f"{label} :gray[{escaped(reason)}]"
+            st.page_link(PAPER, label=label, query_params={"id": one.paper.id})

@@ -1,0 +1,224 @@
+"""The citations of an answer in reading order, what each leads to, and what checking found. No Streamlit."""
+
+import re
+from dataclasses import dataclass
+from typing import Protocol
+
+from assistant.checking import hold_back, is_weak, normalise_labels
+from assistant.records import Answer, AnswerSentence, Citation, Evidence, LabelledPaper
+from assistant.wording import PROBLEMS
+from corpus.records import Box, Paper, PaperHits, Passage
+from corpus.wording import counted
+from explorer.presenters.safe_text import label_offsets
+
+CONTEXT = 190
+
+_CITE = re.compile(r"(\d{1,4})-(\d{1,4})")
+
+
+class Checked(Protocol):
+    """What has a checked answer and the papers it cites: a turn, or a comparison."""
+
+    @property
+    def answer(self) -> Answer: ...
+
+    @property
+    def evidence(self) -> Evidence: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a citation leads to: a passage of a paper, and in it the sentence that supports the claim.
+
+    `citation` is None while the answer is still being written: nothing has been checked yet.
+    """
+
+    number: int
+    count: int
+    label: int
+    paper: Paper
+    passage: Passage
+    sentence: int | None
+    citation: Citation | None
+
+    @property
+    def is_supported_by_no_sentence(self) -> bool:
+        """Return True if the claim was checked and no one sentence of the passage supports it."""
+        return self.citation is not None and self.sentence is None
+
+
+@dataclass(frozen=True, slots=True)
+class PassageParts:
+    """A passage cut round one of its sentences."""
+
+    before: str
+    sentence: str
+    after: str
+
+
+def parse_cite(identifier: object) -> tuple[int, int] | None:
+    """Return turn and number of a citation link's id, None for anything else."""
+    found = _CITE.fullmatch(identifier) if isinstance(identifier, str) else None
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def known_labels(checked: Checked) -> frozenset[int]:
+    """Return the labels that can be followed: those of papers with a passage."""
+    return frozenset(paper.label for paper in checked.evidence.papers if paper.passages)
+
+
+def sources(checked: Checked) -> tuple[Source, ...]:
+    """Return what each citation of an answer leads to, in the order its links are numbered."""
+    found = label_offsets(checked.answer.text, known_labels(checked))
+    return tuple(
+        _source(checked, number, len(found), label, offset)
+        for number, (label, offset) in enumerate(found, start=1)
+    )
+
+
+def draft_source(text: str, papers: tuple[PaperHits, ...], number: int) -> Source | None:
+    """Return what citation `number` of an unfinished draft leads to: the paper's best passage so far."""
+    shown, known = shown_draft(text, papers)
+    found = label_offsets(shown, known)
+    if not 1 <= number <= len(found):
+        return None
+    label = found[number - 1][0]
+    best = papers[label - 1]
+    return Source(number, len(found), label, best.paper, best.hits[0].passage, None, None)
+
+
+def shown_draft(text: str, papers: tuple[PaperHits, ...]) -> tuple[str, frozenset[int]]:
+    """Return what may be shown of an unfinished draft, labels in their one form, and the known labels."""
+    known = frozenset(range(1, len(papers) + 1))
+    return normalise_labels(hold_back(text)[0], known).text, known
+
+
+def first_number(found: tuple[Source, ...], label: int) -> int | None:
+    """Return the number of the first citation of a paper."""
+    return next((source.number for source in found if source.label == label), None)
+
+
+def cut_passage(passage: Passage, sentence: int | None) -> PassageParts:
+    """Return a passage in three parts, the middle one empty when no sentence is meant."""
+    if sentence is None or not 0 <= sentence < len(passage.sentences):
+        return PassageParts(passage.text.strip(), "", "")
+    span = passage.sentences[sentence]
+    return PassageParts(
+        passage.text[: span.start].strip(),
+        passage.text[span.start : span.end].strip(),
+        passage.text[span.end :].strip(),
+    )
+
+
+def shorter_context(parts: PassageParts) -> PassageParts:
+    """Return the parts with as much before and after the sentence as is needed to understand it."""
+    if not parts.sentence:
+        return parts
+    before, after = parts.before, parts.after
+    if len(before) > CONTEXT:
+        before = f"… {before[-CONTEXT:].partition(' ')[2]}"
+    if len(after) > CONTEXT:
+        after = f"{after[:CONTEXT].rpartition(' ')[0]} …"
+    return PassageParts(before, parts.sentence, after)
+
+
+def passage_boxes(passage: Passage, sentence: int | None) -> tuple[Box, ...]:
+    """Return the boxes of one sentence, or of the whole passage."""
+    if sentence is not None and 0 <= sentence < len(passage.sentences):
+        return passage.sentences[sentence].boxes
+    return tuple(box for one in passage.sentences for box in one.boxes)
+
+
+def passage_page(passage: Passage, sentence: int | None) -> int | None:
+    """Return the page that a sentence begins on, or the passage's first page."""
+    boxes = passage_boxes(passage, sentence)
+    return boxes[0].page if boxes else passage.page
+
+
+def passage_place(passage: Passage, sentence: int | None) -> str:
+    """Return where a passage stands: its section path and page, as far as they are known."""
+    page = passage_page(passage, sentence)
+    section = passage.section_path or ("Abstract" if passage.kind == "abstract" else "")
+    return ", ".join(part for part in (section, f"p. {page}" if page else "") if part)
+
+
+def _source(checked: Checked, number: int, count: int, label: int, offset: int) -> Source:
+    labelled = checked.evidence.paper(label)
+    assert labelled is not None, "label_offsets returns known labels only"
+    citation = _citation_at(checked.answer, label, offset)
+    passage = _passage(labelled, citation.passage_id if citation else "")
+    return Source(
+        number, count, label, labelled.paper, passage, citation.sentence if citation else None, citation
+    )
+
+
+def _citation_at(answer: Answer, label: int, offset: int) -> Citation | None:
+    for sentence in answer.sentences:
+        if sentence.start <= offset < sentence.end:
+            return next((one for one in sentence.citations if one.label == label), None)
+    return None
+
+
+def _passage(labelled: LabelledPaper, passage_id: str) -> Passage:
+    return next((one for one in labelled.passages if one.id == passage_id), labelled.passages[0])
+
+
+def format_problems(answer: Answer) -> str:
+    """Return what was wrong with the reply, "" where nothing was."""
+    if not answer.problems:
+        return ""
+    words = [PROBLEMS[problem] for problem in answer.problems]
+    return " ".join([*words, "The reply as it was received is under Trail, “What was sent”."])
+
+
+def uncited(answer: Answer) -> tuple[AnswerSentence, ...]:
+    """Return the sentences that make a claim and cite nothing.
+
+    Answers of a time before claims were told from other sentences have nothing counted: there each counts.
+    """
+    if answer.citation_recall is None:
+        return tuple(one for one in answer.sentences if not one.citations)
+    return tuple(one for one in answer.sentences if one.needs_citation)
+
+
+def uncited_ends(answer: Answer) -> tuple[int, ...]:
+    """Return where the sentences end that make a claim and cite nothing."""
+    return tuple(
+        sentence.start + len(answer.text[sentence.start : sentence.end].rstrip())
+        for sentence in uncited(answer)
+    )
+
+
+def weak_numbers(checked: Checked) -> tuple[int, ...]:
+    """Return, for each sentence that what it cites hardly supports, the number of its first citation."""
+    found = sources(checked)
+    weak = [one for one in checked.answer.sentences if is_weak(one)]
+    firsts = (
+        next((source.number for source in found if source.citation in one.citations), None) for one in weak
+    )
+    return tuple(number for number in firsts if number is not None)
+
+
+def format_weak(count: int) -> str:
+    return f"{counted(count, 'sentence')} {'is' if count == 1 else 'are'} only weakly supported"
+
+
+def format_uncited(count: int) -> str:
+    return f"{counted(count, 'sentence')} {'makes' if count == 1 else 'make'} a claim without a citation"
+
+
+def format_claims(answer: Answer) -> str:
+    """Return how many claims and citations hold, "" where they were not counted (ALCE, section 4)."""
+    parts = []
+    claims = [one for one in answer.sentences if one.labels or one.unknown_labels or one.needs_citation]
+    if answer.citation_recall is not None and claims:
+        held = round(answer.citation_recall * len(claims))
+        is_one = 1 in (held, len(claims))
+        verb = "is supported by what it cites" if is_one else "are supported by what they cite"
+        parts.append(f"{held} of {counted(len(claims), 'claim')} {verb}")
+    citations = sum(len(one.citations) + len(one.unknown_labels) for one in claims)
+    if answer.citation_precision is not None and citations:
+        useful = round(answer.citation_precision * citations)
+        verb = "is" if 1 in (useful, citations) else "are"
+        parts.append(f"{useful} of {counted(citations, 'citation')} {verb} needed for that")
+    return " · ".join(parts)

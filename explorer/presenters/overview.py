@@ -1,0 +1,72 @@
+"""What papers are about, in figures: fields by year, frequent topics, the most cited. No Streamlit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from corpus.records import Scope, TopicKind
+from corpus.store import Corpus
+from explorer.presenters.topics import topic_name
+
+FIELDS_SHOWN = 6
+TOPICS_SHOWN = 5
+CITED_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class FieldYears:
+    """The most frequent fields with their papers by year; papers without a year are left out."""
+
+    rows: tuple[tuple[str, Mapping[int, int]], ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.rows)
+
+    @property
+    def years(self) -> tuple[int, ...]:
+        return tuple(sorted({year for _, years in self.rows for year in years}))
+
+    @property
+    def most(self) -> int:
+        """Return the papers of the field and year that has most."""
+        return max((papers for _, years in self.rows for papers in years.values()), default=0)
+
+    @property
+    def in_words(self) -> str:
+        """Return the figures for those who do not see the chart."""
+        said = "; ".join(f"{name}, {sum(years.values()):,}" for name, years in self.rows)
+        return f"Papers by field and year. The most frequent fields: {said}."
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The figures; topics by their keys and papers by their ids, each with a number of papers."""
+
+    fields: FieldYears
+    tasks: tuple[tuple[str, int], ...]
+    methods: tuple[tuple[str, int], ...]
+    most_cited: tuple[tuple[str, int], ...]
+
+    @property
+    def tells_who_is_cited(self) -> bool:
+        """Return True if some papers are cited more than others: one citation each says nothing."""
+        return any(number > 1 for _, number in self.most_cited)
+
+
+def overview_of(corpus: Corpus, scope: Scope) -> Overview:
+    """Return the figures of the papers in `scope`."""
+    counts = corpus.statistics.topic_counts(scope)
+    by_year = corpus.statistics.topic_year_counts(scope, "field", FIELDS_SHOWN)
+    fields = tuple((topic_name(key), years) for key, years in by_year.items() if years)
+    return Overview(
+        FieldYears(fields),
+        _most_frequent(counts, "task"),
+        _most_frequent(counts, "method"),
+        corpus.statistics.most_cited(scope, CITED_SHOWN),
+    )
+
+
+def _most_frequent(counts: Mapping[str, int], kind: TopicKind) -> tuple[tuple[str, int], ...]:
+    found = ((key, papers) for key, papers in counts.items() if key.startswith(f"{kind}:"))
+    return tuple(islice((entry for entry in found if topic_name(entry[0])), TOPICS_SHOWN))

@@ -1,0 +1,148 @@
+"""Text of papers and models made harmless for Markdown: the one way it may reach st.markdown or a label.
+
+Everything is escaped; then only paragraphs, lists, bold, italics and links to this answer's own citations
+are put back. What Streamlit draws after parsing (addresses, e-mail, emoji and icon codes) is broken by a
+joiner that is not seen, because escaping does not reach it.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Set
+from itertools import count, pairwise
+
+from corpus.language import stem
+from corpus.text import UNSEEN, one_line, shortened
+
+__all__ = [
+    "answer_markdown",
+    "escaped",
+    "label_offsets",
+    "marked_terms",
+    "one_line",
+    "shortened",
+    "web_address",
+]
+
+JOINER = "\u2060"
+UNCITED_MARK = "†"
+
+_MARK = "\ue000"
+_ADDRESS_OR_CODE = re.compile(r":(?=\S)|@(?=[\w-]+\.[\w-])|www(?=\.)", re.IGNORECASE)
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_LABEL = re.compile(r"\[(?P<label>\d{1,3})\]")
+_TOKEN = re.compile(
+    rf"(?P<mark>{_MARK})"
+    rf"|{_LABEL.pattern}"
+    r"|\*\*(?P<strong>[^\s*](?:[^*\n]*[^\s*])?)\*\*"
+    r"|(?<![\w*])\*(?P<emphasis>[^\s*](?:[^*\n]*[^\s*])?)\*(?![\w*])"
+)
+_BULLET = re.compile(r"\s*[-*•]\s+(?=\S)")
+_NUMBERED = re.compile(r"\s*(\d{1,3})[.)]\s+(?=\S)")
+_HEADING = re.compile(r"\s*#{1,6}\s+(?=\S)")
+
+
+def escaped(text: str) -> str:
+    """Return `text` as Markdown that shows exactly it, on one line; also for labels of widgets."""
+    return _escaped(one_line(text))
+
+
+def answer_markdown(
+    text: str, message: int, known: Set[int], uncited_ends: Collection[int] = (), *, linked: bool = True
+) -> str:
+    """Return an answer as Markdown whose only links are the labels of `known` papers.
+
+    The k-th known label of the text links to `#cite-<message>-<k>`. `uncited_ends` are offsets into the
+    text behind which the sign for a sentence without a citation is put.
+    """
+    numbers = count(1)
+
+    def link(label: int) -> str:
+        if label not in known or not linked:
+            return _escaped(f"[{label}]")
+        return f"[\\[{label}\\]](#cite-{message}-{next(numbers)})"
+
+    lines = _with_marks(text, uncited_ends).split("\n")
+    return "\n".join(_blocks(lines, link))
+
+
+def label_offsets(text: str, known: Set[int]) -> tuple[tuple[int, int], ...]:
+    """Return (label, offset) of every known label in the order `answer_markdown` numbers them."""
+    found = ((int(match["label"]), match.start()) for match in _LABEL.finditer(text))
+    return tuple((label, offset) for label, offset in found if label in known)
+
+
+def marked_terms(text: str, terms: Set[str]) -> str:
+    """Return `text` on one line as Markdown with the words whose stem is in `terms` in bold."""
+    pieces = re.split(r"(\w+)", _joined(one_line(text)))
+    return "".join(
+        f"**{piece}**" if stem(piece.lower()) in terms else _PUNCTUATION.sub(r"\\\1", piece)
+        for piece in pieces
+    )
+
+
+def web_address(url: str) -> str | None:
+    """Return `url` where it is a plain http(s) address that may become a link, else None."""
+    url = url.strip()
+    return url if re.fullmatch(r"https?://[\w.-]+(?::\d+)?(?:[/?#][^\s<>\"'`\\^{}|]*)?", url) else None
+
+
+def _escaped(text: str) -> str:
+    return _PUNCTUATION.sub(r"\\\1", _joined(text))
+
+
+def _joined(text: str) -> str:
+    """Return the text without unseen characters of its own, and with ours inside addresses and codes."""
+    return _ADDRESS_OR_CODE.sub(lambda found: found[0] + JOINER, UNSEEN.sub("", text).replace("\t", " "))
+
+
+def _with_marks(text: str, ends: Collection[int]) -> str:
+    """Return the text with a sign of ours at `ends`; one that was in it before becomes a space."""
+    cuts = [0, *sorted(ends), len(text)]
+    pieces = [text[start:end].replace(_MARK, " ") for start, end in pairwise(cuts)]
+    return _MARK.join(pieces)
+
+
+def _blocks(lines: list[str], link: Callable[[int], str]) -> Iterator[str]:
+    """Yield Markdown lines; a blank line stands where the kind of block changes."""
+    previous = ""
+    for line in lines:
+        kind, start, content = _kind(line)
+        if kind != previous or kind == "heading":
+            yield ""
+        previous = kind
+        if kind:
+            drawn = _inline(content, link).strip()
+            bold = kind == "heading" and "*" not in content and drawn
+            yield start + (f"**{drawn}**" if bold else drawn)
+
+
+def _kind(line: str) -> tuple[str, str, str]:
+    """Return kind of a line ("" when blank), what it starts with in Markdown, and its content."""
+    if not UNSEEN.sub("", line.replace(_MARK, " ")).strip():
+        return "", "", ""
+    if found := _BULLET.match(line):
+        return "bullet", "- ", line[found.end() :]
+    if found := _NUMBERED.match(line):
+        return "numbered", f"{int(found[1])}. ", line[found.end() :]
+    if found := _HEADING.match(line):
+        return "heading", "", line[found.end() :]
+    return "text", "", line
+
+
+def _inline(text: str, link: Callable[[int], str]) -> str:
+    parts, position = [], 0
+    for found in _TOKEN.finditer(text):
+        parts.append(_escaped(text[position : found.start()]))
+        parts.append(_token(found, link))
+        position = found.end()
+    parts.append(_escaped(text[position:]))
+    return "".join(parts)
+
+
+def _token(found: re.Match[str], link: Callable[[int], str]) -> str:
+    if found["mark"]:
+        return f":gray[{UNCITED_MARK}]"
+    if found["label"]:
+        return link(int(found["label"]))
+    if found["strong"]:
+        return f"**{_inline(found['strong'], link)}**"
+    return f"*{_inline(found['emphasis'], link)}*"

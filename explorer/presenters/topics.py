@@ -1,0 +1,149 @@
+"""What papers are about and where they appeared, as facets: plain words and counts. No Streamlit."""
+
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Literal, get_args
+
+from corpus.records import Scope, Topic, TopicKind, parse_topic_key
+from explorer.presenters.safe_text import one_line, shortened
+
+FacetKind = TopicKind | Literal["venue"]
+
+KINDS: tuple[TopicKind, ...] = get_args(TopicKind)
+TOPIC_KIND_NAMES: dict[TopicKind, str] = {
+    "field": "Field",
+    "task": "Task",
+    "method": "Method",
+    "dataset": "Data set",
+    "metric": "Metric",
+}
+MOST_CHOSEN = 20
+# What a menu is sent at most; a name that is rarer is found by searching.
+MOST_OFFERED = 250
+LONGEST_NAME = 60
+LONGEST_VENUE = 70
+LONGEST_AUTHOR = 200
+
+TopicCounts = Mapping[str, int]
+VENUE: Literal["venue"] = "venue"
+VENUE_NAME = "Venue"
+
+
+@dataclass(frozen=True, slots=True)
+class FacetValue:
+    """A topic or venue that can be chosen, and how many papers would be listed with it."""
+
+    key: str
+    name: str
+    papers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """Topics of one kind, or venues: those that can be chosen, the most frequent first, and those chosen."""
+
+    kind: FacetKind
+    values: tuple[FacetValue, ...]
+    chosen: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return VENUE_NAME if self.kind == "venue" else TOPIC_KIND_NAMES[self.kind]
+
+    def first_keys(self, count: int) -> tuple[str, ...]:
+        """Return the keys of `count` values: those chosen, even if they are more, and the most frequent."""
+        others = [value.key for value in self.values if value.key not in self.chosen]
+        shown = {*self.chosen, *others[: max(0, count - len(self.chosen))]}
+        return tuple(value.key for value in self.values if value.key in shown)
+
+
+def known_topics(keys: Iterable[str], vocabulary: Container[str]) -> tuple[str, ...]:
+    """Return those of some keys from an address that a corpus has, each once."""
+    known = dict.fromkeys(key for key in keys if key in vocabulary and _is_key(key))
+    return tuple(known)[:MOST_CHOSEN]
+
+
+def facets_of(
+    scope: Scope, counts: TopicCounts, widened: Callable[[Scope], TopicCounts]
+) -> tuple[Facet, ...]:
+    """Return the facets that occur in `scope`, where `counts` says how many papers have each topic.
+
+    Topics of one kind are alternatives, so a kind that has a chosen one is counted by `widened`, in the scope
+    without that kind's topics.
+    """
+    found = []
+    for kind in KINDS:
+        chosen = of_kind(scope.topics, kind)
+        others = replace(scope, topics=tuple(key for key in scope.topics if key not in chosen))
+        values = _values(kind, widened(others) if chosen else counts, chosen)
+        if values:
+            found.append(Facet(kind, values, chosen))
+    return tuple(found)
+
+
+def venue_facet(
+    scope: Scope, counts: TopicCounts, widened: Callable[[Scope], TopicCounts]
+) -> tuple[Facet, ...]:
+    """Return the facet of venues, none where there is nothing to choose; counted as kinds of topics are."""
+    chosen = scope.venues
+    found = widened(replace(scope, venues=())) if chosen else counts
+    named = [venue for venue in found if one_line(venue)][:MOST_OFFERED]
+    named += [venue for venue in chosen if venue not in named]
+    if len(named) < 2 and not chosen:
+        return ()
+    values = tuple(FacetValue(venue, venue_name(venue), found.get(venue, 0)) for venue in named)
+    return (Facet(VENUE, values, chosen),)
+
+
+def known_venues(named: Iterable[str], vocabulary: Container[str]) -> tuple[str, ...]:
+    """Return those of some venues from an address that a corpus has, each once."""
+    return tuple(dict.fromkeys(one for one in named if one in vocabulary and one_line(one)))[:MOST_CHOSEN]
+
+
+def named_authors(named: Iterable[str]) -> tuple[str, ...]:
+    """Return the authors that an address names, each once; whether there are such, the list will show."""
+    kept = dict.fromkeys(one for one in named if one_line(one) and len(one) <= LONGEST_AUTHOR)
+    return tuple(kept)[:MOST_CHOSEN]
+
+
+def of_kind(topics: Iterable[str], kind: TopicKind) -> tuple[str, ...]:
+    """Return those of some topics' keys that are of one kind."""
+    return tuple(key for key in topics if parse_topic_key(key)[0] == kind)
+
+
+def topic_name(key: str) -> str:
+    """Return a topic's own name; not yet safe for Markdown."""
+    return shortened(parse_topic_key(key)[1], LONGEST_NAME)
+
+
+def venue_name(venue: str) -> str:
+    """Return a venue as it is shown; not yet safe for Markdown."""
+    return shortened(venue, LONGEST_VENUE)
+
+
+def topic_label(key: str) -> str:
+    """Return a topic with its kind: "Task: question answering"; not yet safe for Markdown."""
+    return f"{TOPIC_KIND_NAMES[parse_topic_key(key)[0]]}: {topic_name(key)}"
+
+
+def by_kind(topics: Iterable[Topic]) -> dict[TopicKind, list[Topic]]:
+    """Return a paper's topics by their kinds, in the order in which kinds are named."""
+    listed = tuple(topics)
+    grouped = {kind: [topic for topic in listed if topic.kind == kind] for kind in KINDS}
+    return {kind: found for kind, found in grouped.items() if found}
+
+
+def _values(kind: TopicKind, counts: TopicCounts, chosen: Sequence[str]) -> tuple[FacetValue, ...]:
+    mine = list(islice((key for key in counts if key.startswith(f"{kind}:")), MOST_OFFERED))
+    mine += [key for key in chosen if key not in mine]
+    named = ((key, topic_name(key)) for key in mine if _is_key(key))
+    return tuple(FacetValue(key, name, counts.get(key, 0)) for key, name in named)
+
+
+def _is_key(key: str) -> bool:
+    """Return True if a key is a topic's, with a name that can be seen."""
+    try:
+        return bool(one_line(parse_topic_key(key)[1]))
+    except ValueError:
+        return False

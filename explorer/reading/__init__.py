@@ -1,1 +1,0 @@
-"""The Paper screen: one paper, what it is about, its text, its pages and its place among others."""

@@ -1,0 +1,19 @@
+"""The dialog of documents that a visitor brings."""
+
+from explorer.uploads.choosing import draw_not_stored, draw_upload_first_visit, draw_upload_scope, look_in
+from explorer.uploads.dialog import draw_documents
+from explorer.uploads.visit import (
+    ask_collection,
+    ask_place_of,
+    ask_uploads,
+    documents_of_visit,
+    library_asked,
+    library_of_paper,
+)
+from explorer.uploads.wording import not_searched
+
+__all__ = [
+    "ask_collection", "ask_place_of", "ask_uploads", "documents_of_visit", "draw_documents",
+    "draw_not_stored", "draw_upload_first_visit", "draw_upload_scope", "library_asked",
+    "library_of_paper", "look_in", "not_searched"
+]  # fmt: skip

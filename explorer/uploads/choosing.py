@@ -1,0 +1,87 @@
+"""Where to look, where there are own documents: in the collection, or in these, and in which of them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+import streamlit as st
+
+from corpus.records import Scope
+from explorer.app import Library, Visitor, field_value, has_field, set_field
+from explorer.components import action, row
+from explorer.presenters import escaped, shortened
+from explorer.uploads.dialog import how_many_ready, open_documents
+from explorer.uploads.visit import ask_collection, ask_uploads
+from explorer.uploads.wording import NOT_STORED, places_of
+
+LabelVisibility = Literal["visible", "collapsed"]
+
+
+@contextmanager
+def look_in(visitor: Visitor) -> Iterator[LabelVisibility]:
+    """Draw the way to the visitor's documents beside what is drawn within: the choice of where to look.
+
+    Where there are some, the choice between them and the collection stands above, with the label of both:
+    what is drawn within shows its own label as the value says.
+    """
+    ready = how_many_ready()
+    if ready:
+        _draw_place(visitor, ready)
+    with row("look_in", align="bottom"):
+        yield "collapsed" if ready else "visible"
+        label = "Add or remove" if ready else "Your documents"
+        action(label, "open_documents", open_documents, visitor, icon=":material/upload_file:")
+
+
+def _draw_place(visitor: Visitor, ready: int) -> None:
+    places = places_of(ready)
+    # The key follows the place: a question about a paper may have changed it.
+    key = f"place_{int(visitor.now.is_private)}_{ready}"
+    st.segmented_control(
+        "Look in",
+        places,
+        default=places[visitor.now.is_private],
+        required=True,
+        key=key,
+        disabled=bool(visitor.now.job_id),
+        on_change=_choose,
+        args=(visitor, key, places),
+    )
+
+
+def _choose(visitor: Visitor, key: str, places: tuple[str, str]) -> None:
+    if field_value(key) == places[1]:
+        ask_uploads(visitor)
+    else:
+        ask_collection(visitor)
+
+
+def draw_upload_scope(library: Library, visitor: Visitor) -> Scope:
+    """Draw the chips of the documents; return the scope of those that are chosen, all where none is."""
+    titles = {paper.id: shortened(paper.title, 60) for paper in library.corpus.papers()}
+    if visitor.now.asked_about and not has_field("scope_documents"):
+        set_field("scope_documents", [one for one in visitor.now.asked_about if one in titles])
+    with look_in(visitor) as labelled:
+        chosen = st.multiselect(
+            "Look in",
+            list(titles),
+            format_func=lambda one: titles.get(one, one),
+            placeholder="All your documents",
+            key="scope_documents",
+            persist_state="session",
+            label_visibility=labelled,
+        )
+    return Scope(papers=tuple(chosen))
+
+
+def draw_upload_first_visit(library: Library) -> None:
+    """Say what is asked, where nothing has been asked of it yet."""
+    papers = library.corpus.papers()
+    st.title("Ask your documents" if len(papers) > 1 else "Ask your document", anchor=False)
+    st.markdown("\n".join(f"- {escaped(shortened(paper.title, 140))}" for paper in papers))
+    st.markdown("Every sentence of an answer leads to the passage that carries it.")
+
+
+def draw_not_stored() -> None:
+    """Say that the conversation is in no store."""
+    st.caption(NOT_STORED)

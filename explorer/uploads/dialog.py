@@ -1,0 +1,262 @@
+"""The dialog in which a visitor brings documents, sees what each gave, and removes them."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from explorer.app import (
+    PAPER,
+    Library,
+    Visitor,
+    VisitorSession,
+    admitted,
+    current_caller,
+    current_session,
+    current_visitor,
+    documents_limit,
+    field_value,
+    set_field,
+)
+from explorer.components import action, row
+from explorer.jobs import TooSoonError
+from explorer.presenters import escaped, one_line, shortened
+from explorer.uploads.visit import (
+    ask_uploads,
+    begin_documents,
+    documents_of_visit,
+    ends_conversation,
+    remove_document,
+)
+from explorer.uploads.wording import (
+    LIMITS_SAID,
+    facts_of,
+    progress_of,
+    remarks_of,
+    removal_of,
+    where_passages_go,
+)
+from indexer.uploads.document import KINDS, DocumentError, shown_name
+from indexer.uploads.sandbox import LIMITS
+from indexer.uploads.session import UploadedDocument, UploadSession
+
+POLL_SECONDS = 0.5
+LONGEST_ADDRESS = 2_000
+MOST_REFUSALS = 12
+
+
+def open_documents(visitor: Visitor) -> None:
+    """Have the dialog drawn, and no drawer beside it."""
+    visitor.update(VisitorSession.open_documents)
+    if uploads := documents_of_visit():
+        uploads.refused, uploads.removing = (), None
+
+
+def draw_documents(library: Library, visitor: Visitor) -> None:
+    """Draw the dialog, if it is open."""
+    drawn = _standing(visitor)
+    dismissed = visitor.updating(VisitorSession.close_documents)
+
+    @st.dialog("Your documents", width="medium", on_dismiss=dismissed)
+    def dialog() -> None:
+        with st.container(key="own_documents", gap="small"):
+            _draw_panel(library, visitor, drawn)
+
+    if visitor.now.documents_open:
+        dialog()
+    elif drawn.is_reading:
+        st.fragment(_await_documents, run_every=POLL_SECONDS)(visitor, drawn)
+
+
+def _await_documents(visitor: Visitor, drawn: "_Standing") -> None:
+    """Have the screen tell of documents that became ready after the dialog was left."""
+    if _standing(visitor) != drawn:
+        st.rerun()
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """How the documents stand, as far as the rest of the screen tells of them."""
+
+    is_private: bool
+    ready: tuple[int, ...]
+    is_reading: bool
+
+
+def _standing(visitor: Visitor) -> _Standing:
+    uploads = documents_of_visit()
+    ready = tuple(one.number for one in uploads.ready()) if uploads else ()
+    return _Standing(visitor.now.is_private, ready, uploads is not None and uploads.is_reading())
+
+
+def _draw_panel(library: Library, visitor: Visitor, drawn: _Standing) -> None:
+    try:
+        uploads = begin_documents(library)
+    except DocumentError as error:
+        st.markdown(escaped(str(error)))
+        return
+    st.caption(LIMITS_SAID)
+    st.caption(escaped(where_passages_go(str(field_value("writer", "")), library.settings)))
+    _draw_bringing(uploads)
+    every = POLL_SECONDS if uploads.is_reading() else None
+    st.fragment(_draw_list, run_every=every)(visitor, uploads, drawn)
+
+
+def _draw_bringing(uploads: UploadSession) -> None:
+    """Draw the field for files, without a list of its own, and the one for an address.
+
+    The field is never another while the dialog is open: what is on its way to one that is gone is lost.
+    """
+    key = "own_files"
+    st.file_uploader(
+        "PDF, Word, Markdown or plain text",
+        type=[kind.removeprefix(".") for kind in KINDS],
+        accept_multiple_files=True,
+        max_upload_size=LIMITS.most_bytes // 2**20,
+        key=key,
+        on_change=take_files,
+        args=(uploads, key),
+    )
+    # What came in while the fragment was drawn anew the field itself has not reported.
+    take_files(uploads, key)
+    with st.form("own_address_form", border=False):
+        field, button = st.columns([0.8, 0.2], vertical_alignment="bottom", gap="small")
+        field.text_input(
+            "Or a web address",
+            key="own_address",
+            max_chars=LONGEST_ADDRESS,
+            placeholder="https://arxiv.org/abs/2203.10244",
+        )
+        with button:
+            st.form_submit_button(
+                "Read it", key="read_address", width="stretch", on_click=take_address, args=(uploads,)
+            )
+    # The field does not tell of a file that the server would not take.
+    st.fragment(_draw_refusals, run_every=POLL_SECONDS)(uploads)
+
+
+def _draw_refusals(uploads: UploadSession) -> None:
+    if said := admitted.take_refusal(current_session()):
+        uploads.refused = (*uploads.refused, said)[-MOST_REFUSALS:]
+    for number, refusal in enumerate(uploads.refused):
+        _draw_plain(f"own_refused_{number}", refusal, ":material/info:")
+
+
+def take_files(uploads: UploadSession, key: str) -> None:
+    """Begin to read the files that were not here before; one that is refused costs no other."""
+    refused = list(uploads.refused)
+    for file in field_value(key) or ():
+        if file.file_id in uploads.seen:
+            continue
+        uploads.seen.add(file.file_id)
+        try:
+            documents_limit().take(current_caller(current_visitor()))
+            uploads.add_file(file.name, file.getvalue())
+        except TooSoonError as error:
+            refused.append(f"{shown_name(file.name)} was left out: {error}")
+        except DocumentError as error:
+            refused.append(str(error))
+    uploads.refused = tuple(dict.fromkeys(refused))[-MOST_REFUSALS:]
+
+
+def take_address(uploads: UploadSession) -> None:
+    """Begin to read the web page whose address was typed."""
+    uploads.refused = ()
+    try:
+        documents_limit().take(current_caller(current_visitor()))
+        uploads.add_address(str(field_value("own_address") or ""))
+    except (TooSoonError, DocumentError) as error:
+        uploads.refused = (str(error),)
+        return
+    set_field("own_address", "")
+
+
+def _draw_list(visitor: Visitor, uploads: UploadSession, drawn: _Standing) -> None:
+    """Draw the documents as they stand; the whole screen is drawn anew where it tells of removed ones.
+
+    Not for one that became ready: the field for files would be another, without what is on its way to it and
+    what it refused. The screen tells of that one when the dialog is left.
+    """
+    now = _standing(visitor)
+    if now.is_private != drawn.is_private or set(drawn.ready) - set(now.ready):
+        st.rerun()
+    documents = uploads.documents()
+    for document in documents:
+        with row(f"own_row_{document.number}", align="top"):
+            with st.container(gap="xxsmall"):
+                _draw_document(document)
+                if uploads.removing == document.number:
+                    _draw_surely(visitor, uploads, document.name, 1)
+            label, number = "Remove" if document.is_over else "Stop", document.number
+            action(label, f"own_remove_{number}", _remove, visitor, uploads, number)
+    if uploads.removing == 0:
+        _draw_surely(visitor, uploads, "", len(documents))
+    elif documents:
+        _draw_ways_on(visitor, uploads, len(documents))
+
+
+def _draw_document(document: UploadedDocument) -> None:
+    title = escaped(shortened(document.title or document.name, 120))
+    if document.state == "ready":
+        st.page_link(PAPER, label=title, query_params={"id": document.paper_id})
+        _draw_plain(f"own_facts_{document.number}", facts_of(document))
+        if remarks := remarks_of(document):
+            _draw_plain(f"own_remarks_{document.number}", remarks)
+        return
+    if document.is_web and not document.title:
+        _draw_plain(f"own_address_{document.number}", document.name)
+    else:
+        st.markdown(f"**{title}**")
+    if document.state == "failed":
+        _draw_plain(f"own_problem_{document.number}", document.problem, ":material/error:")
+    else:
+        st.caption(f":shimmer[{escaped(progress_of(document))}]")
+
+
+def _draw_plain(key: str, text: str, icon: str = "") -> None:
+    """Draw a line as it is, not as Markdown: an address in it can be copied and is no link."""
+    with row(key, gap="xsmall", align="top"):
+        if icon:
+            st.caption(icon, width="content")
+        st.text(one_line(text))
+
+
+def _draw_ways_on(visitor: Visitor, uploads: UploadSession, count: int) -> None:
+    ready = uploads.ready()
+    with row("own_ways_on"):
+        label = "Ask this document" if len(ready) == 1 else f"Ask these {len(ready)} documents"
+        if ready and st.button(label, type="primary", key="ask_own"):
+            visitor.update(VisitorSession.close_documents)
+            ask_uploads(visitor)
+            st.rerun()
+        if count > 1:
+            action("Remove all", "own_remove_all", _remove, visitor, uploads, 0)
+
+
+def _draw_surely(visitor: Visitor, uploads: UploadSession, name: str, documents: int) -> None:
+    """Ask whether to remove what the conversation is about, which ends with it."""
+    st.markdown(escaped(removal_of(name, documents)))
+    with st.container(horizontal=True):
+        st.button(
+            "Remove",
+            key="own_remove_surely",
+            type="primary",
+            on_click=remove_document,
+            args=(visitor, uploads.removing),
+        )
+        st.button("Keep", key="own_remove_not", on_click=_keep, args=(uploads,))
+
+
+def _remove(visitor: Visitor, uploads: UploadSession, number: int) -> None:
+    if ends_conversation(visitor, uploads, number):
+        uploads.removing = number
+    else:
+        remove_document(visitor, number)
+
+
+def _keep(uploads: UploadSession) -> None:
+    uploads.removing = None
+
+
+def how_many_ready() -> int:
+    uploads = documents_of_visit()
+    return len(uploads.ready()) if uploads else 0

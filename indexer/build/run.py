@@ -1,0 +1,354 @@
+"""The build: what sources list becomes papers and passages of the corpus, and a report.
+
+Papers are prepared ahead, embedded in blocks and staged in files; when all are there the tables are changed
+and published in one step. A build that dies leaves what it staged, and the next one goes on from there.
+"""
+
+import hashlib
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+
+from corpus.encoders import Encoder
+from corpus.errors import CorpusError
+from corpus.records import Build, Collection, Failure, ParserCount, Remark
+from corpus.settings import Settings
+from corpus.store import SCHEMA_VERSION, CorpusWriter, KnownPaper, known_papers
+from corpus.text import storable
+from indexer.build.encode import BlockEncoder, blocks, keep_pdf, stage, staged
+from indexer.build.staging import StagedPaper, Staging
+from indexer.errors import ParseError
+from indexer.lock import build_lock
+from indexer.paper_map import draw_map
+from indexer.parsers import ParserChoice, file_sha256, is_pdf, open_tei_parser
+from indexer.prepare import PreparedPaper, Preparer, Task
+from indexer.sources import Source, SourcePaper
+
+# Part of every fingerprint: raise it when the same file would give other passages.
+INDEXER_VERSION = 4
+# Blocks that wait for the disk; more would only fill the memory.
+_BLOCKS_WAITING = 4
+
+Progress = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What a build has seen of one collection so far; `fresh` are new or changed papers' fingerprints."""
+
+    collection: Collection
+    known: Mapping[str, KnownPaper]
+    seen: set[str] = field(default_factory=set)
+    moved: dict[str, int] = field(default_factory=dict)
+    fresh: dict[str, str] = field(default_factory=dict)
+    unchanged: int = 0
+    passages: int = 0
+    parsers: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+    remarks: list[Remark] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def changed(self) -> int:
+        return sum(identifier in self.known for identifier in self.fresh)
+
+    def take(self, paper_id: str, staged: StagedPaper, name: str) -> None:
+        """Count a paper that is staged, under the name that its source gives it."""
+        self.fresh[paper_id] = staged.fingerprint
+        self.parsers[staged.parser] += 1
+        self.passages += staged.passages
+        self.remarks += [Remark(storable(name), storable(note)) for note in staged.notes]
+
+    def fail(self, name: str, reason: str) -> None:
+        self.failures.append(Failure(storable(name), storable(reason)))
+
+
+@dataclass(frozen=True, slots=True)
+class BuildOptions:
+    """How a build reads: by which parser, and whether `again`.
+
+    Again means that a source lists what is to be parsed anew though it is unchanged, and that papers it
+    does not list stay.
+    """
+
+    parser: ParserChoice = "auto"
+    again: bool = False
+
+
+AS_USUAL = BuildOptions()
+
+
+def build_collection(
+    settings: Settings,
+    encoder: Encoder,
+    source: Source,
+    progress: Progress,
+    options: BuildOptions = AS_USUAL,
+) -> Build:
+    """Bring one collection of the corpus up to date with its source; see `build_collections`."""
+    return build_collections(settings, encoder, [source], progress, options)[0]
+
+
+def build_collections(
+    settings: Settings,
+    encoder: Encoder,
+    sources: Iterable[Source],
+    progress: Progress,
+    options: BuildOptions = AS_USUAL,
+) -> tuple[Build, ...]:
+    """Bring collections of the corpus up to date with their sources and publish them in one step.
+
+    A paper whose fingerprint is unchanged is left alone; one that cannot be read is named in the report,
+    and what the corpus held of it stays. `progress` is called with the name of each paper that is done
+    with. Sources are asked one after the other, so that an iterator need not hold them all. Raises
+    CorpusError and SourceError; what was embedded until then is staged, and the next build of
+    the same collections takes it from there.
+    """
+    with build_lock(settings):
+        return _Run(settings, encoder, options).build(sources, progress)
+
+
+class _Run:
+    """One run of the indexer over some collections."""
+
+    def __init__(self, settings: Settings, encoder: Encoder, options: BuildOptions) -> None:
+        self._settings, self._encoder, self._options = settings, encoder, options
+        self._started, self._clock = datetime.now(UTC), time.perf_counter()
+        # The first build of a corpus, killed while it wrote its tables, still has all it staged.
+        self._writer = CorpusWriter(settings.corpus_path, encoder, unfinished=_has_staged(settings))
+        self._published = self._writer.published()
+        self._staging = Staging(settings.staging_path, _staging_key(encoder, options))
+        self._tallies: dict[str, _Tally] = {}
+        self._homes: dict[str, str] = {}
+        self._remark: Remark | None = None
+
+    def build(self, sources: Iterable[Source], progress: Progress) -> tuple[Build, ...]:
+        self._embed(sources, progress)
+        builds = self._commit(list(self._tallies.values()))
+        self._staging.discard(list(self._tallies))
+        return builds
+
+    def _embed(self, sources: Iterable[Source], progress: Progress) -> None:
+        """Prepare, embed and stage what is new; three steps that overlap."""
+        block_encoder = BlockEncoder(self._encoder)
+        grobid, self._remark = open_tei_parser(self._settings, self._options.parser)
+        fall_back = self._options.parser != "grobid"
+        waiting: list[Future[None]] = []
+        with Preparer(grobid, fall_back=fall_back) as preparer, ThreadPoolExecutor(1) as disk:
+            for block in blocks(self._prepared(preparer, sources, progress)):
+                encoded = block_encoder.encode(block)
+                waiting.append(disk.submit(stage, self._staging, self._settings.pdf_path, encoded))
+                if len(waiting) > _BLOCKS_WAITING:
+                    waiting.pop(0).result()
+                self._take(block)
+                for item in block:
+                    progress(item.paper.title)
+            for future in waiting:
+                future.result()
+
+    def _take(self, block: Sequence[PreparedPaper]) -> None:
+        """Count the papers of a block; the time since the last one is shared by their passages."""
+        seconds = time.perf_counter() - self._clock
+        self._clock += seconds
+        passages = sum(len(item.passages) for item in block)
+        for item in block:
+            tally = self._tallies[item.paper.collection_id]
+            tally.take(item.paper.id, staged(item), item.name)
+            tally.seconds += seconds * len(item.passages) / passages
+
+    def _prepared(
+        self, preparer: Preparer, sources: Iterable[Source], progress: Progress
+    ) -> Iterator[PreparedPaper]:
+        """Yield the papers that are new or changed and can be read."""
+        for task, outcome in preparer.prepared(self._tasks(sources, progress)):
+            if isinstance(outcome, ParseError):
+                tally = self._tallies[task.entry.paper.collection_id]
+                tally.fail(task.entry.name, str(outcome))
+                progress(task.entry.name)
+            else:
+                yield outcome
+
+    def _tasks(self, sources: Iterable[Source], progress: Progress) -> Iterator[Task]:
+        """Yield what has to be prepared, counting the rest."""
+        held = self._published.collections() if self._published else ()
+        known = known_papers(self._published) if self._published else {}
+        self._homes = {paper: home for home, papers in known.items() for paper in papers}
+        for source in sources:
+            collection = source.collection
+            _check_source([one.collection for one in held], collection)
+            tally = _Tally(collection, known.get(collection.id, {}))
+            self._tallies[collection.id] = tally
+            for entry in source.papers():
+                try:
+                    task = self._task(entry, tally)
+                except ParseError as error:
+                    # Told when its turn comes, so that the report keeps the order of the source.
+                    task = Task(replace(entry, problem=str(error)), "")
+                if task:
+                    yield task
+                else:
+                    progress(entry.name)
+
+    def _task(self, entry: SourcePaper, tally: _Tally) -> Task | None:
+        """Return what is to be done for a paper, None when nothing is; raises ParseError."""
+        identifier = entry.paper.id
+        if entry.problem:
+            raise ParseError(entry.problem)
+        if identifier in tally.seen:
+            raise ParseError("the source lists this paper twice; the first was taken")
+        home = self._homes.setdefault(identifier, tally.collection.id)
+        if home != tally.collection.id:
+            raise ParseError(f"it is in the collection {home!r} already")
+        tally.seen.add(identifier)
+        task = _task_of(entry, known=identifier in tally.known)
+        known = tally.known.get(identifier)
+        if known and known.fingerprint == task.fingerprint and not self._options.again:
+            tally.unchanged += 1
+            if known.has_pdf:
+                keep_pdf(task.pdf, task.pdf_sha256, self._settings.pdf_path)
+            if known.position != entry.paper.position:
+                tally.moved[identifier] = entry.paper.position
+            return None
+        if staged := self._staging.get(identifier, task.fingerprint):
+            tally.take(identifier, staged, entry.name)
+            return None
+        return task
+
+    def _commit(self, tallies: Sequence[_Tally]) -> tuple[Build, ...]:
+        """Change the tables and publish, unless there is nothing to tell."""
+        earlier = (
+            {build.collection_id: build for build in self._published.builds()} if self._published else {}
+        )
+        held = {one.collection for one in (self._published.collections() if self._published else ())}
+        told = [
+            tally
+            for tally in tallies
+            if self._changes(tally)
+            or tally.collection not in held
+            or tally.collection.id not in earlier
+            or earlier[tally.collection.id].failures != tuple(tally.failures)
+        ]
+        self._share_rest(tallies)
+        if self._remark and tallies:
+            tallies[0].remarks.insert(0, self._remark)
+        if told:
+            self._write(told)
+            self._writer.put_collections([tally.collection for tally in told])
+            self._draw_map(told)
+            self._writer.add_builds([self._report(tally) for tally in told])
+            self._writer.publish()
+        self._share_rest(tallies)
+        return tuple(self._report(tally) for tally in tallies)
+
+    def _share_rest(self, tallies: Sequence[_Tally]) -> None:
+        """Share the time since the last block among all collections."""
+        seconds = time.perf_counter() - self._clock
+        self._clock += seconds
+        for tally in tallies:
+            tally.seconds += seconds / len(tallies)
+
+    def _changes(self, tally: _Tally) -> bool:
+        return bool(tally.fresh or tally.moved or self._gone(tally))
+
+    def _gone(self, tally: _Tally) -> list[str]:
+        if self._options.again:
+            return []
+        return [identifier for identifier in tally.known if identifier not in tally.seen]
+
+    def _write(self, tallies: Sequence[_Tally]) -> None:
+        """Replace what changed; the rows come from the staged files, a few at a time."""
+        outdated = [
+            identifier
+            for tally in tallies
+            for identifier in (*(paper for paper in tally.fresh if paper in tally.known), *self._gone(tally))
+        ]
+        fresh = {paper: fingerprint for tally in tallies for paper, fingerprint in tally.fresh.items()}
+        self._writer.remove_papers(outdated)
+        if fresh:
+            papers, passages = self._staging.paper_batches(fresh), self._staging.passage_batches(fresh)
+            self._writer.add_papers(papers, passages)
+        self._writer.move_papers({paper: to for tally in tallies for paper, to in tally.moved.items()})
+
+    def _draw_map(self, told: Sequence[_Tally]) -> None:
+        """Draw the map again when papers came, changed or went."""
+        if any(tally.fresh or self._gone(tally) for tally in told) and (problem := draw_map(self._writer)):
+            told[0].remarks.insert(0, Remark("the map", storable(problem)))
+
+    def _report(self, tally: _Tally) -> Build:
+        stamp = self._started.isoformat(timespec="milliseconds")
+        return Build(
+            id=f"{tally.collection.id}@{stamp}",
+            collection_id=tally.collection.id,
+            started=stamp,
+            seconds=tally.seconds,
+            encoder=self._encoder.name,
+            encoder_sha256=self._encoder.sha256,
+            added=len(tally.fresh) - tally.changed,
+            changed=tally.changed,
+            unchanged=tally.unchanged,
+            removed=len(self._gone(tally)),
+            passages=tally.passages,
+            failures=tuple(tally.failures),
+            remarks=tuple(tally.remarks),
+            parsers=tuple(ParserCount(*entry) for entry in sorted(tally.parsers.items())),
+            peak_memory_mib=_peak_memory_mib(),
+        )
+
+
+def _has_staged(settings: Settings) -> bool:
+    return any(settings.staging_path.glob("*.arrow"))
+
+
+def _task_of(entry: SourcePaper, *, known: bool) -> Task:
+    """Return the task for a paper with the hashes of its files; raises ParseError for one unreadable."""
+    sha256 = file_sha256(entry.file) if entry.file else ""
+    shown = file_sha256(entry.pdf) if entry.pdf else sha256 if entry.file and is_pdf(entry.file) else ""
+    return Task(entry, _fingerprint(entry, sha256, shown), sha256, shown, known=known)
+
+
+def _fingerprint(entry: SourcePaper, sha256: str, pdf_sha256: str) -> str:
+    """Return a hash of all that a paper is made from; its place in the collection is not part of it."""
+    paper = replace(entry.paper, position=0)
+    references = [asdict(item) for item in entry.references]
+    facts = [INDEXER_VERSION, sha256, pdf_sha256, asdict(paper), references]
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def _staging_key(encoder: Encoder, options: BuildOptions) -> str:
+    """Return what staged papers must agree in to be of use."""
+    parser = options.parser if options.again else ""
+    encoded_by = f"{encoder.name} {encoder.sha256} {encoder.runtime}"
+    return f"{SCHEMA_VERSION} {INDEXER_VERSION} {encoded_by} {parser}"
+
+
+def _check_source(held: Sequence[Collection], collection: Collection) -> None:
+    """Raise CorpusError when the collection's id is taken by one of another kind, whose papers would go."""
+    for one in held:
+        if one.id == collection.id and one.source != collection.source:
+            raise CorpusError(
+                f"The corpus already holds a collection {collection.id!r} of another kind ({one.source}). "
+                f"Choose another id, or remove that one first: python -m indexer remove {collection.id}"
+            )
+
+
+def _peak_memory_mib() -> int:
+    """Return the most resident memory of this process so far, 0 where the system does not tell."""
+    try:
+        import resource  # noqa: PLC0415 - Windows has none
+    except ImportError:
+        return 0
+    # Linux counts it in KiB, macOS in bytes.
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(peak // (1024**2 if sys.platform == "darwin" else 1024))
+
+
+def unfinished(settings: Settings, encoder: Encoder) -> dict[str, int]:
+    """Return how many papers of each collection a build that died has ready."""
+    if not _has_staged(settings):
+        return {}
+    return Staging(settings.staging_path, _staging_key(encoder, AS_USUAL)).waiting()

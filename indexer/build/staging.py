@@ -1,0 +1,166 @@
+"""What a build has parsed and embedded but not yet published, in files: a build that dies goes on from here.
+
+A part is a file of passages and a file of papers; the papers' file is written last and completes it.
+"""
+
+import contextlib
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from corpus.durable import replace_durably
+from corpus.errors import CorpusError
+
+_PAPERS, _PASSAGES = "papers.arrow", "passages.arrow"
+
+
+@dataclass(frozen=True, slots=True)
+class StagedPaper:
+    """What a build counts of a paper that is parsed and embedded."""
+
+    collection_id: str
+    fingerprint: str
+    parser: str
+    passages: int
+    notes: tuple[str, ...] = ()
+
+
+class Staging:
+    """The parts in a folder that were made with the same `key`: encoder, shape of the tables, indexer."""
+
+    def __init__(self, folder: Path, key: str) -> None:
+        """Open the folder, leaving out parts that are incomplete or of another key."""
+        self._folder = folder
+        self._key = hashlib.sha256(key.encode()).hexdigest()[:16]
+        self._papers: dict[str, StagedPaper] = {}
+        self._part_of: dict[str, Path] = {}
+        for part in sorted(folder.glob(f"*-{self._key}.{_PAPERS}")):
+            # A machine that lost its power may leave a file that is not whole.
+            with contextlib.suppress(pa.ArrowInvalid, OSError):
+                self._take(part)
+        self._next = 1 + max((_number(part) for part in folder.glob(f"*.{_PAPERS}")), default=0)
+
+    def get(self, paper_id: str, fingerprint: str) -> StagedPaper | None:
+        """Return the paper as staged, None unless it was made from the same things."""
+        staged = self._papers.get(paper_id)
+        return staged if staged and staged.fingerprint == fingerprint else None
+
+    def add(self, papers: pa.Table, passages: pa.Table, staged: Sequence[StagedPaper]) -> None:
+        """Stage rows made by `corpus.store.rows`; raises CorpusError when they cannot be written.
+
+        `staged` runs parallel to `papers`.
+        """
+        stem = self._folder / f"{self._next:06d}-{self._key}"
+        part = stem.with_suffix(f".{_PAPERS}")
+        counts = pa.array([one.passages for one in staged], pa.int32())
+        notes = pa.array([one.notes for one in staged], pa.list_(pa.string()))
+        with _staging(self._folder):
+            self._folder.mkdir(parents=True, exist_ok=True)
+            _write(stem.with_suffix(f".{_PASSAGES}"), passages)
+            _write(part, papers.append_column("count", counts).append_column("notes", notes))
+        self._next += 1
+        for identifier, one in zip(papers["id"].to_pylist(), staged, strict=True):
+            self._papers[identifier], self._part_of[identifier] = one, part
+
+    def paper_batches(self, wanted: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the papers in `wanted`, fingerprints by id."""
+        for part, ids in self._parts(wanted).items():
+            yield from _rows(_table(part).drop_columns(["count", "notes"]), "id", ids)
+
+    def passage_batches(self, wanted: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the passages of the papers in `wanted`, fingerprints by id."""
+        for part, ids in self._parts(wanted).items():
+            yield from _rows(_table(_passages_of(part)), "paper_id", ids)
+
+    def waiting(self) -> dict[str, int]:
+        """Return how many papers are staged, by collection."""
+        return Counter(staged.collection_id for staged in self._papers.values())
+
+    def discard(self, collection_ids: Collection[str] | None = None) -> None:
+        """Remove the parts that hold nothing but papers of these collections, or all parts of any key."""
+        others = (
+            set()
+            if collection_ids is None
+            else {
+                self._part_of[key]
+                for key, one in self._papers.items()
+                if one.collection_id not in collection_ids
+            }
+        )
+        # What else lies here are replies that were paid for.
+        pattern = "*.arrow*" if collection_ids is None else f"*-{self._key}.*"
+        with _staging(self._folder):
+            # A papers' file goes first: without it the rest is not a part.
+            for file in sorted(self._folder.glob(pattern), key=lambda file: not file.name.endswith(_PAPERS)):
+                if file not in others and _papers_of(file) not in others:
+                    file.unlink(missing_ok=True)
+        self._part_of = {key: part for key, part in self._part_of.items() if part in others}
+        self._papers = {key: self._papers[key] for key in self._part_of}
+
+    def _take(self, part: Path) -> None:
+        columns = ["id", "collection_id", "fingerprint", "parser", "count", "notes"]
+        for row in _table(part).select(columns).to_pylist():
+            self._part_of[row["id"]] = part
+            self._papers[row["id"]] = StagedPaper(
+                row["collection_id"], row["fingerprint"], row["parser"], row["count"], tuple(row["notes"])
+            )
+
+    def _parts(self, wanted: Mapping[str, str]) -> dict[Path, list[str]]:
+        parts: dict[Path, list[str]] = {}
+        for identifier, fingerprint in wanted.items():
+            assert self.get(identifier, fingerprint), f"{identifier} was not staged"
+            parts.setdefault(self._part_of[identifier], []).append(identifier)
+        return dict(sorted(parts.items()))
+
+
+def _number(part: Path) -> int:
+    digits = part.name.partition("-")[0]
+    return int(digits) if digits.isdecimal() else 0
+
+
+def _passages_of(part: Path) -> Path:
+    return part.with_name(part.name.replace(_PAPERS, _PASSAGES))
+
+
+def _papers_of(file: Path) -> Path:
+    return file.with_name(file.name.replace(_PASSAGES, _PAPERS))
+
+
+def _rows(table: pa.Table, column: str, ids: list[str]) -> list[pa.RecordBatch]:
+    return list(table.filter(pc.is_in(table[column], pa.array(ids, pa.string()))).to_batches())
+
+
+def _table(path: Path) -> pa.Table:
+    with pa.OSFile(str(path), "rb") as stream:
+        return pa.ipc.open_file(stream).read_all()
+
+
+def _write(path: Path, table: pa.Table) -> None:
+    temporary = path.with_name(f"{path.name}.new")
+    options = pa.ipc.IpcWriteOptions(compression="zstd")
+    with (
+        pa.OSFile(str(temporary), "wb") as stream,
+        pa.ipc.new_file(stream, table.schema, options=options) as writer,
+    ):
+        writer.write_table(table)
+    # The papers' file says that the passages' is there.
+    replace_durably(temporary, path)
+
+
+@contextlib.contextmanager
+def _staging(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        # Arrow puts a report of its own where Python has the system's sentence.
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise CorpusError(
+            f"The folder {folder} cannot be written: {reason}. What was built so far is "
+            "kept; make room or correct its permissions and run the same command again."
+        ) from error

@@ -1,0 +1,9 @@
+"""What can go wrong with what is indexed, said in words for the build report."""
+
+
+class ParseError(Exception):
+    """A file could not be read; the message says what is wrong with it in words for the build report."""
+
+
+class SourceError(Exception):
+    """A collection could not be read at all; the message says what happened and what to do."""

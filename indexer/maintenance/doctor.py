@@ -1,0 +1,211 @@
+"""The doctor: is everything there that indexing and asking need, and what to do where it is not."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from huggingface_hub import constants, try_to_load_from_cache
+
+from corpus.encoders import BUNDLED_SHA256, SentenceEncoder, bundled_path
+from corpus.errors import CorpusError
+from corpus.settings import BUNDLED_ENCODER, Settings
+from corpus.store import Corpus, Manifest, check_encoder, read_manifest
+from corpus.wording import counted
+from indexer.parsers import GrobidError, GrobidStatus
+
+State = Literal["ok", "warning", "problem", "off"]
+"""`off` is what was not asked for and is not needed; only `problem` keeps something from working."""
+
+Fact = str | int | bool | None
+
+FREE_SPACE_WANTED = 2 * 1024**3
+START_GROBID = "docker compose up --detach, then PAPER_TRAIL_GROBID_URL=http://127.0.0.1:8070"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `text` is for people, `facts` for programs."""
+
+    name: str
+    state: State
+    text: str
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+
+
+def examine(settings: Settings) -> tuple[Finding, ...]:
+    """Look at everything and change nothing; the only one asked over the network is the GROBID server."""
+    return (
+        _folder(settings.home),
+        _disk_space(settings.home),
+        _corpus(settings),
+        _encoder(settings.encoder),
+        _grobid(settings),
+        _models(settings),
+    )
+
+
+def _folder(home: Path) -> Finding:
+    existing = _nearest_existing(home)
+    writable = existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+    facts: dict[str, Fact] = {"path": str(home), "exists": home.is_dir(), "writable": writable}
+    if not existing.is_dir():
+        text = f"{existing} is not a folder. Set PAPER_TRAIL_HOME to a folder that can be written."
+        return Finding("folder", "problem", text, facts)
+    if not writable:
+        advice = "Change its permissions, or set PAPER_TRAIL_HOME to one that can."
+        text = f"The folder {existing} cannot be written. {advice}"
+        return Finding("folder", "problem", text, facts)
+    if existing != home:
+        return Finding("folder", "ok", f"The folder {home} is made by the first build.", facts)
+    return Finding("folder", "ok", f"The folder {home} can be written.", facts)
+
+
+def _disk_space(home: Path) -> Finding:
+    try:
+        free = shutil.disk_usage(_nearest_existing(home)).free
+    except OSError as error:
+        return Finding("disk", "problem", f"The disk of {home} cannot be examined: {error.strerror}.")
+    facts = {"free_bytes": free, "wanted_bytes": FREE_SPACE_WANTED}
+    text = f"{free / 1024**3:.1f} GiB are free on the disk of {home}"
+    if free < FREE_SPACE_WANTED:
+        wanted = FREE_SPACE_WANTED // 1024**3
+        advice = "Make room, or move PAPER_TRAIL_HOME to a larger disk."
+        return Finding("disk", "warning", f"Only {text}; a build may need {wanted} GiB. {advice}", facts)
+    return Finding("disk", "ok", f"{text}.", facts)
+
+
+def _corpus(settings: Settings) -> Finding:
+    path = settings.corpus_path
+    facts: dict[str, Fact] = {"path": str(path), "present": (path / "manifest.json").exists()}
+    try:
+        manifest = read_manifest(path)
+        facts |= {"encoder": manifest.encoder, "runtime": manifest.runtime, "schema": manifest.schema}
+        _check_encoder_of(manifest, settings.encoder)
+        summaries = Corpus(path, manifest).collections()
+    except CorpusError as error:
+        return Finding("corpus", "problem" if facts["present"] else "warning", str(error), facts)
+    papers = sum(summary.papers for summary in summaries)
+    facts |= {"collections": len(summaries), "papers": papers}
+    text = f"The corpus holds {counted(papers, 'paper')}; its encoder is {manifest.encoder}."
+    return Finding("corpus", "ok", text, facts)
+
+
+def _check_encoder_of(manifest: Manifest, chosen: str) -> None:
+    """Raise CorpusError for another encoder, as far as that shows without loading one."""
+    other_weights = chosen == BUNDLED_ENCODER and manifest.encoder_sha256 != BUNDLED_SHA256
+    if manifest.encoder != chosen or other_weights:
+        check_encoder(manifest, SentenceEncoder(chosen))
+
+
+def _encoder(name: str) -> Finding:
+    facts: dict[str, Fact] = {"encoder": name, "bundled": name == BUNDLED_ENCODER}
+    if name == BUNDLED_ENCODER:
+        return _bundled_encoder(facts)
+    if Path(name).is_dir():
+        return _encoder_folder(name, facts)
+    try:
+        cached = _is_in_model_cache(name)
+    except ValueError:
+        text = f"{name!r} is neither a folder nor a model's name. Correct or unset PAPER_TRAIL_ENCODER."
+        return Finding("encoder", "problem", text, facts)
+    return _encoder_of_hub(name, cached, facts)
+
+
+def _bundled_encoder(facts: Mapping[str, Fact]) -> Finding:
+    try:
+        bundled_path()
+    except CorpusError as error:
+        return Finding("encoder", "problem", str(error), facts)
+    text = f"The bundled encoder {BUNDLED_ENCODER} is installed and its weights are the published ones."
+    return Finding("encoder", "ok", text, facts)
+
+
+def _encoder_folder(name: str, facts: Mapping[str, Fact]) -> Finding:
+    if any((Path(name) / file).is_file() for file in ("modules.json", "config.json")):
+        return Finding("encoder", "ok", f"The encoder is read from the folder {name}.", facts)
+    text = f"The folder {name} holds no encoder. Correct or unset PAPER_TRAIL_ENCODER."
+    return Finding("encoder", "problem", text, facts)
+
+
+def _encoder_of_hub(name: str, cached: bool, facts: Mapping[str, Fact]) -> Finding:
+    facts = {**facts, "cached": cached, "offline": constants.HF_HUB_OFFLINE}
+    if cached:
+        return Finding("encoder", "ok", f"The encoder {name} is in the model cache of this machine.", facts)
+    missing = f"The encoder {name} is not on this machine"
+    if constants.HF_HUB_OFFLINE:
+        text = (
+            f"{missing}, and HF_HUB_OFFLINE forbids to download it. Unset one of HF_HUB_OFFLINE and "
+            "PAPER_TRAIL_ENCODER."
+        )
+        return Finding("encoder", "problem", text, facts)
+    text = (
+        f"{missing}; it is downloaded from the model hub when it is first used, if there is one of that name."
+    )
+    return Finding("encoder", "warning", text, facts)
+
+
+def _is_in_model_cache(name: str) -> bool:
+    """Return True if a model's description is in the cache; raises ValueError for what is no model's name."""
+    names = [name] if "/" in name else [name, f"sentence-transformers/{name}"]
+    found = [try_to_load_from_cache(full, file) for full in names for file in ("modules.json", "config.json")]
+    return any(isinstance(path, str) for path in found)
+
+
+def _grobid(settings: Settings) -> Finding:
+    if not settings.grobid_url:
+        text = f"No GROBID server is set; PDFs are read without one. To use one: {START_GROBID}"
+        return Finding("grobid", "off", text, {"set": False})
+    from indexer.parsers.grobid.client import open_grobid  # noqa: PLC0415 - half a second, with a server alone
+
+    try:
+        parser = open_grobid(settings)
+    except GrobidError as error:
+        return Finding("grobid", "problem", f"{error}. Correct or unset it.", {"set": True})
+    status = parser.server.known_status()
+    if not status.ready:
+        return Finding("grobid", "problem", _grobid_problem(status), _grobid_facts(status))
+    concurrency = parser.server.concurrency
+    version = f"GROBID {status.version or 'of an unknown version'}"
+    text = f"{version} at {status.url} is ready; it is given {concurrency} papers at once."
+    return Finding("grobid", "ok", text, {**_grobid_facts(status), "concurrency": concurrency})
+
+
+def _grobid_facts(status: GrobidStatus) -> dict[str, Fact]:
+    return {
+        "set": True,
+        "url": status.url,
+        "reachable": status.reachable,
+        "ready": status.ready,
+        "version": status.version,
+        "revision": status.revision,
+        "pool": status.pool,
+    }
+
+
+def _grobid_problem(status: GrobidStatus) -> str:
+    if status.reachable:
+        return f"The GROBID server at {status.url} cannot be used: {status.problem}."
+    return f"{status.problem}. To start one: {START_GROBID}"
+
+
+def _models(settings: Settings) -> Finding:
+    hosted, own = bool(settings.together_api_key.get_secret_value()), bool(settings.model_url)
+    facts = {"together_api_key": hosted, "model_url": own}
+    if not (hosted or own):
+        text = (
+            "No model is set; answers are selected from the papers' own sentences. To let a model write, set "
+            "TOGETHER_API_KEY or PAPER_TRAIL_MODEL_URL."
+        )
+        return Finding("models", "off", text, facts)
+    which = " and ".join(
+        name for name, is_set in (("TOGETHER_API_KEY", hosted), ("PAPER_TRAIL_MODEL_URL", own)) if is_set
+    )
+    return Finding("models", "ok", f"Models can be chosen by {which}; they were not asked.", facts)
+
+
+def _nearest_existing(path: Path) -> Path:
+    absolute = path.absolute()
+    return next((place for place in (absolute, *absolute.parents) if place.exists()), absolute)

@@ -1,0 +1,83 @@
+"""The map of a corpus, drawn anew by every build that changes papers: places, clusters and their labels."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from corpus.encoders import Vectors
+from corpus.records import Cluster
+from corpus.store import CorpusWriter, rows
+from indexer.paper_map.cluster_labels import Text, label_clusters
+from indexer.paper_map.projection import Numbers, Projection, project
+
+# A label says what sets a cluster apart, and so many of its papers tell.
+_READ_OF_EACH = 400
+
+
+def draw_map(writer: CorpusWriter) -> str:
+    """Give every paper a place on the map; return "", or in words why there is no map now.
+
+    A corpus can do without a map, so no mistake in drawing one ends a build.
+    """
+    try:
+        _draw(writer)
+    except (ArithmeticError, ImportError, MemoryError, RuntimeError, ValueError) as error:
+        writer.put_map(rows.PLACES.empty_table(), ())
+        return (
+            f"The map of the papers could not be drawn ({type(error).__name__}: {error}). The corpus has "
+            "none until the next build that adds, changes or removes a paper."
+        )
+    return ""
+
+
+def _draw(writer: CorpusWriter) -> None:
+    ids, vectors = _vectors(writer)
+    if not ids:
+        writer.put_map(rows.PLACES.empty_table(), ())
+        return
+    found = project(ids, vectors)
+    labels = label_clusters(_texts(writer, ids, found.clusters))
+    sizes = np.bincount(found.clusters).tolist()
+    clusters = [Cluster(number, label, sizes[number]) for number, label in enumerate(labels)]
+    writer.put_map(_places(ids, found), clusters)
+
+
+def _vectors(writer: CorpusWriter) -> tuple[list[str], Vectors]:
+    """Return the ids of all papers and the vectors of their first passages."""
+    ids: list[str] = []
+    vectors: list[Vectors] = []
+    for batch in writer.first_vectors():
+        ids += batch["paper_id"].to_pylist()
+        vectors.append(batch["vector"].flatten().to_numpy().reshape(batch.num_rows, -1))
+    return ids, np.vstack(vectors) if vectors else np.empty((0, 0), np.float32)
+
+
+def _texts(writer: CorpusWriter, ids: Sequence[str], clusters: Numbers) -> list[list[Text]]:
+    """Return titles and abstracts of some papers of each cluster, by its number."""
+    ordered = sorted(zip(ids, clusters.tolist(), strict=True))
+    members: list[list[str]] = [[] for _ in range(int(clusters.max()) + 1)]
+    for identifier, number in ordered:
+        members[number].append(identifier)
+    return [_read(writer, _spread(own)) for own in members]
+
+
+def _spread(ids: Sequence[str]) -> list[str]:
+    """Return some of the ids from all over the sequence."""
+    return [ids[place] for place in np.linspace(0, len(ids) - 1, min(len(ids), _READ_OF_EACH)).astype(int)]
+
+
+def _read(writer: CorpusWriter, ids: Sequence[str]) -> list[Text]:
+    tables = writer.papers_as(["id", "title", "abstract"], ids)
+    found = sorted((row for table in tables for row in table.to_pylist()), key=lambda row: str(row["id"]))
+    return [(row["title"], row["abstract"]) for row in found]
+
+
+def _places(ids: Sequence[str], found: Projection) -> pa.Table:
+    columns = [
+        pa.array(ids, pa.string()),
+        pa.array(found.places[:, 0], pa.float32()),
+        pa.array(found.places[:, 1], pa.float32()),
+        pa.array(found.clusters, pa.int32()),
+    ]
+    return pa.Table.from_arrays(columns, schema=rows.PLACES)

@@ -1,0 +1,22 @@
+"""Files to documents, by the parser for their kind."""
+
+from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
+from indexer.parsers.grobid.answers import GrobidError
+from indexer.parsers.grobid.status import GrobidStatus
+from indexer.parsers.identifiers import letters_of
+from indexer.parsers.registry import (
+    SUFFIXES,
+    ParserChoice,
+    TeiParser,
+    file_sha256,
+    is_pdf,
+    open_tei_parser,
+    read_document,
+)
+from indexer.parsers.sandbox import IsolatedProcesses, bound
+
+__all__ = [
+    "SUFFIXES", "Document", "DocumentSection", "GrobidError", "GrobidStatus",
+    "IsolatedProcesses", "Paragraph", "ParserChoice", "Piece", "TeiParser", "bound", "file_sha256", "is_pdf",
+    "letters_of", "open_tei_parser", "read_document"
+]  # fmt: skip

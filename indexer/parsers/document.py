@@ -1,0 +1,59 @@
+"""What a parser makes of one file, whatever its format: the same type from PDF, TEI and metadata."""
+
+from dataclasses import dataclass
+
+from corpus.records import Author, Box, PassageKind, Reference, Section
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A sentence's text, without white space at its ends, and its boxes on the page.
+
+    `references` are the entries of the bibliography that it cites, counted from 0.
+    """
+
+    text: str
+    boxes: tuple[Box, ...] = ()
+    references: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A paragraph, caption or note as its sentences in order."""
+
+    sentences: tuple[Piece, ...]
+    kind: PassageKind = "body"
+
+    @property
+    def text(self) -> str:
+        return " ".join(sentence.text for sentence in self.sentences)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentSection:
+    """The paragraphs directly under one heading; `path` holds the headings from the outermost to its own.
+
+    Text before the first heading has an empty path.
+    """
+
+    path: tuple[Section, ...]
+    paragraphs: tuple[Paragraph, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One paper as a parser read it; fields it did not find are empty, `notes` is for the build report."""
+
+    title: str = ""
+    authors: tuple[Author, ...] = ()
+    year: int | None = None
+    doi: str = ""
+    arxiv_id: str = ""
+    abstract: tuple[Paragraph, ...] = ()
+    keywords: tuple[str, ...] = ()
+    sections: tuple[DocumentSection, ...] = ()
+    references: tuple[Reference, ...] = ()
+    page_count: int = 0
+    parser: str = ""
+    parser_version: str = ""
+    notes: tuple[str, ...] = ()

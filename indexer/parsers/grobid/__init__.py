@@ -1,0 +1,1 @@
+"""GROBID servers: asked, watched, and what they answered kept."""

@@ -1,0 +1,52 @@
+"""DOIs, arXiv ids and years in text; and the letters by which two texts are the same."""
+
+import re
+from urllib.parse import unquote
+
+_DOI = re.compile(r"(?<![\d.])10\.\d{4,9}/[^\s\"<>“”|]+")
+_ESCAPED = re.compile(r"10\.\d{4,9}%2F\S+", re.IGNORECASE)
+_NUMBER = r"(?:\d{4}\.\d{4,5}|[a-z-]{1,30}(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?(?!\d)"
+_ARXIV = re.compile(_NUMBER)
+_NAMED_ARXIV = re.compile(
+    rf"(?:arxiv[:.\s]*+(?:e-?prints?|preprints?)?[,:\s]*+(?:arxiv\s*+:\s*+)?|\b(?:abs|pdf)/)"
+    rf"(?P<id>{_NUMBER})",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?!\d)")
+_CLOSERS = {")": "(", "]": "[", "}": "{"}
+
+
+def find_doi(text: str) -> str:
+    """Return the first DOI in `text` without resolver and punctuation round it, "" without one."""
+    found = _DOI.search(text) or _DOI.search(unquote(match[0] if (match := _ESCAPED.search(text)) else ""))
+    return _trimmed(found[0]) if found else ""
+
+
+def find_arxiv_id(text: str, *, named: bool = True) -> str:
+    """Return the first arXiv id in `text` with its version, "" without one.
+
+    Unless `named` is False, it must be called one: dates and sections look like it.
+    """
+    if not named:
+        bare = _ARXIV.search(text)
+        return bare[0] if bare else ""
+    found = _NAMED_ARXIV.search(text)
+    return found["id"] if found else ""
+
+
+def year_in(text: str) -> int | None:
+    """Return the first year from 1500 on in `text`."""
+    found = _YEAR.search(text)
+    return int(found[0]) if found else None
+
+
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text: what survives spacing, hyphens and quotation marks."""
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
+def _trimmed(doi: str) -> str:
+    """Take off the punctuation of the text round a DOI, which may itself hold brackets."""
+    while doi and (doi[-1] in ".,;:'’*" or doi.count(doi[-1]) > doi.count(_CLOSERS.get(doi[-1], doi[-1]))):
+        doi = doi[:-1]
+    return doi

@@ -1,0 +1,1 @@
+"""PDF to document without a server."""

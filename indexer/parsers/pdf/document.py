@@ -1,0 +1,245 @@
+"""PDF to document without a server: the parts of a paper, recognised by how they are set."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+
+from corpus.pdf import PDFIUM_VERSION, PdfError, PdfPage, page_count, read_pages, title_in_properties
+from corpus.records import PassageKind, Section
+from indexer.errors import ParseError
+from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
+from indexer.parsers.pdf.front_matter import (
+    author_names,
+    authors_beside,
+    bare_abstract,
+    begins_run_in,
+    find_title,
+    is_abstract_heading,
+    title_lines,
+    without_run_in,
+)
+from indexer.parsers.pdf.headings import Heading, HeadingFinder
+from indexer.parsers.pdf.layout import Line, lines_in_order
+from indexer.parsers.pdf.paragraphs import Style, Vocabulary, paragraph, split_paragraphs
+from indexer.parsers.pdf.references import split_references
+from indexer.parsers.pdf.roles import begins_float, roles
+from indexer.parsers.section_names import BIBLIOGRAPHY, KEYWORDS
+
+PARSER = "pypdfium2"
+
+MOST_PAGES = 1_000
+"""The pages that are read of one file: the words of so many take about 600 MiB while they are sorted out."""
+
+_FEWEST_LETTERS_A_PAGE = 40
+# Lines of an abstract begin with "keyword", too.
+_KEYWORDS = re.compile(
+    rf"(?!key ?-?word\b)(?:{KEYWORDS.pattern}|general terms)\b\s*[:.—–-]*\s*", re.IGNORECASE
+)
+
+
+def read_pdf(path: Path, most_pages: int = MOST_PAGES) -> Document:
+    """Read a paper from the text layer of its PDF, of which no more than `most_pages` are read.
+
+    Raises ParseError for files that are broken, encrypted or empty, and for scans without text.
+    """
+    try:
+        count = page_count(path)
+        pages = list(islice(read_pages(path), most_pages))
+    except PdfError as error:
+        raise ParseError(str(error)) from error
+    _check_text(path, pages)
+    lines = lines_in_order(pages)
+    if not lines:
+        raise ParseError(f"{path.name} has no running text on its {len(pages)} pages")
+    document = _Reader(lines, title_in_properties(path)).document(count)
+    return replace(document, notes=(*_left_out(count, most_pages), *_damage(pages)))
+
+
+def _left_out(count: int, most: int) -> tuple[str, ...]:
+    return (f"only the first {most:,} of its {count:,} pages were read",) if count > most else ()
+
+
+def _damage(pages: Sequence[PdfPage]) -> tuple[str, ...]:
+    """Return what the build report should say of pages that could not be loaded."""
+    return tuple(f"page {page.number} is damaged and left out" for page in pages if page.damaged)
+
+
+def _check_text(path: Path, pages: Sequence[PdfPage]) -> None:
+    if all(page.damaged for page in pages):
+        raise ParseError(f"{path.name} is broken: none of its {len(pages)} pages can be loaded")
+    letters = sum(character.isalpha() for page in pages for word in page.words for character in word.text)
+    if letters < _FEWEST_LETTERS_A_PAGE * min(len(pages), 3):
+        raise ParseError(f"{path.name} has no text layer: its {len(pages)} pages are pictures (a scan?)")
+
+
+@dataclass(slots=True)
+class _SectionLines:
+    path: tuple[Section, ...]
+    body: list[Line] = field(default_factory=list)
+    floats: list[tuple[PassageKind, list[Line]]] = field(default_factory=list)
+
+
+class _Reader:
+    """Takes the lines of one paper apart, from the first to the last."""
+
+    def __init__(self, lines: list[Line], printed_title: str) -> None:
+        self._style = Style.of(lines)
+        self._vocabulary = Vocabulary(lines)
+        self._title = find_title(lines, printed_title) or title_lines(lines, self._style)
+        self._lines = lines
+        self._roles = roles(lines, self._style)
+
+    def document(self, page_count: int) -> Document:
+        title = " ".join(self._lines[index].text for index in self._title)
+        front, start, abstract, keywords = self._abstract()
+        if abstract:
+            for index in authors_beside(self._lines, self._title, front):
+                self._roles[index] = "artifact"
+        sections, references = self._sections(start)
+        return Document(
+            title=_clean_title(title),
+            authors=author_names(self._lines[self._title.stop : front]),
+            abstract=abstract,
+            keywords=keywords,
+            sections=tuple(sections),
+            references=split_references(references, self._vocabulary),
+            page_count=page_count,
+            parser=PARSER,
+            parser_version=PDFIUM_VERSION,
+        )
+
+    def _abstract(self) -> tuple[int, int, tuple[Paragraph, ...], tuple[str, ...]]:
+        """Return where the abstract begins, where the body begins, the abstract and the keywords."""
+        start = self._abstract_start()
+        if start is None:
+            bare = bare_abstract(self._lines, self._title.stop)
+            if not bare:
+                return self._title.stop, self._title.stop, (), ()
+            return bare.start, bare.stop, *self._abstract_parts(bare)
+        first = start + 1 if is_abstract_heading(self._lines[start]) else start
+        stop = self._abstract_stop(first)
+        return start, stop, *self._abstract_parts(range(first, stop))
+
+    def _abstract_parts(self, part: range) -> tuple[tuple[Paragraph, ...], tuple[str, ...]]:
+        body = [i for i in part if self._roles[i] == "body"]
+        keywords = next((i for i in body if _KEYWORDS.match(self._lines[i].text)), part.stop)
+        lines = [self._lines[i] for i in body if i < keywords]
+        words = [self._lines[i] for i in body if i >= keywords]
+        groups = split_paragraphs(lines, self._style)
+        paragraphs = [paragraph(group, self._vocabulary, "abstract") for group in groups]
+        if lines and begins_run_in(lines[0]):
+            paragraphs = _without_run_in(paragraphs)
+        return tuple(paragraphs), self._keywords(words)
+
+    def _abstract_start(self) -> int | None:
+        first_pages = [i for i, line in enumerate(self._lines) if line.page <= 2 and i >= self._title.stop]
+        for test in (is_abstract_heading, begins_run_in):
+            for index in first_pages:
+                if test(self._lines[index]):
+                    return index
+        return None
+
+    def _abstract_stop(self, first: int) -> int:
+        """Return the first line behind the abstract: a heading, or type of another size behind a gap."""
+        finder = HeadingFinder(self._lines, self._style)
+        for index in range(first + 1, min(first + 120, len(self._lines))):
+            if self._roles[index] == "body" and finder.at(index) is not None:
+                return index
+        return min(first + 30, len(self._lines))
+
+    def _keywords(self, lines: list[Line]) -> tuple[str, ...]:
+        if not lines:
+            return ()
+        text = _KEYWORDS.sub("", paragraph(lines[:6], self._vocabulary).text, count=1)
+        separator = next((mark for mark in (";", "·", "•", ",") if mark in text), ",")
+        return tuple(word.strip(" .") for word in text.split(separator) if 1 < len(word.strip(" .")) < 80)
+
+    def _sections(self, start: int) -> tuple[list[DocumentSection], list[Line]]:
+        finder = HeadingFinder(self._lines, self._style)
+        sections = [_SectionLines(())]
+        references: list[Line] = []
+        depths: list[int] = []
+        in_references = False
+        index = start
+        while index < len(self._lines):
+            heading = finder.at(index) if self._roles[index] == "body" else None
+            if (
+                heading is not None
+                and in_references
+                and not self._ends_references(heading, self._lines[index])
+            ):
+                heading = None
+            if heading is None:
+                self._add(index, sections[-1], references if in_references else None)
+                index += 1
+                continue
+            in_references = BIBLIOGRAPHY.fullmatch(heading.section.title) is not None
+            index += heading.lines
+            if not in_references:
+                sections.append(_SectionLines(_path(sections[-1].path, depths, heading)))
+        return [self._section(section) for section in sections if section.path or section.body], references
+
+    def _ends_references(self, heading: Heading, line: Line) -> bool:
+        return line.bold or line.size > 1.04 * self._style.size or heading.section.title.isupper()
+
+    def _add(self, index: int, section: _SectionLines, references: list[Line] | None) -> None:
+        line, role = self._lines[index], self._roles[index]
+        if role == "artifact":
+            return
+        if role == "caption" or (role == "table" and (references is None or self._has_caption(index))):
+            self._add_float(index, section, "caption")
+        elif references is not None:
+            references.append(line)
+        elif role == "note":
+            self._add_float(index, section, "note")
+        elif role == "body":
+            section.body.append(line)
+
+    def _has_caption(self, index: int) -> bool:
+        """Return True if the table around a line ends at a caption; entries that look like rows never do."""
+        column = self._lines[index].column
+        for line, role in zip(self._lines[index:], self._roles[index:], strict=True):
+            if role != "table" or line.column != column:
+                return role == "caption" and line.column == column
+        return False
+
+    def _add_float(self, index: int, section: _SectionLines, kind: PassageKind) -> None:
+        goes_on = (
+            index > 0
+            and section.floats
+            and self._roles[index - 1] == self._roles[index]
+            and section.floats[-1][1][-1] is self._lines[index - 1]
+            and not begins_float(self._lines, index, self._roles[index])
+        )
+        if goes_on:
+            section.floats[-1][1].append(self._lines[index])
+        else:
+            section.floats.append((kind, [self._lines[index]]))
+
+    def _section(self, lines: _SectionLines) -> DocumentSection:
+        body = [paragraph(group, self._vocabulary) for group in split_paragraphs(lines.body, self._style)]
+        floats = [paragraph(group, self._vocabulary, kind) for kind, group in lines.floats]
+        return DocumentSection(lines.path, tuple(p for p in (*body, *floats) if p.sentences))
+
+
+def _path(path: tuple[Section, ...], depths: list[int], heading: Heading) -> tuple[Section, ...]:
+    """Return the path of a heading that follows one with `path`; `depths` is kept in step with it."""
+    keep = sum(depth < heading.depth for depth in depths)
+    del depths[keep:]
+    depths.append(heading.depth)
+    return (*path[:keep], heading.section)
+
+
+def _without_run_in(paragraphs: list[Paragraph]) -> list[Paragraph]:
+    """Take the word "Abstract" off the front of the first sentence, which may be that word alone."""
+    first, *rest = paragraphs
+    opening, *others = first.sentences
+    text = without_run_in(opening.text)
+    pieces = (Piece(text, opening.boxes), *others) if text else tuple(others)
+    return [Paragraph(pieces, first.kind), *rest] if pieces else rest
+
+
+def _clean_title(title: str) -> str:
+    return re.sub(r"(?:(?<!\s)\s++)?(?<![*∗†‡§¶])[*∗†‡§¶]++$", "", title).strip()

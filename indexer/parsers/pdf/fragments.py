@@ -1,0 +1,147 @@
+"""The words of a page as pieces of lines, without what is printed round the text: heads, feet and numbers."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from corpus.pdf import PdfPage, Word
+
+_BANNER = re.compile(
+    r"proceedings of|©|copyright|\(c\) ?\d{4}|all rights reserved|association for computational linguistics"
+    r"|\bissn\b|\bisbn\b|creative commons|licensed under|work is licensed|arxiv:\d|preprint|downloaded from"
+    r"|permission to make digital|https?://|\bdoi\b|page \d|\bvol\.|under review|accepted (?:at|for|to)",
+    re.IGNORECASE,
+)
+_PAGE_NUMBER = re.compile(
+    r"\W*(?:page\s*)?(?:\d{1,5}|[ivxlc]{1,6}|[A-Z]-?\d{1,3})(?:\s*(?:of|/)\s*\d{1,4})?\W*", re.IGNORECASE
+)
+LABEL = re.compile(r"\[?\(?(?:\d{1,3}|[a-z])[.)\]]{1,2}|[•‣◦▪●■–—-]|\d{1,2}(?:\.\d{1,2}){1,3}\.?")
+_MARGIN = 0.1
+
+
+@dataclass(slots=True)
+class Fragment:
+    """Words that follow each other in the file on one line without a wide gap."""
+
+    words: list[Word]
+    left: float
+    right: float
+    top: float
+    bottom: float
+    baseline: float
+
+
+def fragments_of(words: Iterable[Word]) -> list[Fragment]:
+    fragments: list[list[Word]] = []
+    for word in words:
+        if not word.upright or word.size <= 0:
+            continue
+        if fragments and _follows(fragments[-1][-1], word):
+            fragments[-1].append(word)
+        else:
+            fragments.append([word])
+    return [fragment_of(run) for run in fragments]
+
+
+def _follows(before: Word, after: Word) -> bool:
+    size = max(before.size, after.size)
+    overlap = min(before.bottom, after.bottom) - max(before.top, after.top)
+    on_line = overlap > 0.4 * min(before.bottom - before.top, after.bottom - after.top)
+    reach = 3.5 if LABEL.fullmatch(before.text) else 1.5
+    return on_line and -0.5 * size < after.left - before.right < reach * size
+
+
+def fragment_of(words: list[Word]) -> Fragment:
+    main = max(words, key=lambda word: (word.size, len(word.text)))
+    return Fragment(
+        words,
+        min(word.left for word in words),
+        max(word.right for word in words),
+        min(word.top for word in words),
+        max(word.bottom for word in words),
+        main.baseline,
+    )
+
+
+def without_line_numbers(fragments: list[Fragment]) -> list[Fragment]:
+    """Drop the numbers that review copies print beside each line."""
+    lone = [
+        f
+        for f in fragments
+        if len(f.words) == 1 and f.words[0].text.isdecimal() and len(f.words[0].text) <= 4
+    ]
+    drop: set[int] = set()
+    for at_right in (True, False):
+        aligned: dict[int, list[Fragment]] = {}
+        for fragment in lone:
+            edge = fragment.right if at_right else fragment.left
+            aligned.setdefault(round(edge / 4), []).append(fragment)
+        for group in aligned.values():
+            numbers = [int(f.words[0].text) for f in sorted(group, key=lambda f: f.baseline)]
+            steps = Counter(b - a for a, b in pairwise(numbers))
+            if len(group) >= 15 and (steps[1] + steps[5]) > 0.8 * (len(group) - 1):
+                drop.update(id(fragment) for fragment in group)
+    return [fragment for fragment in fragments if id(fragment) not in drop]
+
+
+def _text(fragment: Fragment) -> str:
+    return " ".join(word.text for word in fragment.words)
+
+
+def without_artifacts(pages: list[list[Fragment]], sizes: Sequence[PdfPage]) -> list[list[Fragment]]:
+    """Drop page numbers and banners, and what several pages repeat on their outermost lines."""
+    keys = [
+        {id(f): _edge_key(f, page) for f in _edge_rows(fragments)}
+        for fragments, page in zip(pages, sizes, strict=True)
+    ]
+    seen = Counter(key for of_page in keys for key in set(of_page.values()) if key[0])
+    least = 2 if len(pages) < 6 else 3
+    return [
+        [
+            fragment
+            for fragment in fragments
+            if id(fragment) not in of_page
+            or not (seen[of_page[id(fragment)]] >= least or _is_artifact(fragment, page))
+        ]
+        for fragments, page, of_page in zip(pages, sizes, keys, strict=True)
+    ]
+
+
+def _edge_key(fragment: Fragment, page: PdfPage) -> tuple[str, int]:
+    """Return what running heads repeat from page to page, and the height; no text for what is no head."""
+    text, height = _text(fragment).lower(), round(fragment.baseline / 12)
+    if any(character.isalpha() for character in text):
+        # Facing pages print the number on the outer side: before the running title or after it.
+        return re.sub(r"\d+", "#", re.sub(r"^\d+ | \d+$", "", text)), height
+    # Tables have figures at the same height too, but only page numbers grow with the pages.
+    number = re.fullmatch(r"\W*(\d{1,5})\W*", text)
+    return f"# {int(number[1]) - page.number}" if number else "", height
+
+
+def _edge_rows(fragments: list[Fragment]) -> list[Fragment]:
+    """Return the fragments on the three outermost rows at the top and at the bottom."""
+    edge: list[Fragment] = []
+    for backwards in (False, True):
+        rows: list[float] = []
+        for fragment in sorted(fragments, key=lambda f: f.baseline, reverse=backwards):
+            if not rows or abs(fragment.baseline - rows[-1]) > 4:
+                rows.append(fragment.baseline)
+            if len(rows) > 3:
+                break
+            edge.append(fragment)
+    return edge
+
+
+def _at_edge(fragment: Fragment, page: PdfPage) -> bool:
+    return fragment.bottom < _MARGIN * page.height or fragment.top > (1 - _MARGIN) * page.height
+
+
+def _is_artifact(fragment: Fragment, page: PdfPage) -> bool:
+    text = _text(fragment)
+    if not _at_edge(fragment, page):
+        return False
+    if _PAGE_NUMBER.fullmatch(text):
+        return True
+    return _BANNER.search(text) is not None and (page.number == 1 or fragment.bottom < _MARGIN * page.height)

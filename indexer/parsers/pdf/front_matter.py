@@ -1,0 +1,179 @@
+"""The head of a paper's first page: title, authors, and where the abstract begins."""
+
+import re
+from collections.abc import Sequence
+
+from corpus.records import Author
+from indexer.parsers.identifiers import letters_of
+from indexer.parsers.pdf.headings import parse_heading
+from indexer.parsers.pdf.layout import Line
+from indexer.parsers.pdf.paragraphs import LITTLE_WORDS, Style
+from indexer.parsers.section_names import ABSTRACT, INTRODUCTION
+
+_BANNER = re.compile(
+    r"proceedings|arxiv:|\bjournal\b|transactions on|\bvol(?:ume)?\b\.? ?\d|https?://|\bdoi\b|^contents lists"
+    r"|©|conference|workshop|^(?:original |research |review )?article$|^open access$|^\W*\d+\W*$"
+    r"|^(?:letter|research|report|paper)s?$|available online",
+    re.IGNORECASE,
+)
+_AFFILIATION = re.compile(
+    r"universit|institut|department|dept|school|college|laborator|\blab\b|\binc\b|research|center|centre|corporation"
+    r"|faculty|academy|@|www|http|street|avenue|\d{3}|group|company|technolog|sciences?\b|abstract|\bltd\b|hospital|national",
+    re.IGNORECASE,
+)
+_NAME_PART = r"(?:[A-Z][\w'’.-]*|van|von|de|der|den|da|di|du|la|le|el|al|bin|ten)"
+_NAME = re.compile(rf"{_NAME_PART}(?: {_NAME_PART}){{1,4}}")
+_MARKS = re.compile(r"[\d*∗†‡§¶‖♠♣♥♦♯⋆★✉#]+(?:,[\d*∗†‡§¶]+)*")
+_RUN_IN = re.compile(r"(?:abstract|summary)\s*(?:[—–:.-]+|$)\s*", re.IGNORECASE)
+_WORD_RUN_IN = re.compile(r"(?:abstract|summary)\b[\s—–:.-]*", re.IGNORECASE)
+
+
+def find_title(lines: Sequence[Line], title: str) -> range:
+    """Return the lines of page 1 that print `title`, as the file's properties give it; may be empty."""
+    wanted = letters_of(title)
+    first = [line for line in lines if line.page == lines[0].page]
+    if len(title.split()) < 3 or len(wanted) < 12 or _BANNER.search(title):
+        return range(0)
+    for start in range(len(first)):
+        text = ""
+        for stop in range(start, min(start + 6, len(first))):
+            text += letters_of(first[stop].text)
+            if text == wanted:
+                return range(start, stop + 1)
+            if not wanted.startswith(text):
+                break
+    return range(0)
+
+
+def title_lines(lines: Sequence[Line], style: Style) -> range:
+    """Return which lines are the title: those in the largest type before the abstract; may be empty."""
+    end = next((i for i, line in enumerate(lines) if is_abstract_heading(line)), len(lines))
+    first = [
+        index
+        for index, line in enumerate(lines[: end or len(lines)])
+        if line.page == lines[0].page and not _BANNER.search(line.text) and _has_words(line)
+    ]
+    if not first:
+        return range(0)
+    largest = max(lines[index].size for index in first)
+    if largest < 1.08 * style.size:
+        return range(first[0], first[0] + 1) if first[0] < 3 else range(0)
+    start = next(index for index in first if lines[index].size > 0.97 * largest)
+    stop = start + 1
+    while stop in first and _continues_title(lines, stop, lines[start]):
+        stop += 1
+    return range(start, stop)
+
+
+def _has_words(line: Line) -> bool:
+    return sum(c.isalpha() for c in line.text) >= 4 and len(line.words) > 1
+
+
+def _continues_title(lines: Sequence[Line], index: int, first: Line) -> bool:
+    before, line = lines[index - 1], lines[index]
+    gap = line.baseline - before.baseline
+    if line.bold != first.bold or not 0 < gap < 2.3 * first.size:
+        return False
+    if abs(line.size - first.size) < 0.05 * first.size:
+        return True
+    after = lines[index + 1].baseline - line.baseline if index + 1 < len(lines) else 0.0
+    # Scanners misjudge sizes: a line set close below, with the authors further off, belongs to the title too.
+    return gap < 1.3 * first.size and 0.8 * first.size < line.size < first.size and after > 1.6 * gap
+
+
+def is_abstract_heading(line: Line) -> bool:
+    return ABSTRACT.fullmatch(line.text.strip(" .:—-*∗†‡§¶0123456789")) is not None
+
+
+def begins_run_in(line: Line) -> bool:
+    """Return True if an abstract begins here with the word itself, apart by a mark or by its type."""
+    if not line.text[0].isupper() or len(line.words) < 2:
+        return False
+    if _RUN_IN.match(line.text):
+        return True
+    word, following = line.words[:2]
+    types = (word.bold, word.italic), (following.bold, following.italic)
+    return _WORD_RUN_IN.fullmatch(word.text) is not None and types[0] != types[1] and any(types[0])
+
+
+def without_run_in(text: str) -> str:
+    match = _WORD_RUN_IN.match(text)
+    return text[match.end() :] if match else text
+
+
+def bare_abstract(lines: Sequence[Line], start: int) -> range:
+    """Return the lines of an abstract without a heading; empty unless it is unmistakable.
+
+    It is the prose right above the introduction on the first page, in one type and of an abstract's length.
+    """
+    page = [i for i in range(start, len(lines)) if lines[i].page == lines[0].page]
+    stop = next((i for i in page if INTRODUCTION.fullmatch(parse_heading(lines[i].text).title)), start)
+    first = stop
+    while first > start and (first == stop or _same_block(lines[first - 1], lines[first])):
+        first -= 1
+    words = [word.text.lower() for line in lines[first:stop] for word in line.words]
+    prose = sum(word in LITTLE_WORDS for word in words) > 0.2 * len(words)
+    whole = stop > first and lines[first].text[0].isupper() and lines[stop - 1].text.endswith(".")
+    return range(first, stop) if whole and prose and 50 <= len(words) <= 450 else range(0)
+
+
+def _same_block(line: Line, below: Line) -> bool:
+    gap = below.baseline - line.baseline
+    # The last line of text across the page may be so short that it counts to the left column.
+    aligned = line.page == below.page and abs(line.left - below.left) < 3 * below.size
+    near = aligned and 0 < gap < 1.5 * below.size
+    return near and abs(line.size - below.size) < 0.06 * below.size and line.bold == below.bold
+
+
+def authors_beside(lines: Sequence[Line], title: range, abstract: int) -> range:
+    """Return the lines of authors in the column to the right of the abstract's, above its height.
+
+    Most stand off its margin, hardly one fills it, and white space keeps them apart from the text below.
+    """
+    heading = lines[abstract]
+    start = stop = next(
+        (i for i in range(abstract + 1, len(lines)) if lines[i].column != heading.column), len(lines)
+    )
+    while stop < len(lines) and lines[stop].page == heading.page and lines[stop].baseline < heading.top:
+        stop += 1
+    if not title or start == stop or stop == len(lines) or lines[start].page != heading.page:
+        return range(0)
+    below_title = lines[start].baseline > lines[title.start].baseline
+    apart = lines[stop].baseline - lines[stop - 1].baseline > 1.8 * lines[stop - 1].size
+    loose = sum(line.fills for line in lines[start:stop]) <= 0.34 * (stop - start)
+    margin = min(line.left for line in lines[stop:] if line.column == lines[stop].column)
+    loose = loose and sum(line.left > margin + 2 for line in lines[start:stop]) >= 0.5 * (stop - start)
+    return range(start, stop) if below_title and apart and loose else range(0)
+
+
+def author_names(lines: Sequence[Line]) -> tuple[Author, ...]:
+    """Return the authors when the lines right under the title hold nothing but names, else nobody."""
+    authors: list[Author] = []
+    for line in lines:
+        names = _names(line)
+        if not names:
+            break
+        authors.extend(names)
+    return tuple(authors)
+
+
+def _names(line: Line) -> list[Author]:
+    if _AFFILIATION.search(line.text):
+        return []
+    cells: list[str] = [""]
+    for before, word in zip((None, *line.words), line.words, strict=False):
+        if before is not None and word.left - before.right > 1.2 * line.size:
+            cells.append("")
+        cells[-1] = f"{cells[-1]} {word.text}"
+    names: list[Author] = []
+    for cell in cells:
+        plain = _MARKS.sub(",", cell)
+        for part in re.split(r"(?:(?<!\s)\s++)?(?:,|;|&|\band\b)\s*+", plain):
+            name = part.strip(" .·•|")
+            if not name:
+                continue
+            if not _NAME.fullmatch(name):
+                return []
+            given, _, family = name.rpartition(" ")
+            names.append(Author(given, family))
+    return names

@@ -1,0 +1,353 @@
+"""From the words of PDF pages to lines in reading order: columns found, page artifacts dropped."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+
+from corpus.pdf import PdfPage, Word
+from indexer.parsers.pdf.fragments import (
+    LABEL,
+    Fragment,
+    fragment_of,
+    fragments_of,
+    without_artifacts,
+    without_line_numbers,
+)
+
+_SPANNING = -1
+
+
+@dataclass(frozen=True)
+class Line:
+    """Words on one line of one column, from left to right.
+
+    `column` counts the columns in reading order through the document; text that spans the page has its own.
+    `column_left` and `column_right` are the edges of that column, in points.
+    """
+
+    page: int
+    column: int
+    column_left: float
+    column_right: float
+    words: tuple[Word, ...]
+
+    @cached_property
+    def text(self) -> str:
+        return " ".join(word.text for word in self.words) + ("-" if self.words[-1].hyphenated else "")
+
+    @cached_property
+    def left(self) -> float:
+        return self.words[0].left
+
+    @cached_property
+    def right(self) -> float:
+        return max(word.right for word in self.words)
+
+    @cached_property
+    def baseline(self) -> float:
+        return _weighted_median([(word.baseline, len(word.text)) for word in self.words])
+
+    @cached_property
+    def size(self) -> float:
+        return _weighted_median([(word.size, len(word.text)) for word in self.words])
+
+    @cached_property
+    def top(self) -> float:
+        return min(word.top for word in self.words)
+
+    @cached_property
+    def bottom(self) -> float:
+        return max(word.bottom for word in self.words)
+
+    @cached_property
+    def bold(self) -> bool:
+        letters = sum(len(word.text) for word in self.words)
+        heavy = sum(len(word.text) for word in self.words if word.bold)
+        return self.words[-1].bold and heavy > 0.8 * letters
+
+    @cached_property
+    def cells(self) -> int:
+        """How many pieces the line falls into at wide gaps, as the rows of a table do."""
+        gaps = [after.left - before.right for before, after in zip(self.words, self.words[1:], strict=False)]
+        # Justified lines of few words have wide gaps too, but all alike.
+        if LABEL.fullmatch(self.words[0].text) or self.words[0].text.isdecimal():
+            gaps = gaps[1:]
+        justified = len(gaps) > 1 and self.fills and max(gaps) < 2 * min(gaps) + 0.5 * self.size
+        return 1 + sum(gap > (5 if justified else 1.4) * self.size for gap in gaps)
+
+    @cached_property
+    def fills(self) -> bool:
+        """Whether the line runs from edge to edge of its column."""
+        slack = 0.04 * (self.column_right - self.column_left)
+        return self.left < self.column_left + 3 * slack and self.right > self.column_right - slack
+
+    @cached_property
+    def italic(self) -> bool:
+        return all(word.italic for word in self.words if sum(c.isalpha() for c in word.text) > 1)
+
+    @cached_property
+    def font(self) -> str:
+        """The font of all words of the line, "" when they differ."""
+        fonts = {word.font for word in self.words if any(c.isalpha() for c in word.text)}
+        return fonts.pop() if len(fonts) == 1 else ""
+
+
+def _weighted_median(values: list[tuple[float, int]]) -> float:
+    values = sorted(values)
+    half = sum(weight for _, weight in values) / 2
+    for value, weight in values:
+        half -= weight
+        if half <= 0:
+            return value
+    return values[-1][0]
+
+
+def lines_in_order(pages: Sequence[PdfPage]) -> list[Line]:
+    """Return the lines of all pages in reading order, without running heads, page and line numbers."""
+    fragments = [without_line_numbers(fragments_of(page.words)) for page in pages]
+    fragments = without_artifacts(fragments, pages)
+    gutters = _gutters(fragments, pages)
+    lines: list[Line] = []
+    column = 0
+    for page, parts, cuts in zip(pages, fragments, gutters, strict=True):
+        for block in _blocks(_cut(parts, cuts), cuts):
+            rows = _rows(block)
+            left = min(fragment.left for fragment in block)
+            right = max(fragment.right for fragment in block)
+            lines.extend(Line(page.number, column, left, right, tuple(row)) for row in rows)
+            column += 1
+    return lines
+
+
+def _gutters(pages: list[list[Fragment]], sizes: Sequence[PdfPage]) -> list[tuple[float, ...]]:
+    """Find, page by page, the left edges of the columns after the first."""
+    starts = [_starts(fragments, page) for fragments, page in zip(pages, sizes, strict=True)]
+    own = [_strong_edges(counts, 3) for counts in starts]
+    usual = _usual_edges(starts, own)
+    result = []
+    for fragments, counts, edges in zip(pages, starts, own, strict=True):
+        shared = {_nearest(counts, edge) or _clear_edge(fragments, edge) for edge in usual} - {0}
+        result.append(tuple(sorted(_apart(shared))) or edges)
+    return result
+
+
+def _usual_edges(starts: Sequence[dict[int, int]], own: Sequence[tuple[float, ...]]) -> list[float]:
+    """Return the edges that several pages have, or, in short papers, many lines of one page.
+
+    A page of tables misleads; the columns of the other pages, where it has them too, are surer.
+    """
+    least = max(2, 0.3 * len(own))
+    pages_with = Counter(round(edge / 6) for edges in own for edge in edges)
+    usual = [key * 6.0 for key, count in pages_with.items() if count >= least]
+    if usual or len(own) > 3:
+        return usual
+    pairs = zip(starts, own, strict=True)
+    return [edge for counts, edges in pairs for edge in edges if _near(counts, round(edge)) >= 12]
+
+
+def _clear_edge(fragments: list[Fragment], usual: float) -> int:
+    """Return the edge near `usual` of a page whose text keeps to the left of it, 0 when it does not.
+
+    The last page may hold only a few lines to the right of it, another one a table in place of text.
+    """
+    begins = [usual]
+    beside = across = 0
+    for fragment in fragments:
+        after = min((word.left for word in fragment.words if word.left >= usual - 6), default=None)
+        begins.extend([after] if after is not None and after <= usual + 6 else [])
+        if len(fragment.words) < 3 or not fragment.left < usual - 40 < fragment.right:
+            continue
+        end = max(word.right for word in fragment.words if word.left < usual - 6)
+        is_clear = end < usual and (after is None or after - end >= 7)
+        beside += is_clear
+        across += not is_clear
+    return int(min(begins)) if beside >= 5 and across < 3 * beside else 0
+
+
+def _nearest(counts: dict[int, int], edge: float) -> int:
+    """Return the leftmost place near `edge` where a fair share of the lines begin, 0 when hardly any do."""
+    places = [p for p in counts if abs(p - edge) <= 12 and _near(counts, p) >= 2]
+    most = max((_near(counts, p) for p in places), default=0)
+    return min((p for p in places if _near(counts, p) >= 0.2 * most), default=0)
+
+
+def _apart(edges: set[int]) -> list[int]:
+    kept: list[int] = []
+    for edge in sorted(edges):
+        if not kept or edge - kept[-1] > 90:
+            kept.append(edge)
+    return kept
+
+
+def _starts(fragments: list[Fragment], page: PdfPage) -> dict[int, int]:
+    """Count, per point of the page's width, the lines of text that begin there to the right of other text."""
+    counts: Counter[int] = Counter()
+    reached = _leftmost_ends(fragments)
+    for fragment in fragments:
+        for index, word in enumerate(fragment.words):
+            gap = word.left - fragment.words[index - 1].right if index else page.width
+            if gap < 7 or not 0.27 * page.width < word.left < 0.78 * page.width:
+                continue
+            rest = fragment.words[index:]
+            beside = min(reached.get(round(word.baseline / 8) + step, page.width) for step in (-1, 0, 1))
+            if len(rest) >= 3 and rest[-1].right - word.left > 0.15 * page.width and beside < word.left - 5:
+                counts[round(word.left)] += 1
+    crossed = Counter[int]()
+    for fragment in fragments:
+        for point in (p for p in counts if fragment.left < p - 8 and fragment.right > p + 8):
+            if not any(abs(word.left - point) < 2.5 for word in fragment.words):
+                crossed[point] += 1
+    return {
+        point: count for point, count in counts.items() if crossed[point] < _most_crossings(counts, point)
+    }
+
+
+def _most_crossings(counts: dict[int, int], point: int) -> int:
+    """Return how many lines may run across the edge of a column: pages are often partly in one column."""
+    near = _near(counts, point)
+    return 3 * near if near >= 5 else near
+
+
+def _leftmost_ends(fragments: list[Fragment]) -> dict[int, float]:
+    """Return, per strip of eight points down the page, where its first text of some length ends."""
+    ends: dict[int, float] = {}
+    for fragment in fragments:
+        strip = round(fragment.baseline / 8)
+        if len(fragment.words) >= 2:
+            ends[strip] = min(ends.get(strip, fragment.right), fragment.right)
+        for before, after in zip(fragment.words[1:], fragment.words[2:], strict=False):
+            if after.left - before.right >= 7:
+                ends[strip] = min(ends.get(strip, before.right), before.right)
+    return ends
+
+
+def _near(counts: Counter[int] | dict[int, int], point: int) -> int:
+    return sum(counts.get(point + shift, 0) for shift in (-1, 0, 1, 2))
+
+
+def _strong_edges(counts: dict[int, int], least: int) -> tuple[float, ...]:
+    edges: list[float] = []
+    for point in sorted(counts, key=lambda p: (-_near(counts, p), p)):
+        peak = _near(counts, point)
+        if peak < least or any(abs(point - edge) <= 90 for edge in edges):
+            continue
+        # Most lines may be indented, as in lists; the column begins where its leftmost lines do.
+        beside = (p for p in counts if point - 40 < p < point and _near(counts, p) >= max(2, 0.12 * peak))
+        edges.append(min((*beside, point)))
+    return tuple(sorted(edges))
+
+
+def _cut(fragments: list[Fragment], gutters: tuple[float, ...]) -> list[Fragment]:
+    """Cut the fragments that run on from one column into the next."""
+    parts: list[Fragment] = []
+    for fragment in fragments:
+        begin = 0
+        words = fragment.words
+        for index in range(1, len(words)):
+            gap = words[index].left - words[index - 1].right
+            crosses = any(words[index - 1].right - 1 < gutter < words[index].left + 4 for gutter in gutters)
+            if crosses and gap >= 7 and not _is_row_of_figures(words):
+                parts.append(fragment_of(words[begin:index]))
+                begin = index
+        parts.append(fragment_of(words[begin:]) if begin else fragment)
+    return parts
+
+
+def _is_row_of_figures(words: list[Word]) -> bool:
+    """Return True if words are a row of a table that spans the page: its gaps are no gutter."""
+    return len(words) >= 5 and sum(any(c.isdigit() for c in w.text) for w in words) > 0.6 * len(words)
+
+
+def _blocks(fragments: list[Fragment], gutters: tuple[float, ...]) -> list[list[Fragment]]:
+    """Put fragments into reading order: down each column, between the lines that span columns."""
+    blocks: list[list[Fragment]] = []
+    columns: dict[int, list[Fragment]] = {}
+    middles = _middles(fragments, gutters)
+    wide = _wide_rows(fragments, middles)
+    for fragment in sorted(fragments, key=lambda f: (f.baseline, f.left)):
+        column = _SPANNING if id(fragment) in wide else _column(fragment, middles)
+        if columns and (column == _SPANNING) != (_SPANNING in columns):
+            blocks.extend(columns[key] for key in sorted(columns))
+            columns = {}
+        columns.setdefault(column, []).append(fragment)
+    blocks.extend(columns[key] for key in sorted(columns))
+    return blocks
+
+
+def _middles(fragments: list[Fragment], edges: tuple[float, ...]) -> tuple[float, ...]:
+    """Return the middle of the white strip to the left of each edge."""
+    middles = []
+    for edge in edges:
+        ends = sorted(f.right for f in fragments if len(f.words) > 2 and edge - 80 < f.right < edge - 2)
+        end = ends[int(0.9 * (len(ends) - 1))] if ends else edge - 10
+        middles.append((end + edge) / 2)
+    return tuple(middles)
+
+
+def _column(fragment: Fragment, middles: tuple[float, ...]) -> int:
+    """Return the number of the fragment's column, or that it spans columns."""
+    width = fragment.right - fragment.left
+    for middle in middles:
+        if min(middle - fragment.left, fragment.right - middle) > max(14, 0.08 * width):
+            return _SPANNING
+    return sum((fragment.left + fragment.right) / 2 > middle for middle in middles)
+
+
+def _wide_rows(fragments: list[Fragment], middles: tuple[float, ...]) -> set[int]:
+    """Find the rows of tables across the page: of figures, or short pieces next to a line that spans it."""
+    if not middles:
+        return set()
+    extent = max(f.right for f in fragments) - min(f.left for f in fragments)
+    rows = _level_rows(fragments)
+    spans = [any(_column(f, middles) == _SPANNING for f in row) for row in rows]
+    short = [all(f.right - f.left < 0.33 * extent for f in row) and len(row) > 1 for row in rows]
+    sides = [len({_column(f, middles) for f in row}) > 1 for row in rows]
+    figures = [_is_row_of_figures([word for f in row for word in f.words]) for row in rows]
+    wide = {id(f) for row, *both in zip(rows, spans, figures, strict=True) if all(both) for f in row}
+    for start, end in _runs([a and b for a, b in zip(short, sides, strict=True)]):
+        beside = (start > 0 and spans[start - 1]) or (end < len(rows) and spans[end])
+        if end - start >= 2 and beside:
+            wide.update(id(fragment) for row in rows[start:end] for fragment in row)
+    return wide
+
+
+def _level_rows(fragments: list[Fragment]) -> list[list[Fragment]]:
+    rows: list[list[Fragment]] = []
+    for fragment in sorted(fragments, key=lambda f: f.baseline):
+        if rows and fragment.baseline - rows[-1][0].baseline < 2.5:
+            rows[-1].append(fragment)
+        else:
+            rows.append([fragment])
+    return rows
+
+
+def _runs(flags: list[bool]) -> Iterator[tuple[int, int]]:
+    start = 0
+    for flag, group in groupby(flags):
+        end = start + sum(1 for _ in group)
+        if flag:
+            yield start, end
+        start = end
+
+
+def _rows(fragments: list[Fragment]) -> list[list[Word]]:
+    """Join the fragments of one column to lines; raised and lowered marks go with their line."""
+    rows: list[list[Fragment]] = []
+    for fragment in sorted(fragments, key=lambda f: (f.baseline, f.left)):
+        home = next((row for row in reversed(rows[-3:]) if _on_row(row, fragment)), None)
+        if home is None:
+            rows.append([fragment])
+        else:
+            home.append(fragment)
+    ordered = [sorted(row, key=lambda f: f.left) for row in rows]
+    return [[word for fragment in row for word in fragment.words] for row in ordered]
+
+
+def _on_row(row: list[Fragment], fragment: Fragment) -> bool:
+    main = max(row, key=lambda f: f.right - f.left)
+    overlap = min(main.bottom, fragment.bottom) - max(main.top, fragment.top)
+    if overlap < 0.5 * min(main.bottom - main.top, fragment.bottom - fragment.top):
+        return False
+    return all(min(f.right, fragment.right) - max(f.left, fragment.left) < 3 for f in row)

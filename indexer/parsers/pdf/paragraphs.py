@@ -1,0 +1,252 @@
+"""From lines to paragraphs: hyphens at line ends resolved, sentences with their boxes."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from corpus.pdf import Word
+from corpus.records import Box, PassageKind
+from corpus.sentences import sentence_spans
+from indexer.parsers.document import Paragraph, Piece
+from indexer.parsers.pdf.layout import Line
+
+LIST_MARK = re.compile(r"(?:[•‣◦▪●■–—*-]|\d{1,2}[.)]|\(?[a-z0-9ivx]{1,3}\)|\[\d{1,3}\])(?:\s|$)")
+LITTLE_WORDS = frozenset(
+    "a an and are as be by for from in is it of on that the this to we which with".split()
+)
+"""Words that prose is full of, and titles, names and tables are not."""
+_TERMINAL = re.compile(r"[.!?:;…][\"'”’)\]]*(?:\d{1,2}|\[\d+\])?$")
+_LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_LINE_END_HYPHEN = re.compile(r"[^\W\d_][-\u2010]$")
+# Halves that are words but hardly ever stand before a hyphen: "with-out" is "without".
+_FUNCTION_WORDS = frozenset(
+    "a an and as at be by can for fore further how in into is it may more of on or per some the there to up "
+    "what when where with".split()
+)
+# Halves that keep their hyphen before any word of the document: "non-relevant", "multi-paragraph".
+_FIRST_HALVES = frozenset("cross high low multi non pre self semi zero".split())
+# Halves that hardly ever follow without a hyphen: "entailment-based", "word-level".
+_SECOND_HALVES = frozenset("aware based driven grained level oriented specific".split())
+
+
+class Vocabulary:
+    """The words of one document, to tell the hyphens of its words from those of its line ends."""
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self._counts: Counter[str] = Counter()
+        cut = False
+        for line in lines:
+            # The second half of a cut word is no word of its own.
+            words = line.words[1:] if cut else line.words
+            cut = line.words[-1].hyphenated or _LINE_END_HYPHEN.search(line.words[-1].text) is not None
+            for word in words[:-1] if cut else words:
+                self._counts.update(match.lower() for match in _LETTERS.findall(word.text))
+
+    def joint(self, before: str, after: str) -> str:
+        """Return what stands between the halves of a word cut at a line end: nothing or a hyphen."""
+        left = re.search(r"(?<![^\W_])(?<![^\W_]-)[^\W_]++(?:-[^\W_]++)*+$", before)
+        right = re.match(r"[^\W\d_]+(?:-[^\W\d_]+)*", after)
+        if left is None or right is None:
+            return "-"
+        first, second = left[0].lower(), right[0].lower()
+        joined, hyphenated = self._counts[first + second], self._counts[f"{first}-{second}"]
+        if joined or hyphenated:
+            return "-" if hyphenated > joined else ""
+        (*lead, last), (head, *tail) = first.split("-"), second.split("-")
+        if second in _SECOND_HALVES and len(last) > 3:
+            return "-"
+        if not right[0][0].islower() or left[0][-1].isdecimal() or (tail and head in _FUNCTION_WORDS):
+            return "-"
+        if self._counts[last + head]:
+            return ""
+        return "-" if self._is_compound(lead, last, second) else ""
+
+    def _is_compound(self, lead: Sequence[str], last: str, second: str) -> bool:
+        """Return True if both halves are words; `lead` is what is hyphenated before them: "end-to-"."""
+        if second in lead:
+            return True
+        if not self._counts[second] or len(second) < 3:
+            return False
+        if last in _FIRST_HALVES:
+            return True
+        return self._counts[last] > 0 and (bool(lead) or (len(last) > 2 and last not in _FUNCTION_WORDS))
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How the running text of a document is set: font, its height, and distance of the lines, in points.
+
+    `font` is empty when no font prevails.
+    """
+
+    size: float
+    leading: float
+    font: str = ""
+
+    @classmethod
+    def of(cls, lines: Sequence[Line]) -> "Style":
+        sizes: Counter[float] = Counter()
+        for line in lines:
+            sizes[round(line.size * 2) / 2] += len(line.text)
+        size = max(1.0, sizes.most_common(1)[0][0]) if sizes else 10.0
+        gaps: Counter[float] = Counter()
+        for before, after in pairwise(lines):
+            gap = after.baseline - before.baseline
+            if before.column == after.column and 0.8 * size < gap < 2.6 * size and abs(after.size - size) < 1:
+                gaps[round(gap * 2) / 2] += 1
+        fonts = Counter(line.font for line in lines if line.font)
+        font, count = fonts.most_common(1)[0] if fonts else ("", 0)
+        font = font if count > 0.4 * len(lines) else ""
+        return cls(size, gaps.most_common(1)[0][0] if gaps else 1.2 * size, font)
+
+
+def paragraph(lines: Sequence[Line], vocabulary: Vocabulary, kind: PassageKind = "body") -> Paragraph:
+    """Join lines to one paragraph; each sentence gets one box per line that it covers."""
+    parts, placed = _join(lines, vocabulary)
+    text = "".join(parts)
+    return Paragraph(tuple(_pieces(text, placed)), kind)
+
+
+@dataclass(slots=True)
+class _Placed:
+    """A word at its place in the joined text, and the line it stands on."""
+
+    start: int
+    end: int
+    line: int
+    page: int
+    word: Word
+
+
+def _join(lines: Sequence[Line], vocabulary: Vocabulary) -> tuple[list[str], list[_Placed]]:
+    parts: list[str] = []
+    placed: list[_Placed] = []
+    length = 0
+    for number, line in enumerate(lines):
+        for index, word in enumerate(line.words):
+            text = word.text
+            if index == len(line.words) - 1 and number + 1 < len(lines):
+                text, gap = _end_of_line(word, lines[number + 1].words[0].text, vocabulary)
+            elif word.hyphenated and index + 1 < len(line.words):
+                text, gap = _end_of_line(word, line.words[index + 1].text, vocabulary)
+            else:
+                text, gap = text + ("-" if word.hyphenated else ""), " "
+            placed.append(_Placed(length, length + len(text), number, line.page, word))
+            parts.append(text + gap)
+            length += len(text) + len(gap)
+    return parts, placed
+
+
+def _end_of_line(word: Word, following: str, vocabulary: Vocabulary) -> tuple[str, str]:
+    """Return the last word of a line as it goes into the text, and what stands behind it."""
+    if word.hyphenated:
+        return word.text + vocabulary.joint(word.text, following), ""
+    if _LINE_END_HYPHEN.search(word.text) and following[:1].isalpha():
+        return word.text[:-1] + vocabulary.joint(word.text[:-1], following), ""
+    return word.text, " "
+
+
+def _pieces(text: str, placed: list[_Placed]) -> Iterable[Piece]:
+    first = 0
+    for start, end in sentence_spans(text):
+        while first < len(placed) and placed[first].end <= start:
+            first += 1
+        last = first
+        while last < len(placed) and placed[last].start < end:
+            last += 1
+        sentence = text[start:end].strip()
+        if sentence:
+            yield Piece(sentence, tuple(_boxes(placed[first:last], start, end)))
+
+
+def _boxes(placed: list[_Placed], start: int, end: int) -> Iterable[Box]:
+    lines: dict[int, list[_Placed]] = {}
+    for item in placed:
+        lines.setdefault(item.line, []).append(item)
+    for items in lines.values():
+        left = min(_edge(item, start, item.word.left) for item in items)
+        right = max(_edge(item, end, item.word.right) for item in items)
+        # Raised and lowered marks would make the boxes of neighbouring lines overlap.
+        full = max(item.word.size for item in items) * 0.8
+        top = min(item.word.top for item in items if item.word.size >= full)
+        bottom = max(item.word.bottom for item in items if item.word.size >= full)
+        yield Box(
+            items[0].page, round(left, 2), round(top, 2), round(right - left, 2), round(bottom - top, 2)
+        )
+
+
+def _edge(item: _Placed, offset: int, edge: float) -> float:
+    """Return where in a word an offset lies, in points, or `edge` when it lies outside."""
+    if not item.start < offset < item.end:
+        return edge
+    share = (offset - item.start) / (item.end - item.start)
+    return item.word.left + share * (item.word.right - item.word.left)
+
+
+def split_paragraphs(lines: Sequence[Line], style: Style) -> list[list[Line]]:
+    """Group lines of running text into paragraphs, across the breaks of columns and pages."""
+    groups: list[list[Line]] = []
+    margins = _margins(lines)
+    for line in lines:
+        if groups and not _begins_paragraph(groups[-1], line, style, margins):
+            groups[-1].append(line)
+        else:
+            groups.append([line])
+    return groups
+
+
+def _margins(lines: Sequence[Line]) -> dict[int, float]:
+    """Return, per column, where most of its lines begin."""
+    lefts: dict[int, Counter[int]] = {}
+    for line in lines:
+        lefts.setdefault(line.column, Counter())[round(line.left)] += 1
+    return {column: min(counts, key=lambda x: (-counts[x], x)) for column, counts in lefts.items()}
+
+
+def _begins_paragraph(group: list[Line], line: Line, style: Style, margins: dict[int, float]) -> bool:
+    last = group[-1]
+    ended = _TERMINAL.search(last.text) is not None
+    indent = line.left - margins[line.column]
+    if line.column != last.column:
+        return _begins_column(last, line, ended, 0.6 * style.size < indent < 5 * style.size)
+    if abs(line.size - last.size) > 0.14 * style.size:
+        return ended or not line.text[0].islower()
+    gap = line.baseline - last.baseline
+    if gap > 1.4 * max(style.leading * line.size / style.size, 1.1 * line.size):
+        return ended or not line.text[0].islower() or gap > 4 * style.leading
+    return _turns(group, line, ended, style)
+
+
+def _begins_column(last: Line, line: Line, ended: bool, indented: bool) -> bool:
+    # Columns are read from left to right: what goes back to the left on a page is another text.
+    if line.page == last.page and line.right < last.left:
+        return True
+    if not ended:
+        return False
+    short = last.right < last.column_right - 0.2 * (last.column_right - last.column_left)
+    return (indented or short or LIST_MARK.match(line.text) is not None) and not line.text[0].islower()
+
+
+def _turns(group: list[Line], line: Line, ended: bool, style: Style) -> bool:
+    """Return True if indentation, a list mark or a short line before it begin a paragraph within a column."""
+    last = group[-1]
+    marked = LIST_MARK.match(group[0].text) is not None
+    if LIST_MARK.match(line.text) and (ended or marked):
+        return True
+    if _is_displayed(last, style) and line.text[0].isupper() and not _is_displayed(line, style):
+        return True
+    shift = line.left - last.left
+    if shift > 0.6 * style.size and not (marked and len(group) == 1):
+        return shift < 8 * style.size and (ended or line.text[0].isupper())
+    if shift < -0.6 * style.size and len(group) > 1:
+        return ended
+    short = last.right < last.column_right - 0.2 * (last.column_right - last.column_left)
+    return short and ended and not line.text[0].islower()
+
+
+def _is_displayed(line: Line, style: Style) -> bool:
+    """Return True for an equation in the middle of its column."""
+    left, right = line.left - line.column_left, line.column_right - line.right
+    return " = " in line.text and left > 0.6 * style.size and abs(left - right) < 0.4 * style.size

@@ -1,0 +1,109 @@
+"""A file to a document, by the parser for its kind; and who makes TEI of PDFs, where anybody does."""
+
+import hashlib
+from importlib import import_module
+from pathlib import Path
+from typing import Literal, Protocol
+
+from corpus.errors import CorpusError
+from corpus.records import Remark
+from corpus.settings import Settings
+from indexer.errors import ParseError
+from indexer.parsers.document import Document
+from indexer.parsers.grobid.answers import GrobidError
+
+_TEI, _MARKDOWN = (
+    ("indexer.parsers.tei.document", "read_tei"),
+    ("indexer.parsers.text.markdown", "read_markdown"),
+)
+# Each parser is loaded when a file asks for it: builds from metadata alone need none.
+_PARSERS = {
+    ".pdf": ("indexer.parsers.pdf.document", "read_pdf"),
+    ".tei.xml": _TEI,
+    ".tei": _TEI,
+    ".xml": _TEI,
+    ".md": _MARKDOWN,
+    ".markdown": _MARKDOWN,
+    ".txt": ("indexer.parsers.text.plain", "read_plain_text"),
+    ".docx": ("indexer.parsers.text.docx", "read_docx"),
+}
+
+SUFFIXES = tuple(_PARSERS)
+"""How the names of files end that can be read."""
+
+ParserChoice = Literal["auto", "grobid", "pypdfium2"]
+"""Who reads PDFs: a GROBID server or what one left behind, if there is either; or PDFium alone."""
+
+
+class TeiParser(Protocol):
+    """What has TEI of PDFs (a GROBID server, or what was kept from it); it takes `at_once` PDFs at a time."""
+
+    @property
+    def at_once(self) -> int: ...
+
+    def tei(self, pdf: Path, sha256: str) -> bytes | None:
+        """Return the TEI of a PDF, None where there is none to be had; raises GrobidError."""
+        ...
+
+    def stop(self) -> None:
+        """Let nobody wait any longer."""
+        ...
+
+
+def read_document(path: Path) -> Document:
+    """Parse a file by the end of its name; raises ParseError."""
+    name = path.name.lower()
+    parser = next((parser for suffix, parser in _PARSERS.items() if name.endswith(suffix)), None)
+    if parser is None:
+        raise ParseError(f"{path.name} is none of the kinds of files that can be read: {', '.join(SUFFIXES)}")
+    module, function = parser
+    document: Document = getattr(import_module(module), function)(path)
+    return document
+
+
+def is_pdf(path: Path) -> bool:
+    return path.suffix.lower() == ".pdf"
+
+
+def file_sha256(path: Path) -> str:
+    """Return the hash of a file's bytes; raises ParseError when it cannot be read."""
+    if path.exists() and not path.is_file():
+        # Opening a named pipe would wait for ever.
+        raise ParseError("this is not a regular file")
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise ParseError(f"the file cannot be read: {error.strerror}") from error
+
+
+def open_tei_parser(settings: Settings, choice: ParserChoice) -> tuple[TeiParser | None, Remark | None]:
+    """Return what makes TEI of PDFs, if anything, and what the report should say of it.
+
+    Raises CorpusError when a GROBID server is insisted on and cannot be had.
+    """
+    if choice == "pypdfium2":
+        return None, None
+    from indexer.parsers.grobid.cache import KeptParser, KeptTei  # noqa: PLC0415 - most builds need no TEI
+
+    kept = KeptParser(KeptTei(settings.tei_path))
+    if not settings.grobid_url:
+        if choice == "grobid":
+            raise CorpusError(
+                "No GROBID server is set. Start one (compose.yaml does) and set PAPER_TRAIL_GROBID_URL, "
+                "such as http://127.0.0.1:8070, or choose --parser pypdfium2."
+            )
+        return kept, None
+    from indexer.parsers.grobid.client import open_grobid  # noqa: PLC0415 - half a second, for builds with a server alone
+
+    try:
+        grobid = open_grobid(settings)
+    except GrobidError as error:
+        raise CorpusError(f"{error}.") from error
+    status = grobid.server.known_status()
+    if status.reachable:
+        return grobid, None
+    if choice == "grobid":
+        raise CorpusError(f"{status.problem}.")
+    advice = "read by it later with: python -m indexer reparse --parser grobid"
+    return kept, Remark("GROBID", f"{status.problem}; PDFs are read with pypdfium2. They can be {advice}")

@@ -1,0 +1,1 @@
+"""GROBID's TEI to a document."""

@@ -1,0 +1,329 @@
+"""The sections of a TEI file: flat divisions, split paragraphs and figures at the end, put in order."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from corpus.records import PassageKind, Section
+from indexer.parsers.document import DocumentSection, Paragraph, Piece
+from indexer.parsers.headings import (
+    Heading,
+    Path,
+    find_paths,
+    is_artifact,
+    is_fragment,
+    labels_in_figures,
+)
+from indexer.parsers.identifiers import letters_of
+from indexer.parsers.tei.boxes import Element, boxes_of
+from indexer.parsers.tei.text import (
+    ends_with_stop,
+    has_words,
+    is_glyph_soup,
+    join,
+    pieces_of,
+    runs_on,
+    split,
+    text_of,
+)
+
+# What a wrapper of the back matter is called where its divisions have no heading of their own.
+_BACK_TITLES = {
+    "acknowledgement": "Acknowledgements",
+    "funding": "Funding",
+    "availability": "Data availability",
+    "conflict": "Conflicts of interest",
+    "contribution": "Author contributions",
+    "annex": "Appendix",
+}
+_NOT_TEXT = frozenset({"figure", "table", "note", "graphic", "listBibl", "listOrg", "biblStruct", "lb", "pb"})
+_CAPTION_LABEL = re.compile(
+    r"\W*(?:extended data |supplementary )?(?:fig|tab|scheme|chart|algorithm|listing|box)\w*\W*[A-Z]?\d+\W*",
+    re.IGNORECASE,
+)
+_PAGE_ARTIFACT = re.compile(r".* \| .*|.*\bvol(?:ume|\.)\s*\d.*", re.IGNORECASE)
+_LONGEST_ARTIFACT = 15
+_SHORTEST_REPEAT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A paragraph or formula as it stands in a division; `ragged` when its start is not a paragraph's."""
+
+    pieces: tuple[Piece, ...]
+    is_formula: bool = False
+    ragged: bool = False
+
+    @property
+    def text(self) -> str:
+        return " ".join(piece.text for piece in self.pieces)
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """A heading and what follows it up to the next; `targets` are the figures and notes it refers to."""
+
+    heading: Heading
+    blocks: tuple[Block, ...]
+    targets: frozenset[str]
+    wrapper: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FloatOrNote:
+    """A caption or note, which GROBID moves to the end of the body, and the xml:id of it and its copies."""
+
+    identifiers: frozenset[str]
+    paragraph: Paragraph
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A section in the making."""
+
+    path: Path
+    blocks: list[Block] = field(default_factory=list)
+    targets: set[str] = field(default_factory=set)
+    floats: list[Paragraph] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The sections of a paper, the headings that were left out, and remarks for the build report."""
+
+    sections: tuple[DocumentSection, ...]
+    artifacts: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def read_body(text: Element) -> Body:
+    """Read body and back matter into sections.
+
+    A caption or note goes to the section that refers to it first, behind its paragraphs; those that nobody
+    refers to form sections of their own at the end. A paragraph printed twice is kept once.
+    """
+    found = [*_divisions(text.findall("body")), *_divisions(text.findall("back"))]
+    artifacts = tuple(division.heading.text for division in found if is_artifact(division.heading))
+    divisions = _settle_headings(found)
+    drafts = _merge_same(_place(divisions))
+    floats = _unique_floats((*_captions(text), *_notes(text)))
+    drafts.extend(_home_floats(drafts, floats))
+    repeats = _Repeats()
+    sections = tuple(section for draft in drafts if (section := _finish(draft, repeats)).paragraphs)
+    remarks = (f"repeated paragraphs left out: {repeats.count}",) if repeats.count else ()
+    return Body(sections, artifacts, remarks)
+
+
+def _divisions(containers: Iterable[Element]) -> list[Division]:
+    return [
+        division
+        for container in containers
+        for division in _read_divisions(container, "annex" if container.tag == "back" else "")
+    ]
+
+
+def _read_divisions(container: Element, wrapper: str) -> Iterator[Division]:
+    """Yield the divisions of `container` flat and in order, nested ones in their place."""
+    heading, blocks, targets = Heading(""), [*_loose(container.text)], set[str]()
+    for child in container:
+        if child.tag in ("div", "head"):
+            yield _division(heading, blocks, targets, wrapper)
+            heading, blocks, targets = Heading(""), [], set()
+        if child.tag == "head":
+            heading = Heading(text_of(child), child.get("n", ""))
+        elif child.tag == "div" and child.get("type") != "references":
+            # Only the back matter is wrapped by type.
+            yield from _read_divisions(child, (child.get("type") or wrapper) if wrapper else "")
+        elif child.tag not in _NOT_TEXT and child.tag != "div":
+            blocks.extend(_blocks(child))
+            targets.update(ref.get("target", "").lstrip("#") for ref in child.iter("ref"))
+        blocks.extend(_loose(child.tail))
+    yield _division(heading, blocks, targets, wrapper)
+
+
+def _division(heading: Heading, blocks: list[Block], targets: set[str], wrapper: str) -> Division:
+    return Division(replace(heading, alone=not blocks), tuple(blocks), frozenset(targets), wrapper)
+
+
+def _loose(text: str | None) -> Iterator[Block]:
+    pieces = split(" ".join((text or "").split()))
+    if pieces:
+        yield Block(pieces)
+
+
+def _blocks(element: Element) -> Iterator[Block]:
+    if element.tag == "list":
+        for child in element:
+            yield from (*_blocks(child), *_loose(child.tail))
+        return
+    if element.tag == "formula":
+        # Not split: a full stop in a formula ends nothing, and its number belongs to it.
+        block = Block((Piece(text_of(element), boxes_of(element)),), is_formula=True)
+    else:
+        block = Block(pieces_of(element))
+    is_readable = bool(block.text) if block.is_formula else has_words(block.text)
+    if is_readable and not is_glyph_soup(block.text):
+        yield block
+
+
+def _settle_headings(divisions: Sequence[Division]) -> list[Division]:
+    """Take away headings that are none: page artifacts and labels for good, pieces of text as text."""
+    present = [
+        division
+        for division in divisions
+        if division.heading.text or division.heading.number or division.blocks
+    ]
+    labels = labels_in_figures([division.heading for division in present])
+    settled = []
+    for place, division in enumerate(present):
+        if place in labels or is_artifact(division.heading):
+            settled.append(replace(division, heading=Heading("")))
+        elif is_fragment(division.heading):
+            fragment = Block(split(division.heading.text), ragged=True)
+            settled.append(replace(division, heading=Heading(""), blocks=(fragment, *division.blocks)))
+        else:
+            settled.append(division)
+    return settled
+
+
+def _place(divisions: Sequence[Division]) -> Iterator[tuple[Path, Division]]:
+    """Yield each division with its section path; the parts of the back matter stand beside each other."""
+    body = [division for division in divisions if not division.wrapper]
+    yield from zip(find_paths([division.heading for division in body]), body, strict=True)
+    annex = [division for division in divisions if division.wrapper == "annex"]
+    back = [division for division in divisions if division.wrapper not in ("", "annex")]
+    paths: dict[str, Path] = {wrapper: (Section("", title),) for wrapper, title in _BACK_TITLES.items()}
+    for division in back:
+        path = find_paths([division.heading])[0] or paths.get(division.wrapper, ())
+        paths[division.wrapper] = path
+        yield path, division
+    annex_paths = find_paths([division.heading for division in annex], annex=True)
+    for path, division in zip(annex_paths, annex, strict=True):
+        yield path or paths["annex"], division
+
+
+def _merge_same(placed: Iterable[tuple[Path, Division]]) -> list[_Draft]:
+    """Join neighbours of one path, as after a heading that was repeated or left out."""
+    drafts: list[_Draft] = []
+    for path, division in placed:
+        if not division.blocks:
+            continue
+        if not drafts or drafts[-1].path != path:
+            drafts.append(_Draft(path))
+        drafts[-1].blocks.extend(division.blocks)
+        drafts[-1].targets.update(division.targets)
+    return drafts
+
+
+def _captions(text: Element) -> Iterator[FloatOrNote]:
+    for figure in text.iter("figure"):
+        pieces = _caption_pieces(figure)
+        caption = " ".join(piece.text for piece in pieces)
+        if has_words(caption) and not is_glyph_soup(caption):
+            yield FloatOrNote(_identifiers(figure), Paragraph(pieces, "caption"))
+
+
+def _caption_pieces(figure: Element) -> tuple[Piece, ...]:
+    """Return the caption with its label in front, which GROBID repeats in the description or not."""
+    pieces = tuple(piece for child in figure.findall("figDesc") for piece in pieces_of(child))
+    under = (piece for child in figure.findall("note") for piece in pieces_of(child))
+    pieces += tuple(piece for piece in under if piece not in pieces)
+    if len(pieces) > 1 and _CAPTION_LABEL.fullmatch(pieces[0].text):
+        # "Figure 3." is no sentence.
+        pieces = (join(pieces[0], pieces[1]), *pieces[2:])
+    label = _label(figure)
+    if not pieces:
+        return split(label)
+    begins_with_label = letters_of(pieces[0].text).startswith(letters_of(label))
+    if not label or begins_with_label or _CAPTION_LABEL.match(pieces[0].text):
+        return pieces
+    return (replace(pieces[0], text=f"{label} {pieces[0].text}"), *pieces[1:])
+
+
+def _label(figure: Element) -> str:
+    head, number = (" ".join(text_of(child) for child in figure.findall(tag)) for tag in ("head", "label"))
+    digits = "".join(filter(str.isdecimal, number))
+    if number and digits not in "".join(filter(str.isdecimal, head)):
+        head = f"{head} {number}".strip()
+    return re.sub(r"(?<!\s)\s++([.:,])", r"\1", head)
+
+
+def _notes(text: Element) -> Iterator[FloatOrNote]:
+    for note in text.iter("note"):
+        inside = {ancestor.tag for ancestor in note.iterancestors()}
+        pieces = pieces_of(note) if not inside & {"figure", "biblStruct", "listBibl"} else ()
+        if pieces and not _is_page_artifact(" ".join(piece.text for piece in pieces)):
+            yield FloatOrNote(_identifiers(note), Paragraph(pieces, "note"))
+
+
+def _is_page_artifact(text: str) -> bool:
+    return len(text.split()) <= _LONGEST_ARTIFACT and _PAGE_ARTIFACT.fullmatch(text) is not None
+
+
+def _identifiers(element: Element) -> frozenset[str]:
+    identifier = element.get("{http://www.w3.org/XML/1998/namespace}id")
+    return frozenset({identifier} if identifier else ())
+
+
+def _unique_floats(floats: Iterable[FloatOrNote]) -> list[FloatOrNote]:
+    unique: dict[tuple[str, str], FloatOrNote] = {}
+    for float_or_note in floats:
+        key = (float_or_note.paragraph.kind, float_or_note.paragraph.text)
+        first = unique.get(key, float_or_note)
+        unique[key] = FloatOrNote(first.identifiers | float_or_note.identifiers, first.paragraph)
+    return list(unique.values())
+
+
+def _home_floats(drafts: Sequence[_Draft], floats: Iterable[FloatOrNote]) -> list[_Draft]:
+    """Add each caption and note to the first section that refers to it; return sections for the others."""
+    titles: dict[PassageKind, str] = {"caption": "Figures and tables", "note": "Notes"}
+    others = {kind: _Draft((Section("", title),)) for kind, title in titles.items()}
+    for float_or_note in floats:
+        home = next((draft for draft in drafts if float_or_note.identifiers & draft.targets), None)
+        (home or others[float_or_note.paragraph.kind]).floats.append(float_or_note.paragraph)
+    return list(others.values())
+
+
+class _Repeats:
+    """Which paragraphs have been seen, and how many came again."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._seen: set[str] = set()
+
+    def is_new(self, paragraph: Paragraph) -> bool:
+        """Return True if a paragraph long enough not to recur by chance has not been seen."""
+        text = paragraph.text
+        if len(text.split()) < _SHORTEST_REPEAT:
+            return True
+        is_new = text not in self._seen
+        self._seen.add(text)
+        self.count += not is_new
+        return is_new
+
+
+def _finish(draft: _Draft, repeats: _Repeats) -> DocumentSection:
+    paragraphs = [paragraph for paragraph in _paragraphs(draft.blocks) if repeats.is_new(paragraph)]
+    return DocumentSection(draft.path, (*paragraphs, *draft.floats))
+
+
+def _paragraphs(blocks: Iterable[Block]) -> list[Paragraph]:
+    """Join what columns, figures and formulas split: formulas, and lower case where a stop is missing."""
+    paragraphs: list[tuple[Piece, ...]] = []
+    for block in blocks:
+        if paragraphs and _belongs(paragraphs[-1][-1].text, block):
+            paragraphs[-1] = _append(paragraphs[-1], block)
+        else:
+            paragraphs.append(block.pieces)
+    return [Paragraph(pieces) for pieces in paragraphs]
+
+
+def _belongs(before: str, block: Block) -> bool:
+    ragged = block.ragged and not ends_with_stop(before)
+    return block.is_formula or ragged or runs_on(before, block.text)
+
+
+def _append(paragraph: tuple[Piece, ...], block: Block) -> tuple[Piece, ...]:
+    if ends_with_stop(paragraph[-1].text):
+        return (*paragraph, *block.pieces)
+    return (*paragraph[:-1], join(paragraph[-1], block.pieces[0]), *block.pieces[1:])

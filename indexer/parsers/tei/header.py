@@ -1,0 +1,194 @@
+"""Title, authors, identifiers, keywords and bibliography of a TEI file."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from corpus.records import Author, Reference
+from indexer.parsers.document import Document
+from indexer.parsers.identifiers import find_arxiv_id, find_doi, year_in
+from indexer.parsers.section_names import KEYWORD_SEPARATOR, is_no_title
+from indexer.parsers.tei.boxes import Element
+from indexer.parsers.tei.text import text_of
+
+_ARXIV_STAMP = re.compile(
+    r"arXiv:(?P<id>\d{4}\.\d{4,5}(?:v\d+)?)\s*\[[\w.-]+\]\s*\d{1,2} \w{3} (?P<year>\d{4})"
+)
+_COLLABORATION = re.compile(
+    r"\b(?:collaboration|consortium|working group|study group|task force)\b", re.IGNORECASE
+)
+_ORGANISATION = re.compile(
+    r"\b(?:universit\w+|institut\w*|department|laborator\w+|faculty|school of|college of|inc|ltd|gmbh)\b",
+    re.IGNORECASE,
+)
+
+
+def read_header(header: Element) -> Document:
+    """Read what the header says of the paper, and which version of GROBID wrote it."""
+    identifiers = header.findall("*//sourceDesc/biblStruct/idno")
+    return Document(
+        title=_read_title(header),
+        authors=_read_authors(header),
+        year=_read_year(header),
+        doi=_doi_among(identifiers),
+        arxiv_id=_arxiv_id_among(identifiers),
+        keywords=_read_keywords(header),
+        parser="grobid",
+        parser_version=_read_parser_version(header),
+    )
+
+
+def _read_title(header: Element) -> str:
+    """Return the first title that is not empty."""
+    places = ("fileDesc/titleStmt/title", "*//sourceDesc//analytic/title", "*//sourceDesc//monogr/title")
+    return next((text for place in places for title in header.findall(place) if (text := text_of(title))), "")
+
+
+def _read_authors(header: Element) -> tuple[Author, ...]:
+    """Return the persons and the collaborations; an `author` without either is a left-over affiliation."""
+    organisations = {text_of(name).casefold() for name in header.iter("orgName")}
+    authors = (_read_author(author) for author in header.iterfind("*//sourceDesc//analytic/author"))
+    found: dict[str, Author] = {}
+    for author in authors:
+        if author and _is_name(author, organisations):
+            before = found.get(author.name, author)
+            both = _distinct((*before.affiliations, *author.affiliations))
+            found[author.name] = replace(before, affiliations=both)
+    return tuple(found.values())
+
+
+def _read_author(author: Element) -> Author | None:
+    found = None
+    person = author.find("persName")
+    if person is not None:
+        found = _read_person(person)
+    else:
+        names = {text_of(name): name.get("type") for name in author.findall("orgName")}
+        groups = (text for text, kind in names.items() if kind == "collaboration" or _is_collaboration(text))
+        found = next((Author("", text) for text in groups if text), None)
+    affiliations = (_read_affiliation(affiliation) for affiliation in author.findall("affiliation"))
+    return replace(found, affiliations=_distinct(affiliations)) if found else None
+
+
+def _is_collaboration(name: str) -> bool:
+    return _COLLABORATION.search(name) is not None
+
+
+def _read_affiliation(affiliation: Element) -> str:
+    """Return an affiliation on one line: the parts that GROBID told apart, else as printed."""
+    tags = ("orgName", "settlement", "country")
+    parts = _distinct(text_of(part).strip(" .,;:") for tag in tags for part in affiliation.iter(tag))
+    return ", ".join(parts) or next(map(text_of, affiliation.findall("note")), "")
+
+
+def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the texts without those that are said again, whatever the case."""
+    found: dict[str, str] = {}
+    for text in filter(None, texts):
+        found.setdefault(text.casefold(), text)
+    return tuple(found.values())
+
+
+def _read_person(person: Element) -> Author | None:
+    given = " ".join(text_of(name) for name in person.findall("forename")).strip(" &,;*†‡")
+    family = " ".join(text_of(name) for tag in ("surname", "genName") for name in person.findall(tag)).strip(
+        " &,;*†‡"
+    )
+    if not family:
+        given, family = "", given
+    return Author(given, family) if family else None
+
+
+def _is_name(author: Author, organisations: set[str]) -> bool:
+    name = author.name.casefold()
+    if not author.given and _is_collaboration(name):
+        return True
+    known = name in organisations or is_no_title(name)
+    return not known and not _ORGANISATION.search(name) and any(letter.isalpha() for letter in name)
+
+
+def _read_year(header: Element) -> int | None:
+    """Return the year of publication, from the file's date or else from the source's."""
+    dates = (*header.iterfind("*//publicationStmt/date"), *header.iterfind("*//sourceDesc//imprint/date"))
+    return next((year for date in dates if (year := _year_of(date))), None)
+
+
+def _year_of(date: Element) -> int | None:
+    return year_in(date.get("when", "")) or year_in(text_of(date))
+
+
+def _doi_among(identifiers: Iterable[Element]) -> str:
+    texts = (text_of(idno) for idno in identifiers if idno.get("type", "").upper() == "DOI")
+    return next(filter(None, map(find_doi, texts)), "")
+
+
+def _arxiv_id_among(identifiers: Iterable[Element]) -> str:
+    """Return the arXiv id with its version; GROBID writes "arXiv:2312.07559v2[cs.CL]"."""
+    texts = (text_of(idno) for idno in identifiers if idno.get("type", "").lower() == "arxiv")
+    return next((found for text in texts if (found := find_arxiv_id(text, named=False))), "")
+
+
+def read_arxiv_stamp(text: str) -> tuple[str, int] | None:
+    """Return arXiv id and year from the stamp in the margin of a first page, where `text` is one."""
+    stamp = _ARXIV_STAMP.match(text)
+    return (stamp["id"], int(stamp["year"])) if stamp else None
+
+
+def _read_keywords(header: Element) -> tuple[str, ...]:
+    """Return the keywords, one by one also where GROBID did not separate them."""
+    found: dict[str, None] = {}
+    for keywords in header.iterfind("*//textClass/keywords"):
+        terms = [text_of(term) for term in keywords.iter("term")] or KEYWORD_SEPARATOR.split(
+            text_of(keywords)
+        )
+        found.update(dict.fromkeys(term.strip(" .;,") for term in terms))
+    return tuple(term for term in found if term)
+
+
+def _read_parser_version(header: Element) -> str:
+    """Return the version of GROBID that wrote the file, "" where it does not say."""
+    application = header.find("*//application[@ident='GROBID']")
+    version = "" if application is None else application.get("version", "").strip()
+    return "" if version == "unknown" else version
+
+
+def read_reference(entry: Element) -> Reference:
+    """Read an entry of the bibliography; its text may be empty."""
+    title = _first_text(entry, "analytic/title", "monogr/title[@level='m']", "monogr/title[@level='u']")
+    people = entry.findall("analytic/author/persName") or entry.findall("monogr/author/persName")
+    authors = tuple(person.name for name in people if (person := _read_person(name)))
+    year = next((found for date in entry.iterfind(".//imprint/date") if (found := _year_of(date))), None)
+    doi = _doi_among(entry.iter("idno"))
+    raw = _first_text(entry, "note[@type='raw_reference']")
+    text = raw or _compose(entry, title, authors, year, doi)
+    printed = " ".join((text, *(link.get("target", "") for link in entry.iter("ptr"))))
+    arxiv_id = _arxiv_id_among(entry.iter("idno")) or find_arxiv_id(printed)
+    return Reference(text, title, authors, year, doi or find_doi(printed), arxiv_id)
+
+
+def _first_text(entry: Element, *paths: str) -> str:
+    return next((text for path in paths for found in entry.findall(path) if (text := text_of(found))), "")
+
+
+def _compose(entry: Element, title: str, authors: tuple[str, ...], year: int | None, doi: str) -> str:
+    """Write an entry from its parts, where GROBID was not asked for the entry as printed."""
+    notes = (text_of(note) for note in entry.iter("note"))
+    links = (link.get("target", "") for link in entry.iter("ptr"))
+    rest = (*notes, f"doi:{doi}" if doi else next(links, ""))
+    parts = (", ".join(authors), title, _venue(entry, title), str(year or ""), *rest)
+    return ". ".join(part.strip(" .") for part in parts if part.strip(" ."))
+
+
+def _venue(entry: Element, title: str) -> str:
+    names = (text_of(name) for name in entry.iterfind("monogr/title") if name.get("type") != "abbrev")
+    name = next((name for name in names if name and name != title), "")
+    scopes = {scope.get("unit", ""): _scope(scope) for scope in entry.iter("biblScope")}
+    issue = f"({scopes['issue']})" if scopes.get("issue") else ""
+    numbers = scopes.get("volume", "") + issue
+    pages = scopes.get("page", "")
+    return " ".join(part for part in (name, ":".join(part for part in (numbers, pages) if part)) if part)
+
+
+def _scope(scope: Element) -> str:
+    first, last = scope.get("from", ""), scope.get("to", "")
+    return text_of(scope) or "-".join(part for part in (first, last) if part)

@@ -1,0 +1,1 @@
+"""Word, HTML, Markdown and plain text to a document."""

@@ -1,0 +1,205 @@
+"""A web page to a document: its headings, paragraphs, tables and what it says of itself; nothing is run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+
+from lxml import etree
+
+from corpus.records import PassageKind
+from indexer.errors import ParseError
+from indexer.parsers.document import Document
+from indexer.parsers.identifiers import find_arxiv_id, find_doi, year_in
+from indexer.parsers.text.structure import (
+    Block,
+    Prose,
+    Rows,
+    WrittenHeading,
+    assemble,
+    author,
+    clean,
+    prose,
+)
+from indexer.parsers.text.text_file import read_text_file
+
+PARSER = "lxml"
+
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_LEFT_OUT = frozenset(
+    "script style noscript template svg nav footer aside form button iframe object embed video audio canvas "
+    "select textarea head dialog menu annotation annotation-xml".split()
+)
+_PARTS = frozenset(
+    "p div section article main body html header hgroup ul ol li dl dt dd blockquote figure figcaption "
+    "caption details summary address hr center fieldset pre table thead tbody tfoot tr "
+    "h1 h2 h3 h4 h5 h6".split()
+)
+_CAPTIONS = ("figcaption", "caption")
+_LEFT_OUT_ROLES = ("navigation", "banner", "contentinfo", "complementary", "search", "dialog")
+# Of a page's text, how much its article must hold to stand for it.
+_LEAST_SHARE = 0.25
+_MOST_LINKED = 0.8
+_LONGEST_LINKED = 200
+_FEWEST_LETTERS = 200
+
+
+def read_html(path: Path) -> Document:
+    """Read a web page that was kept as a file; raises ParseError for one without text."""
+    text, remarks = read_text_file(path)
+    parser = etree.HTMLParser(
+        encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, huge_tree=False
+    )
+    try:
+        page = etree.fromstring(text.encode("utf-8", "replace"), parser)
+    except (etree.ParserError, etree.XMLSyntaxError, ValueError) as error:
+        raise ParseError("the page is no HTML, or holds nothing") from error
+    if page is None:
+        raise ParseError("the page holds nothing")
+    known = _known(page, remarks)
+    article, body = _article(page), page.find("body")
+    main = next((part for part in (article, body) if part is not None), page)
+    blocks = _Reader(within_article=article is not None).blocks(main)
+    letters = sum(map(str.isalpha, "".join(_text_of(block) for block in blocks)))
+    if letters < _FEWEST_LETTERS and not known.abstract:
+        raise ParseError("the page holds hardly any text: it may be made by scripts, or ask to sign in")
+    return assemble(blocks, known, "the page")
+
+
+def _text_of(block: Block) -> str:
+    return "".join(block.lines) if isinstance(block, Rows) else block.text
+
+
+def _known(page: etree._Element, remarks: Sequence[str]) -> Document:
+    """Return what a page says of itself in the way that scholarly search engines read."""
+    told: dict[str, list[str]] = {}
+    for meta in page.iter("meta"):
+        name = (meta.get("name") or meta.get("property") or "").lower()
+        if value := clean(meta.get("content") or ""):
+            told.setdefault(name, []).append(value[:5_000])
+
+    def first(*names: str) -> str:
+        return next((told[name][0] for name in names if name in told), "")
+
+    heads = [clean(_own_text(head)) for head in page.iter("h1")]
+    named = clean(" ".join(_own_text(title) for title in page.findall("head/title")))
+    abstract = first("citation_abstract", "dc.description.abstract")
+    return Document(
+        title=first("citation_title", "dc.title")
+        or (heads[0] if len(heads) == 1 else "")
+        or first("og:title", "twitter:title")
+        or named[:250],
+        authors=tuple(dict.fromkeys(author(name) for name in told.get("citation_author", [])[:100])),
+        year=year_in(first("citation_publication_date", "citation_date", "article:published_time")),
+        doi=find_doi(first("citation_doi", "dc.identifier")),
+        arxiv_id=find_arxiv_id(first("citation_arxiv_id"), named=False),
+        abstract=(prose(abstract, "abstract"),) if abstract else (),
+        parser=PARSER,
+        parser_version=version("lxml"),
+        notes=tuple(remarks),
+    )
+
+
+def _article(page: etree._Element) -> etree._Element | None:
+    """Return the part of a page that says it is the article, where it holds a good part of the text."""
+    found = page.xpath("//article | //main | //*[@role='main']")
+    if not isinstance(found, list) or not found:
+        return None
+    parts = [part for part in found if isinstance(part, etree._Element)]
+    largest = max(parts, key=_length)
+    return largest if _length(largest) >= _LEAST_SHARE * _length(page) else None
+
+
+def _length(part: etree._Element) -> int:
+    return sum(len(_own_text(element)) for element in part.iter("p", "li", "td", "dd", "pre"))
+
+
+def _own_text(element: etree._Element) -> str:
+    return "".join(str(text) for text in element.itertext())
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Walks through the elements of a page in their order; never by recursion, as deep as pages may be."""
+
+    within_article: bool
+    _text: list[str] = field(default_factory=list)
+    _linked: int = 0
+    _links: int = 0
+    _captions: int = 0
+    _table: list[str] | None = None
+    _blocks: list[Block] = field(default_factory=list)
+
+    def blocks(self, part: etree._Element) -> list[Block]:
+        walk = etree.iterwalk(part, events=("start", "end"))
+        for event, element in walk:
+            tag = element.tag if isinstance(element.tag, str) else ""
+            if event == "start" and _is_left_out(element, tag):
+                walk.skip_subtree()
+            if event == "start":
+                self._open(element, tag, is_left_out=_is_left_out(element, tag))
+            else:
+                self._close(element, tag, is_whole=element is part)
+        self._end_block("")
+        return self._blocks
+
+    def _open(self, element: etree._Element, tag: str, *, is_left_out: bool) -> None:
+        if is_left_out:
+            return
+        if tag in _PARTS:
+            self._end_block("")
+        if tag == "table" and self._table is None:
+            self._table = []
+        self._links += tag == "a"
+        self._captions += tag in _CAPTIONS
+        self._add(" " if tag in ("br", "td", "th") else "")
+        self._add(element.text or "")
+
+    def _close(self, element: etree._Element, tag: str, *, is_whole: bool) -> None:
+        if not _is_left_out(element, tag):
+            self._links -= tag == "a"
+            if tag in ("td", "th"):
+                self._add(" | ")
+            elif tag in _PARTS:
+                self._end_block(tag)
+            self._captions -= tag in _CAPTIONS
+        if not is_whole:
+            self._add(element.tail or "")
+
+    def _add(self, text: str) -> None:
+        self._text.append(text)
+        if self._links:
+            self._linked += len(text)
+
+    def _end_block(self, tag: str) -> None:
+        """Make a block of the text so far; `tag` is the element that ends with it, if one does."""
+        raw, linked = "".join(self._text), self._linked
+        self._text, self._linked = [], 0
+        text = clean(raw).strip(" |")
+        if tag == "table" and self._table is not None:
+            rows, self._table = self._table, None
+            self._blocks.extend([Rows(tuple(rows))] if rows else [])
+        if not text:
+            return
+        if tag in _HEADINGS:
+            self._blocks.append(WrittenHeading(text, _HEADINGS[tag]))
+        elif self._table is not None and not self._captions:
+            self._table.append(text)
+        elif tag == "pre":
+            self._blocks.append(Rows(tuple(raw.split("\n"))))
+        elif self.within_article or not _is_menu(text, linked):
+            kind: PassageKind = "caption" if self._captions else "body"
+            self._blocks.append(Prose(text, kind))
+
+
+def _is_left_out(element: etree._Element, tag: str) -> bool:
+    return (
+        tag in _LEFT_OUT
+        or element.get("hidden") is not None
+        or element.get("aria-hidden") == "true"
+        or element.get("role") in _LEFT_OUT_ROLES
+    )
+
+
+def _is_menu(text: str, linked: int) -> bool:
+    return len(text) <= _LONGEST_LINKED and linked > _MOST_LINKED * len(text)

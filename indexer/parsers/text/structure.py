@@ -1,0 +1,254 @@
+"""Headings and paragraphs made a document: what Markdown, plain text and Word files have in common."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from corpus.records import Author, PassageKind, Reference, Section
+from corpus.sentences import sentence_spans
+from corpus.text import storable
+from indexer.errors import ParseError
+from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
+from indexer.parsers.identifiers import find_arxiv_id, find_doi, letters_of
+from indexer.parsers.pdf.headings import parse_heading
+from indexer.parsers.pdf.references import read_reference
+from indexer.parsers.section_names import ABSTRACT, BIBLIOGRAPHY, KEYWORD_SEPARATOR, KEYWORDS, is_no_title
+
+_KEYWORDS = re.compile(rf"(?:{KEYWORDS.pattern})\s*(?:[:.—–-]+|$)\s*", re.IGNORECASE)
+_ABSTRACT_RUN_IN = re.compile(r"abstract\s*[:.—–]\s*(?=\S)", re.IGNORECASE)
+_ENTRY_LABEL = re.compile(r"(?:^|(?<=[.\])]\s))(?=\[\d{1,3}\]\s)")
+_CAPITALISED = r"[^\W\d_a-z][\w.'’-]*"
+_NAME = re.compile(
+    rf"\s*{_CAPITALISED}(?: (?:van|von|de[rnl]?|d[aiu]|la|el|al|bin|{_CAPITALISED})){{1,4}}\s*"
+)
+_MARKS = re.compile(r"(?<=[^\W\d_])[\d*∗†‡§¶]+")
+_SHORTEST_ENTRY = 15
+_LONGEST_TITLE = 250
+_LONGEST_NAME = 60
+_LONGEST_RUN = 10_000
+"""Characters in which sentences are looked for at once; hardly a paragraph of a paper is as long."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenHeading:
+    """A heading with its number, if it has one; level 1 is the outermost."""
+
+    text: str
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A paragraph, list item, caption or note."""
+
+    text: str
+    kind: PassageKind = "body"
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a table or the lines of a program: each stands for itself and is no sentence."""
+
+    lines: tuple[str, ...]
+
+
+Block = WrittenHeading | Prose | Rows
+
+
+@dataclass(slots=True)
+class _Draft:
+    """What has been sorted out of the blocks so far."""
+
+    abstract: list[Paragraph] = field(default_factory=list)
+    keywords: list[str] = field(default_factory=list)
+    references: list[Reference] = field(default_factory=list)
+    sections: list[tuple[tuple[Section, ...], list[Paragraph]]] = field(default_factory=lambda: [((), [])])
+
+
+def assemble(blocks: Sequence[Block], known: Document, name: str) -> Document:
+    """Make a document of blocks in order; what `known` says already stands, and what it lacks is looked for.
+
+    A sole outermost heading at the beginning is the title; the sections called abstract, keywords and
+    references become those. Raises ParseError for a file, called `name`, without any text.
+    """
+    title, rest = _title(known.title, [block for block in blocks if _is_block(block)])
+    authors = known.authors
+    if title and not authors and rest and isinstance(rest[0], Prose) and (authors := _names(rest[0].text)):
+        del rest[0]
+    draft = _sort(_with_named_parts(rest))
+    sections = tuple(DocumentSection(path, tuple(found)) for path, found in draft.sections if found)
+    document = replace(
+        known,
+        title=title,
+        authors=authors,
+        abstract=known.abstract or tuple(draft.abstract),
+        keywords=known.keywords or tuple(draft.keywords),
+        sections=sections,
+        references=tuple(draft.references),
+    )
+    if not (document.abstract or document.sections):
+        raise ParseError(f"{name} has no text")
+    return document if title else replace(document, notes=(*document.notes, "no title was found"))
+
+
+def prose(text: str, kind: PassageKind = "body") -> Paragraph:
+    """Return a paragraph with its sentences, white space made one space."""
+    parts = (run[start:end].strip() for run in _runs(clean(text)) for start, end in sentence_spans(run))
+    return Paragraph(tuple(Piece(part) for part in parts if part), kind)
+
+
+def _runs(line: str) -> Iterator[str]:
+    """Cut text that is longer than any paragraph, if possible behind a full stop."""
+    while len(line) > _LONGEST_RUN:
+        stop = line.rfind(". ", 1, _LONGEST_RUN) + 1 or line.rfind(" ", 1, _LONGEST_RUN) + 1 or _LONGEST_RUN
+        yield line[:stop]
+        line = line[stop:]
+    yield line
+
+
+def clean(text: str) -> str:
+    """Return text of a file on one line, as it can be stored and searched."""
+    return " ".join(storable(text).replace("\u00ad", "").replace("\u200b", "").split())
+
+
+def author(name: str) -> Author:
+    """Split a name as it is written: "Ada Lovelace" or "Lovelace, Ada"."""
+    family, comma, given = (part.strip() for part in name.partition(","))
+    if comma:
+        return Author(given, family)
+    given, _, family = name.strip().rpartition(" ")
+    return Author(given.strip(), family)
+
+
+def keywords_in(text: str) -> tuple[str, ...]:
+    words = (word.strip(" .") for word in KEYWORD_SEPARATOR.split(_KEYWORDS.sub("", text, count=1)))
+    return tuple(word for word in words if word)
+
+
+def may_be_title(text: str) -> bool:
+    """Return True if a first line could be a title: short, with letters, no sentence and no heading."""
+    line = text.strip()
+    return (
+        0 < len(line) <= _LONGEST_TITLE
+        and not line.endswith((".", ",", ";", ":"))
+        and any(letter.isalpha() for letter in line)
+        and not is_no_title(_name(line))
+        and not _KEYWORDS.match(line)
+        and not _ABSTRACT_RUN_IN.match(line)
+    )
+
+
+def _is_block(block: Block) -> bool:
+    return bool("".join(block.lines) if isinstance(block, Rows) else block.text.strip())
+
+
+def _title(known: str, blocks: list[Block]) -> tuple[str, list[Block]]:
+    """Return the title and the blocks without it."""
+    if not blocks or not isinstance(first := blocks[0], WrittenHeading):
+        return known, blocks
+    if known:
+        return known, blocks[letters_of(first.text) == letters_of(known) :]
+    levels = [block.level for block in blocks if isinstance(block, WrittenHeading)]
+    is_sole = levels.count(first.level) == 1 and first.level == min(levels)
+    if is_sole and not is_no_title(_name(first.text)) and not parse_heading(first.text).number:
+        return first.text, blocks[1:]
+    return "", blocks
+
+
+def _names(text: str) -> tuple[Author, ...]:
+    """Return the authors of a line of nothing but names, as it stands under a title; () for other lines."""
+    names = [name for name in re.split(r",(?: and\b)?|;| and | & ", _MARKS.sub("", text)) if name.strip()]
+    return tuple(author(name) for name in names) if all(map(_NAME.fullmatch, names)) else ()
+
+
+def _name(heading: str) -> str:
+    return parse_heading(heading).title.strip(" .:*_")
+
+
+def _with_named_parts(blocks: Sequence[Block]) -> Iterator[Block]:
+    """Yield the blocks, paragraphs that are a mere "Abstract" or "References" as the headings they are."""
+    level = min((block.level for block in blocks if isinstance(block, WrittenHeading)), default=1)
+    for block in blocks:
+        if isinstance(block, Prose) and block.kind == "body" and _is_named_part(block.text):
+            yield WrittenHeading(block.text, level)
+        else:
+            yield block
+
+
+def _is_named_part(text: str) -> bool:
+    if len(text) > _LONGEST_NAME:
+        return False
+    return any(part.fullmatch(_name(text)) for part in (ABSTRACT, BIBLIOGRAPHY))
+
+
+def _sort(blocks: Iterator[Block]) -> _Draft:
+    draft = _Draft()
+    stack: list[tuple[int, Section]] = []
+    part = ""
+    for block in blocks:
+        if isinstance(block, WrittenHeading):
+            inner = part == "abstract" and bool(stack) and block.level > stack[-1][0]
+            if inner:
+                draft.abstract.append(prose(f"{block.text.strip(' .:')}:", "abstract"))
+                continue
+            stack = [entry for entry in stack if entry[0] < block.level]
+            part = _part(block)
+            stack.append((block.level, _section(block)))
+            if not part:
+                draft.sections.append((tuple(section for _, section in stack), []))
+        else:
+            _add(draft, block, part)
+    return draft
+
+
+def _part(heading: WrittenHeading) -> str:
+    name = _name(heading.text)
+    if ABSTRACT.fullmatch(name):
+        return "abstract"
+    if BIBLIOGRAPHY.fullmatch(name):
+        return "references"
+    return "keywords" if _KEYWORDS.fullmatch(name) else ""
+
+
+def _section(heading: WrittenHeading) -> Section:
+    section = parse_heading(" ".join(heading.text.split()))
+    return Section(section.number, section.title.rstrip(":"))
+
+
+def _add(draft: _Draft, block: Prose | Rows, part: str) -> None:
+    if isinstance(block, Rows):
+        rows = map(clean, block.lines)
+        paragraph = Paragraph(tuple(Piece(row) for row in rows if row))
+    else:
+        paragraph = prose(block.text, block.kind)
+    early = not draft.abstract and len(draft.sections) == 1
+    if paragraph.kind == "note":
+        draft.sections[-1][1].append(paragraph)
+    elif part == "references":
+        draft.references.extend(_entries(paragraph, is_table=isinstance(block, Rows)))
+    elif part == "keywords" or (_KEYWORDS.match(paragraph.text) and not draft.keywords):
+        draft.keywords.extend(keywords_in(paragraph.text))
+    elif part == "abstract" or paragraph.kind == "abstract":
+        _add_to_abstract(draft, paragraph)
+    elif early and (run_in := _ABSTRACT_RUN_IN.match(paragraph.text)):
+        _add_to_abstract(draft, prose(paragraph.text[run_in.end() :]))
+    else:
+        draft.sections[-1][1].append(paragraph)
+
+
+def _add_to_abstract(draft: _Draft, paragraph: Paragraph) -> None:
+    """Add a paragraph to the abstract, behind the inner heading that was put there, if one was."""
+    before = draft.abstract[-1].text if draft.abstract else ""
+    if before.endswith(":"):
+        draft.abstract[-1] = prose(f"{before} {paragraph.text}", "abstract")
+    else:
+        draft.abstract.append(replace(paragraph, kind="abstract"))
+
+
+def _entries(paragraph: Paragraph, *, is_table: bool) -> Iterator[Reference]:
+    texts = [piece.text for piece in paragraph.sentences] if is_table else [paragraph.text]
+    for text in texts:
+        for entry in filter(None, (part.strip() for part in _ENTRY_LABEL.split(text))):
+            if len(entry) > _SHORTEST_ENTRY:
+                found = read_reference(entry)
+                yield replace(found, doi=find_doi(entry), arxiv_id=find_arxiv_id(entry))

@@ -1,0 +1,122 @@
+"""Sections to passages: about 200 words of one section each, cut at sentences, never across a section."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from math import ceil
+
+from corpus.records import Paper, Passage, PassageKind, Section, Sentence, passage_id
+from corpus.sentences import sentence_spans
+from corpus.text import storable, words
+from indexer.parsers import Document, Paragraph, Piece, letters_of
+
+WORDS_PER_PASSAGE = 200
+# A passage takes up to this share more than its fair part of a section, so that no short rest is left.
+SLACK = 1.15
+
+
+def make_passages(paper: Paper, document: Document | None) -> tuple[Passage, ...]:
+    """Return the passages of a paper: number 0 its abstract (without one, its title), then the full text."""
+    passages = [_first_passage(paper, document)]
+    for section in document.sections if document else ():
+        for kind, paragraphs in groupby(section.paragraphs, key=lambda paragraph: paragraph.kind):
+            for text, sentences in _blocks(kind, tuple(paragraphs)):
+                passages.append(
+                    _passage(
+                        paper,
+                        len(passages),
+                        kind=kind,
+                        section=section.path,
+                        text=text,
+                        sentences=sentences,
+                    )
+                )
+    return tuple(passages)
+
+
+def _first_passage(paper: Paper, document: Document | None) -> Passage:
+    text = storable(paper.abstract or paper.title).strip()
+    pieces = [piece for paragraph in (document.abstract if document else ()) for piece in paragraph.sentences]
+    printed = {letters_of(piece.text): piece for piece in pieces}
+    found = ((start, end, printed.get(letters_of(text[start:end]))) for start, end in sentence_spans(text))
+    sentences = tuple(
+        Sentence(start, end, piece.boxes, piece.references) if piece else Sentence(start, end)
+        for start, end, piece in found
+    )
+    return _passage(paper, 0, kind="abstract", section=(), text=text, sentences=sentences)
+
+
+def _passage(
+    paper: Paper,
+    number: int,
+    *,
+    kind: PassageKind,
+    section: tuple[Section, ...],
+    text: str,
+    sentences: tuple[Sentence, ...],
+) -> Passage:
+    pages = [box.page for sentence in sentences for box in sentence.boxes]
+    return Passage(
+        id=passage_id(paper.id, number),
+        paper_id=paper.id,
+        collection_id=paper.collection_id,
+        number=number,
+        kind=kind,
+        section=section,
+        text=text,
+        sentences=sentences,
+        page=min(pages) if pages else None,
+    )
+
+
+def _blocks(kind: PassageKind, paragraphs: Sequence[Paragraph]) -> Iterator[tuple[str, tuple[Sentence, ...]]]:
+    """Yield the text and sentences of each passage; every caption and note is one of its own."""
+    if kind == "body":
+        for block in _even_blocks(_flat(paragraphs)):
+            yield _joined(block)
+        return
+    for paragraph in paragraphs:
+        for block in _even_blocks(_flat([paragraph])):
+            yield _joined(block)
+
+
+def _flat(paragraphs: Sequence[Paragraph]) -> list[Piece]:
+    """Return all sentences with the white space that follows them: a blank line after a paragraph's last."""
+    flat = []
+    for paragraph in paragraphs:
+        pieces = [piece for piece in _stored(paragraph) if piece.text]
+        for index, piece in enumerate(pieces):
+            gap = "\n\n" if index == len(pieces) - 1 else " "
+            flat.append(replace(piece, text=piece.text + gap))
+    return flat
+
+
+def _stored(paragraph: Paragraph) -> Iterator[Piece]:
+    for piece in paragraph.sentences:
+        yield replace(piece, text=" ".join(storable(piece.text).split()))
+
+
+def _even_blocks(sentences: Sequence[Piece]) -> Iterator[list[Piece]]:
+    """Cut sentences into runs of nearly the same number of words, at most about `WORDS_PER_PASSAGE`."""
+    counts = [len(words(sentence.text)) for sentence in sentences]
+    share = sum(counts) / max(1, ceil(sum(counts) / (WORDS_PER_PASSAGE * SLACK)))
+    block: list[Piece] = []
+    size = 0
+    for sentence, count in zip(sentences, counts, strict=True):
+        if block and size + count > share * SLACK:
+            yield block
+            block, size = [], 0
+        block.append(sentence)
+        size += count
+    if block:
+        yield block
+
+
+def _joined(block: Sequence[Piece]) -> tuple[str, tuple[Sentence, ...]]:
+    text = "".join(piece.text for piece in block).rstrip()
+    sentences, start = [], 0
+    for piece in block:
+        end = min(start + len(piece.text), len(text))
+        sentences.append(Sentence(start, end, piece.boxes, piece.references))
+        start = end
+    return text, tuple(sentences)

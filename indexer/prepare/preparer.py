@@ -1,0 +1,245 @@
+"""From what a source lists to papers ready for the encoder: parsed, completed, cut into passages, enriched.
+
+Files of every kind are read in processes of their own, bounded in time and memory: what breaks a parser must
+cost one paper, not the build. Threads wait for them and for GROBID.
+"""
+
+import json
+import logging
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from corpus.bibtex import bibtex
+from corpus.encoders import cores
+from corpus.records import LONGEST_FIELD, Author, Paper, Passage, Reference
+from indexer.enrich import choose_aspects, find_topics
+from indexer.errors import ParseError
+from indexer.parsers import Document, GrobidError, IsolatedProcesses, TeiParser, is_pdf, read_document
+from indexer.prepare.passages import make_passages
+from indexer.sources import SourcePaper
+
+MOST_LISTED = 10_000
+"""How many authors or keywords a paper has at most; of the largest collaborations there are 5,154."""
+_LEAST_AHEAD = 32
+_DESCRIBED = ("title", "venue", "abstract", "keywords", "authors")
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A paper to be prepared; `sha256` is the hash of its file, `pdf_sha256` that of the PDF to show.
+
+    `known` papers are in the corpus already: one that cannot be read stays as it is.
+    """
+
+    entry: SourcePaper
+    fingerprint: str
+    sha256: str = ""
+    pdf_sha256: str = ""
+    known: bool = False
+
+    @property
+    def pdf(self) -> Path | None:
+        return self.entry.pdf or (self.entry.file if self.entry.file and is_pdf(self.entry.file) else None)
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedPaper:
+    """A paper with all that its row and its passages' rows need but the vectors.
+
+    `name` is what its source calls it; `listed` is the source's own description as JSON, where there is a
+    PDF to be parsed again.
+    """
+
+    name: str
+    paper: Paper
+    references: tuple[Reference, ...]
+    passages: tuple[Passage, ...]
+    pdf: Path | None = None
+    listed: str = ""
+    notes: tuple[str, ...] = ()
+
+
+class Preparer:
+    """Prepares papers several at a time; for a `with` block."""
+
+    def __init__(self, grobid: TeiParser | None = None, *, fall_back: bool = True) -> None:
+        """Read PDFs with `grobid` where it is given, and with PDFium where it fails, if `fall_back`."""
+        self._grobid = grobid
+        self._fall_back = fall_back
+        workers = max(1, min(4, cores() - 1))
+        at_once = max(workers, self._grobid.at_once if self._grobid else 0)
+        self._ahead = max(_LEAST_AHEAD, 2 * at_once)
+        self._threads = ThreadPoolExecutor(at_once)
+        self._processes = _processes(workers)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None and self._grobid:
+            self._grobid.stop()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def prepared(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, PreparedPaper | ParseError]]:
+        """Yield the papers in the order of the tasks, a few being worked on ahead of the one wanted."""
+        waiting: deque[tuple[Task, Future[PreparedPaper]]] = deque()
+        for task in tasks:
+            waiting.append((task, self._threads.submit(self._prepare, task)))
+            if len(waiting) >= self._ahead:
+                yield _outcome(*waiting.popleft())
+        while waiting:
+            yield _outcome(*waiting.popleft())
+
+    def _prepare(self, task: Task) -> PreparedPaper:
+        if task.entry.problem:
+            raise ParseError(task.entry.problem)
+        try:
+            return self._read(task)
+        except ParseError as error:
+            if task.known or not task.entry.paper.title:
+                raise
+            # What the source says of the paper is worth having without its text.
+            note = f"{error}; only its title and abstract are indexed"
+            return prepare(replace(task, pdf_sha256=""), None, (note,))
+
+    def _read(self, task: Task) -> PreparedPaper:
+        try:
+            return self._from_file(task)
+        except ParseError:
+            raise
+        except Exception as error:
+            # A fault of ours costs one paper, not the night that a build of a hundred thousand takes.
+            logger.exception("reading %s", task.entry.name)
+            raise ParseError(f"the parser failed with {type(error).__name__}; please report it") from error
+
+    def _from_file(self, task: Task) -> PreparedPaper:
+        entry = task.entry
+        if entry.file is None:
+            return prepare(task, None)
+        if is_pdf(entry.file):
+            return self._from_pdf(task, entry.file, task.sha256)
+        try:
+            return self._processes.run(task, entry.file)
+        except ParseError as error:
+            if entry.pdf is None:
+                raise
+            return self._from_pdf_instead(task, entry.pdf, f"{entry.file.name}: {error}")
+
+    def _from_pdf_instead(self, task: Task, pdf: Path, problem: str) -> PreparedPaper:
+        """Return the paper as its PDF has it, where the TEI beside it cannot be read."""
+        try:
+            return self._from_pdf(task, pdf, task.pdf_sha256, (f"{problem}; its PDF is read instead",))
+        except ParseError as error:
+            raise ParseError(f"{problem}; its PDF cannot be read either: {error}") from error
+
+    def _from_pdf(self, task: Task, pdf: Path, sha256: str, notes: tuple[str, ...] = ()) -> PreparedPaper:
+        if self._grobid is None:
+            return self._processes.run(task, pdf, notes)
+        try:
+            tei = self._grobid.tei(pdf, sha256)
+            return self._processes.run(task, tei or pdf, notes)
+        except (GrobidError, ParseError) as error:
+            if not self._fall_back:
+                raise ParseError(str(error)) from error
+            return self._processes.run(task, pdf, (*notes, f"{error}; read with pypdfium2 instead"))
+
+
+def _outcome(task: Task, future: Future[PreparedPaper]) -> tuple[Task, PreparedPaper | ParseError]:
+    try:
+        return task, future.result()
+    except ParseError as error:
+        return task, error
+
+
+def prepare(task: Task, document: Document | None, notes: tuple[str, ...] = ()) -> PreparedPaper:
+    """Return the paper with the source's metadata completed by what the parser found, and its passages."""
+    entry = task.entry
+    paper, cut = _completed(entry, document, task)
+    passages = make_passages(paper, document)
+    paper = replace(paper, aspects=choose_aspects(paper, passages), topics=find_topics(paper, passages))
+    shown = task.pdf if task.pdf_sha256 else None
+    return PreparedPaper(
+        entry.name,
+        paper,
+        entry.references or (document.references if document else ()),
+        passages,
+        shown,
+        _listed(entry) if shown else "",
+        (*entry.notes, *notes, *(document.notes if document else ()), *cut),
+    )
+
+
+def _bounded(paper: Paper) -> tuple[Paper, tuple[str, ...]]:
+    """Return a paper with a description of bounded length, and a note of each field that was cut."""
+    most = LONGEST_FIELD
+    bounded = replace(
+        paper,
+        title=paper.title[: most["title"]],
+        venue=paper.venue[: most["venue"]],
+        abstract=paper.abstract[: most["abstract"]],
+        keywords=tuple(one[: most["keywords"]] for one in paper.keywords[:MOST_LISTED]),
+        authors=tuple(
+            replace(one, given=one.given[: most["given"]], family=one.family[: most["family"]])
+            for one in paper.authors[:MOST_LISTED]
+        ),
+    )
+    cut = (name for name in _DESCRIBED if getattr(paper, name) != getattr(bounded, name))
+    return bounded, tuple(f"its {name} is longer than any can be; only the beginning is kept" for name in cut)
+
+
+def _completed(entry: SourcePaper, document: Document | None, task: Task) -> tuple[Paper, tuple[str, ...]]:
+    """Return the paper as source and parser describe it, and what was cut off."""
+    paper = replace(entry.paper, fingerprint=task.fingerprint, pdf_sha256=task.pdf_sha256)
+    if document is not None:
+        authors: tuple[Author, ...] = paper.authors or document.authors
+        paper = replace(
+            paper,
+            title=paper.title or document.title or entry.name,
+            authors=authors,
+            year=paper.year or document.year,
+            doi=paper.doi or document.doi,
+            arxiv_id=paper.arxiv_id or document.arxiv_id,
+            abstract=paper.abstract or "\n\n".join(paragraph.text for paragraph in document.abstract),
+            keywords=paper.keywords or document.keywords,
+            parser=document.parser,
+            parser_version=document.parser_version,
+            page_count=document.page_count,
+            full_text=any(section.paragraphs for section in document.sections),
+        )
+    paper, cut = _bounded(paper)
+    return replace(paper, bibtex=paper.bibtex or bibtex(paper)), cut
+
+
+def _listed(entry: SourcePaper) -> str:
+    """Return what the source said of a paper as JSON, for `indexer.sources.corpus`."""
+    described = {
+        "name": entry.name,
+        "paper": asdict(entry.paper),
+        "references": list(map(asdict, entry.references)),
+    }
+    return json.dumps(described, ensure_ascii=False)
+
+
+@cache
+def _processes(workers: int) -> IsolatedProcesses[PreparedPaper]:
+    """Return the processes that read files, started once for all builds of this program."""
+    return IsolatedProcesses(_read_and_prepare, workers)
+
+
+def _read_and_prepare(task: Task, source: Path | bytes, notes: tuple[str, ...] = ()) -> PreparedPaper:
+    """Prepare a paper from a file, or from the TEI that a server made of it."""
+    if isinstance(source, Path):
+        return prepare(task, read_document(source), notes)
+    from indexer.parsers.tei.document import read_tei  # noqa: PLC0415 - most builds need no TEI
+
+    return prepare(task, read_tei(source), notes)

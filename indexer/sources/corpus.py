@@ -1,0 +1,52 @@
+"""Papers that the corpus holds, to be read again by another parser from the PDFs kept beside it."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from corpus.records import Collection, Paper, Reference, Scope
+from corpus.store import Corpus
+from indexer.errors import SourceError
+from indexer.sources.protocol import SourcePaper
+
+_PAPER = TypeAdapter(Paper)
+_REFERENCES = TypeAdapter(tuple[Reference, ...])
+
+
+class KeptPapers:
+    """The papers of a collection that have a PDF and that `parser` did not read."""
+
+    def __init__(self, corpus: Corpus, collection: Collection, pdf_folder: Path, parser: str) -> None:
+        self.collection = collection
+        self._corpus = corpus
+        self._pdf_folder = pdf_folder
+        papers = corpus.papers(Scope(collections=(collection.id,)))
+        self._papers = [paper for paper in papers if paper.pdf_sha256 and paper.parser != parser]
+
+    def __len__(self) -> int:
+        return len(self._papers)
+
+    def papers(self) -> Iterator[SourcePaper]:
+        for paper in self._papers:
+            yield self._listed(paper)
+
+    def _listed(self, paper: Paper) -> SourcePaper:
+        """Return the paper as its source once listed it, with the kept PDF as its file."""
+        try:
+            described = json.loads(self._corpus.listed(paper.id))
+            listed = _PAPER.validate_python(described["paper"])
+            references = _REFERENCES.validate_python(described["references"])
+        except (ValueError, KeyError, TypeError, ValidationError) as error:
+            raise SourceError(
+                f"What the source of {paper.id} said of it is damaged. "
+                "Build its collection again from its source."
+            ) from error
+        return SourcePaper(
+            str(described["name"]),
+            replace(listed, position=paper.position),
+            self._pdf_folder / f"{paper.pdf_sha256}.pdf",
+            references,
+        )

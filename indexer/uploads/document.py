@@ -1,0 +1,175 @@
+"""A visitor's document: what it is called, and what reading and drawing it gave.
+
+That was written down by a sandboxed process, and is foreign text until it is checked here.
+"""
+
+import contextlib
+import math
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import count, pairwise
+from pathlib import PurePosixPath
+
+from pydantic import Base64Bytes, TypeAdapter, ValidationError
+
+from corpus.records import Paper, Passage, Reference, paper_id, passage_id
+from corpus.text import shortened, storable
+
+UPLOADS = "your-documents"
+"""What visitors' documents are called in ids: no collection of a corpus has this name there."""
+LONGEST_NAME = 100
+
+KINDS = (".pdf", ".docx", ".md", ".markdown", ".txt")
+"""How the names of files end that are taken."""
+
+MOST_PASSAGES = 2_000
+LONGEST_PASSAGE = 50_000
+MOST_SENTENCES = 40_000
+
+
+class DocumentError(Exception):
+    """A document of a visitor's could not be taken in; the message says why, in a reader's words."""
+
+
+def is_upload(paper_id: str) -> bool:
+    """Return True if a paper is one of a visitor's documents, by its id."""
+    return paper_id.startswith(f"{UPLOADS}/")
+
+
+def shown_name(name: str) -> str:
+    """Return what a document is called on one line: no folders, no signs that are not seen."""
+    base = re.split(r"[/\\]", name.rstrip("/\\"))[-1]
+    return shortened(base, LONGEST_NAME) or "Document"
+
+
+def stored_name(name: str) -> str:
+    """Return what the file of a document is called in its folder: plain letters, with an end that we know."""
+    path = PurePosixPath(shown_name(name))
+    suffix = path.suffix.lower() if path.suffix.lower() in KINDS else ""
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", path.stem).strip("-")[:60]
+    return f"{stem or 'document'}{suffix}"
+
+
+def unused_key(wanted: str, taken: Collection[str]) -> str:
+    """Return what a paper is called in its collection: as its id wants, with a number where that is taken."""
+    key = re.sub(r"[^a-z0-9.]+", "-", wanted.removeprefix(f"{UPLOADS}/").lower()).strip("-.")[:60]
+    key = key or "document"
+    if paper_id(UPLOADS, key) not in taken:
+        return key
+    return next(other for n in count(2) if paper_id(UPLOADS, other := f"{key}-{n}") not in taken)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    """A document as a paper with its passages; `file` names the PDF to show, "" for none."""
+
+    paper: Paper
+    passages: tuple[Passage, ...]
+    references: tuple[Reference, ...] = ()
+    remarks: tuple[str, ...] = ()
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnPage:
+    """A page's size in points as it is shown, and its picture, a JPEG."""
+
+    width: float
+    height: float
+    picture: Base64Bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Reply:
+    document: ReadDocument
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    error: str
+
+
+_REPLY, _FAILURE, _PAGE = TypeAdapter(_Reply), TypeAdapter(_Failure), TypeAdapter(DrawnPage)
+
+
+def read_reply(reply: bytes) -> ReadDocument:
+    """Return the document that a reply describes; raises DocumentError for one that cannot be."""
+    try:
+        found = _REPLY.validate_json(reply).document
+    except ValidationError as error:
+        raise DocumentError("What was read of it makes no sense, so nothing of it was taken in.") from error
+    if not _is_sound(found):
+        raise DocumentError("What was read of it makes no sense, so nothing of it was taken in.")
+    return found
+
+
+def drawn_page(reply: bytes) -> DrawnPage:
+    """Return the picture that a reply holds; raises DocumentError for one that cannot be."""
+    with contextlib.suppress(ValidationError):
+        page = _PAGE.validate_json(reply)
+        if _are_finite((page.width, page.height)) and page.picture.startswith(b"\xff\xd8\xff"):
+            return page
+    raise DocumentError("What was drawn of it makes no sense, so it is not shown.")
+
+
+def read_failure(reply: bytes) -> str:
+    """Return why a document could not be read as its reader says it, "" where it does not say."""
+    try:
+        said = _FAILURE.validate_json(reply).error
+    except ValidationError:
+        return ""
+    line = " ".join(storable(said).split())[:400].rstrip(".")
+    return f"{line[:1].upper()}{line[1:]}." if line else ""
+
+
+def as_upload(found: ReadDocument, key: str, position: int) -> ReadDocument:
+    """Return a document with the ids of this visit's collection, in which it is called `key`."""
+    paper = replace(found.paper, id=paper_id(UPLOADS, key), collection_id=UPLOADS, position=position)
+    passages = tuple(
+        replace(
+            passage,
+            id=passage_id(paper.id, number),
+            paper_id=paper.id,
+            collection_id=UPLOADS,
+            number=number,
+        )
+        for number, passage in enumerate(found.passages)
+    )
+    return replace(found, paper=paper, passages=passages)
+
+
+def _is_sound(found: ReadDocument) -> bool:
+    passages = found.passages
+    return (
+        0 < len(passages) <= MOST_PASSAGES
+        and sum(len(passage.sentences) for passage in passages) <= MOST_SENTENCES
+        and bool(found.paper.title.strip())
+        and found.paper.pdf_sha256.isalnum() == bool(found.file)
+        and "/" not in found.file
+        and all(_is_sound_passage(passage, len(found.references)) for passage in passages)
+    )
+
+
+def _is_sound_passage(passage: Passage, references: int) -> bool:
+    """Return True if sentences follow each other without a gap and what they point to is there."""
+    ends = [0, *(sentence.end for sentence in passage.sentences)]
+    cited = [number for sentence in passage.sentences for number in sentence.references]
+    return (
+        0 < len(passage.text) <= LONGEST_PASSAGE
+        and storable(passage.text) == passage.text
+        and ends[-1] == len(passage.text)
+        and all(before < after for before, after in pairwise(ends))
+        and [sentence.start for sentence in passage.sentences] == ends[:-1]
+        and all(0 <= number < references for number in cited)
+        and _is_on_page(passage)
+    )
+
+
+def _is_on_page(passage: Passage) -> bool:
+    boxes = [box for sentence in passage.sentences for box in sentence.boxes]
+    return all(box.page >= 1 and _are_finite((box.x, box.y, box.width, box.height)) for box in boxes)
+
+
+def _are_finite(numbers: Sequence[float]) -> bool:
+    return all(math.isfinite(number) and abs(number) < 1e6 for number in numbers)

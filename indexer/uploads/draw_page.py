@@ -1,0 +1,35 @@
+"""The program that draws one page of a PDF that a visitor brought; its death costs that picture."""
+
+import base64
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from corpus.pdf import PdfError, page_image, page_size
+from corpus.records import Box
+from indexer.parsers import bound
+from indexer.printing import fail, print_json
+
+
+def draw(
+    path: Path,
+    page: int,
+    boxes: Annotated[str, typer.Option(help="JSON: left, top, width and height of each mark.")] = "[]",
+    scale: float = 1.6,
+    seconds: int = 10,
+    memory: int = 1024,
+) -> None:
+    """Print a page's size in points and its picture, a JPEG in base64, as JSON."""
+    bound(seconds, memory)
+    try:
+        width, height = page_size(path, page)
+        picture = page_image(path, page, [Box(page, *corner) for corner in json.loads(boxes)], scale)
+    except PdfError as error:
+        fail(error, as_json=True)
+    print_json({"width": width, "height": height, "picture": base64.b64encode(picture).decode()})
+
+
+if __name__ == "__main__":
+    typer.run(draw)

@@ -1,0 +1,117 @@
+"""One file, or one page of the web, made a paper of its own: what an upload is, and what `read` shows."""
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from corpus.records import Paper, paper_id
+from corpus.text import storable
+from indexer.errors import ParseError
+from indexer.parsers import Document, DocumentSection, Paragraph, file_sha256, is_pdf, read_document
+from indexer.prepare import WORDS_PER_PASSAGE, Task, prepare
+from indexer.sources import SourcePaper
+from indexer.uploads.document import KINDS, ReadDocument
+
+_PDF_WITHIN = 1024
+_LONGEST_NAME = 120
+
+MOST_REFERENCES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLimits:
+    """What one document may hold; of a longer one the beginning is read."""
+
+    most_bytes: int = 20 * 2**20
+    most_pages: int = 200
+    most_passages: int = 800
+
+
+def read_file(path: Path, name: str, collection: str, limits: ReadLimits, *, url: str = "") -> ReadDocument:
+    """Read a file that its owner calls `name` as a paper of a collection; raises ParseError."""
+    _check(path, limits)
+    sha256 = file_sha256(path)
+    document = _shortened(_document(path, limits), limits)
+    entry = SourcePaper(_title(name), _paper(name, collection, url), path)
+    prepared = prepare(Task(entry, sha256, sha256, sha256 if is_pdf(path) else ""), document)
+    # Short captions and notes are passages too: there may be more than their words make.
+    return ReadDocument(
+        prepared.paper,
+        prepared.passages[: 2 * limits.most_passages],
+        prepared.references[:MOST_REFERENCES],
+        prepared.notes,
+        path.name if is_pdf(path) else "",
+    )
+
+
+def _check(path: Path, limits: ReadLimits) -> None:
+    try:
+        size = path.stat().st_size if path.is_file() else None
+        with path.open("rb") as file:
+            head = file.read(_PDF_WITHIN)
+    except OSError as error:
+        raise ParseError(f"the file cannot be read: {error.strerror}") from error
+    if size is None:
+        raise ParseError("this is not a regular file")
+    if not size:
+        raise ParseError("the file is empty")
+    if size > limits.most_bytes:
+        raise ParseError(f"the file is larger than {limits.most_bytes / 2**20:.0f} MB, the most that is read")
+    if is_pdf(path) and b"%PDF-" not in head:
+        raise ParseError("the file is called a PDF but is none")
+
+
+def _document(path: Path, limits: ReadLimits) -> Document:
+    suffix = path.suffix.lower()
+    if suffix == ".html":
+        from indexer.parsers.text.html import read_html  # noqa: PLC0415 - only web pages need it
+
+        return read_html(path)
+    if suffix == ".pdf":
+        from indexer.parsers.pdf.document import read_pdf  # noqa: PLC0415
+
+        return read_pdf(path, limits.most_pages)
+    if suffix in KINDS:
+        return read_document(path)
+    raise ParseError(f"files of this kind cannot be read; these can: {', '.join(KINDS)}")
+
+
+def _shortened(document: Document, limits: ReadLimits) -> Document:
+    """Return the beginning of a document, about as many words as are read of it, and say so."""
+    left = limits.most_passages * WORDS_PER_PASSAGE
+    sections: list[DocumentSection] = []
+    for section in document.sections:
+        paragraphs: list[Paragraph] = []
+        for paragraph in section.paragraphs:
+            left -= paragraph.text.count(" ") + 1
+            if left < 0:
+                remark = f"only about the first {limits.most_passages * WORDS_PER_PASSAGE:,} words were read"
+                sections.append(replace(section, paragraphs=tuple(paragraphs)))
+                return replace(document, sections=tuple(sections), notes=(*document.notes, remark))
+            paragraphs.append(paragraph)
+        sections.append(replace(section, paragraphs=tuple(paragraphs)))
+    return document
+
+
+def _paper(name: str, collection: str, url: str) -> Paper:
+    return Paper(
+        id=paper_id(collection, key_of(name)),
+        collection_id=collection,
+        title="",
+        authors=(),
+        year=None,
+        venue="",
+        abstract="",
+        url=url,
+        source=storable(name)[:_LONGEST_NAME],
+    )
+
+
+def key_of(name: str) -> str:
+    """Return what a document is called in ids: letters, digits, dots and dashes of its name."""
+    stem = re.sub(r"\.(?:pdf|docx|md|markdown|txt|html)$", "", name, flags=re.IGNORECASE)
+    return re.sub(r"[^A-Za-z0-9.]+", "-", stem).strip("-.")[:60].strip("-.").lower() or "document"
+
+
+def _title(name: str) -> str:
+    return " ".join(storable(name).split())[:_LONGEST_NAME] or "Document"

@@ -1,0 +1,83 @@
+"""The command that reads one document and prints what was found in it; nothing is indexed.
+
+It is also how the explorer reads what a visitor brings: started as a program of its own, which loads no more
+than reading takes, has bounded time and memory, and whose death costs that document.
+"""
+
+import tempfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from indexer.errors import ParseError
+from indexer.parsers import bound
+from indexer.printing import JsonOption, fail, out, print_json
+
+if TYPE_CHECKING:
+    from indexer.uploads.document import ReadDocument
+
+# Loading the parsers takes a second, which `--help` and the other commands need not wait for.
+# ruff: noqa: PLC0415
+
+_SHARE_TO_FETCH = 0.6
+
+
+def read(
+    document: Annotated[str, typer.Argument(help="A file (PDF, docx, Markdown, text) or a web address.")],
+    name: Annotated[str, typer.Option(help="What the document is called; its file name if not given.")] = "",
+    keep: Annotated[
+        Path | None, typer.Option(help="A folder that keeps what is fetched from a web address.")
+    ] = None,
+    most_pages: Annotated[int, typer.Option("--max-pages", min=1, help="Pages of a PDF at most.")] = 200,
+    most_bytes: Annotated[int, typer.Option("--max-bytes", min=1, help="Bytes at most.")] = 20 * 2**20,
+    seconds: Annotated[int, typer.Option(min=1, help="Seconds it may take, all in all.")] = 60,
+    memory: Annotated[int, typer.Option(min=64, help="Memory in MiB that it may take.")] = 2048,
+    web: Annotated[
+        bool, typer.Option("--web", help="Take it for a web address, whatever files there are.")
+    ] = False,
+    allow_private: Annotated[
+        bool, typer.Option("--allow-private-hosts", help="Fetch from hosts of one's own network too.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Read one file or web page and print its title, sections and passages; the corpus stays as it is."""
+    bound(seconds, memory)
+    try:
+        from indexer.uploads.document import UPLOADS
+        from indexer.uploads.paper import ReadLimits, read_file
+
+        with tempfile.TemporaryDirectory() as temporary:
+            path, url = Path(document), ""
+            if web or document.startswith(("http://", "https://")):
+                from indexer.web.pages import FetchLimits, fetch_page
+
+                # What is fetched has to be read as well.
+                fetching = FetchLimits(most_bytes, _SHARE_TO_FETCH * seconds, allow_private)
+                page = fetch_page(document, keep or Path(temporary), fetching)
+                path, url = page.path, page.url
+            limits = ReadLimits(most_bytes=most_bytes, most_pages=most_pages)
+            found = read_file(path, name or url or path.name, UPLOADS, limits, url=url)
+    except ParseError as error:
+        fail(error, as_json)
+    except MemoryError:
+        fail(ParseError(f"reading it would take more than {memory:,} MiB of memory"), as_json)
+    if as_json:
+        print_json({"document": asdict(found)})
+    else:
+        _print(found)
+
+
+def _print(found: "ReadDocument") -> None:
+    out.print(escape(found.paper.title), style="bold", highlight=False)
+    for remark in found.remarks:
+        out.print(escape(remark), highlight=False)
+    for passage in found.passages:
+        out.print(f"\n[bold]{escape(passage.section_path or passage.kind)}[/bold]", highlight=False)
+        out.print(escape(passage.text), highlight=False)
+
+
+if __name__ == "__main__":
+    typer.run(read)

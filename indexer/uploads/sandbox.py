@@ -1,0 +1,204 @@
+"""Sandboxed processes that read a document and draw its pages, bounded in what they may take.
+
+Their death costs that document, or that picture.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from corpus.records import Box
+from corpus.settings import PROJECT
+from indexer.uploads.document import (
+    DocumentError,
+    DrawnPage,
+    ReadDocument,
+    drawn_page,
+    read_failure,
+    read_reply,
+)
+
+# Not `-m indexer read`: that loads all that the other commands need, which takes seconds.
+_PROGRAMS = {"Reading": "indexer.uploads.reading", "Drawing": "indexer.uploads.draw_page"}
+_POLL_SECONDS = 0.05
+# Nothing of the server's environment but what a program needs to start: no keys, no passwords.
+_NEEDED = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "SYSTEMROOT", "LD_LIBRARY_PATH")
+# Above the screens' own work in the order of things that can wait.
+_NICENESS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What reading one document, or drawing a page of it, may take."""
+
+    most_bytes: int = 20 * 2**20
+    most_pages: int = 200
+    seconds: int = 60
+    memory_mib: int = 2048
+    most_reply: int = 64 * 2**20
+
+
+LIMITS = Limits()
+DRAWING_LIMITS = Limits(seconds=10, memory_mib=1024, most_reply=32 * 2**20)
+_DRAWN_AT_ONCE = 2
+_drawing: list[str] = []
+_drawing_changed = threading.Condition()
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What is to be read: a file, or a web address, and what its owner calls it."""
+
+    place: str
+    name: str
+    is_web: bool = False
+
+
+class StoppedError(DocumentError):
+    """The document was removed while it was read."""
+
+
+class BusyError(DocumentError):
+    """There is no place for another picture at the moment."""
+
+
+def read_sandboxed(
+    material: Material,
+    folder: Path,
+    stop: threading.Event,
+    *,
+    allow_private: bool = False,
+    limits: Limits = LIMITS,
+) -> ReadDocument:
+    """Read a document in a sandboxed process; what it fetches is kept in `folder`. Raises DocumentError."""
+    arguments = ["--json", f"--max-bytes={limits.most_bytes}", f"--max-pages={limits.most_pages}"]
+    arguments += [f"--name={material.name}", f"--keep={folder}"]
+    arguments += ["--web"] if material.is_web else []
+    arguments += ["--allow-private-hosts"] if allow_private else []
+    reply = _run("Reading", [*arguments, "--", material.place], folder, stop, limits)
+    return read_reply(reply)
+
+
+def draw_sandboxed(
+    path: Path,
+    page: int,
+    boxes: Sequence[Box],
+    scale: float,
+    *,
+    owner: str = "",
+    stop: threading.Event | None = None,
+    limits: Limits = DRAWING_LIMITS,
+) -> DrawnPage:
+    """Draw a page of a PDF in a sandboxed process, with its boxes marked; raises DocumentError.
+
+    So many are drawn at once, and one of an owner's, however many sessions they have; who waits for longer
+    than a page may take is told to try again.
+    """
+    marks = json.dumps([(box.x, box.y, box.width, box.height) for box in boxes])
+    arguments = [f"--boxes={marks}", f"--scale={scale}", "--", str(path), str(page)]
+    with _place_to_draw(owner, limits.seconds):
+        try:
+            return drawn_page(_run("Drawing", arguments, path.parent, stop or threading.Event(), limits))
+        except OSError as error:
+            raise DocumentError(f"Its folder is gone: {error.strerror}.") from error
+
+
+@contextlib.contextmanager
+def _place_to_draw(owner: str, seconds: float) -> Iterator[None]:
+    def is_free() -> bool:
+        return len(_drawing) < _DRAWN_AT_ONCE and (not owner or owner not in _drawing)
+
+    with _drawing_changed:
+        if not _drawing_changed.wait_for(is_free, seconds):
+            raise BusyError("Too many pages are being drawn at the moment. Try again in a minute.")
+        _drawing.append(owner)
+    try:
+        yield
+    finally:
+        with _drawing_changed:
+            _drawing.remove(owner)
+            _drawing_changed.notify_all()
+
+
+def _run(
+    doing: str,
+    arguments: Sequence[str],
+    folder: Path,
+    stop: threading.Event,
+    limits: Limits,
+) -> bytes:
+    """Return what one of our programs prints, run within the limits; raises DocumentError."""
+    bounds = [f"--seconds={limits.seconds}", f"--memory={limits.memory_mib}"]
+    with tempfile.TemporaryFile(dir=folder) as reply:
+        process = subprocess.Popen(  # noqa: S603 - a program of ours; what visitors name stands behind "--"
+            [sys.executable, "-m", _PROGRAMS[doing], *bounds, *arguments],
+            cwd=PROJECT,
+            env=_environment(folder),
+            stdin=subprocess.DEVNULL,
+            stdout=reply,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            _wait(process, reply.fileno(), stop, limits, doing)
+        finally:
+            _end(process)
+        reply.seek(0)
+        return _outcome(process.returncode, reply.read(limits.most_reply + 1), limits, doing)
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in _NEEDED if name in os.environ}
+    return {**kept, "TMPDIR": str(folder), "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1"}
+
+
+def _wait(
+    process: "subprocess.Popen[bytes]", reply: int, stop: threading.Event, limits: Limits, doing: str
+) -> None:
+    # The process ends itself when its time is over; that it does is not for it alone to see to.
+    deadline = time.monotonic() + limits.seconds + 5
+    with contextlib.suppress(OSError, AttributeError):
+        os.setpriority(os.PRIO_PROCESS, process.pid, _NICENESS)
+    while process.poll() is None:
+        if stop.wait(_POLL_SECONDS):
+            raise StoppedError("It was removed.")
+        if time.monotonic() > deadline:
+            raise _took_too_long(doing, limits)
+        if os.fstat(reply).st_size > limits.most_reply:
+            raise DocumentError("It holds more text than a document of its size can.")
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """Kill the process and whatever it started, if it is still there."""
+    if process.poll() is None:
+        with contextlib.suppress(OSError, AttributeError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+    process.wait()
+
+
+def _outcome(code: int, reply: bytes, limits: Limits, doing: str) -> bytes:
+    if code == 0 and len(reply) <= limits.most_reply:
+        return reply
+    if code == -getattr(signal, "SIGALRM", 0):
+        raise _took_too_long(doing, limits)
+    broke_down = (
+        f"{doing} this document broke down, or would have taken more than "
+        f"{limits.memory_mib:,} MiB of memory."
+    )
+    raise DocumentError((read_failure(reply) if code == 2 else "") or broke_down)
+
+
+def _took_too_long(doing: str, limits: Limits) -> DocumentError:
+    return DocumentError(
+        f"{doing} it took more than {limits.seconds} seconds, the most that is given to one."
+    )

@@ -1,0 +1,362 @@
+"""A visit's uploaded documents: a small corpus in a private folder, read in workers, gone when it is closed.
+
+The screens call in from one thread, workers from others. What they tell each other changes under one lock,
+held for moments; files change under another, which only who changes them waits for.
+"""
+
+import hashlib
+import logging
+import shutil
+import threading
+import uuid
+import weakref
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from assistant.records import Conversation
+from corpus.encoders import Encoder, Vectors
+from corpus.errors import CorpusError
+from corpus.records import Collection
+from corpus.store import Corpus, CorpusWriter, rows
+from corpus.text import shortened
+from indexer.build import EncodedPassages, encode_passages
+from indexer.uploads.document import (
+    LONGEST_NAME,
+    UPLOADS,
+    DocumentError,
+    ReadDocument,
+    as_upload,
+    shown_name,
+    stored_name,
+    unused_key,
+)
+from indexer.uploads.folders import new_visit_folder
+from indexer.uploads.sandbox import LIMITS, Limits, Material, StoppedError, read_sandboxed
+
+logger = logging.getLogger(__name__)
+
+MOST_DOCUMENTS = 10
+# With those that could not be read, which do not count towards the ten.
+MOST_LISTED = 30
+# A browser whose connection dropped has two minutes to come back (Streamlit's disconnectedSessionTTL).
+ABSENT_SECONDS = 180.0
+
+READ_AT_ONCE = 2
+MOST_WAITING = 40
+_TEXTS_AT_ONCE = 128
+
+State = Literal["waiting", "reading", "encoding", "ready", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class UploadedDocument:
+    """One document as it stands: what it gave, or why it gave nothing (`problem`).
+
+    `share` is how much of it has been encoded, 0..1.
+    """
+
+    number: int
+    name: str
+    state: State = "waiting"
+    paper_id: str = ""
+    title: str = ""
+    pages: int = 0
+    passages: int = 0
+    remarks: tuple[str, ...] = ()
+    problem: str = ""
+    share: float = 0.0
+    is_web: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in ("ready", "failed")
+
+
+@dataclass(slots=True)
+class _Under:
+    """What belongs to a document while it is here: its folder, what it is known by, what stops it."""
+
+    folder: Path
+    known_by: str
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+class UploadWorkers:
+    """The workers of one server: so many documents are read at once, so many wait, the rest is refused."""
+
+    def __init__(self, at_once: int = READ_AT_ONCE, most_waiting: int = MOST_WAITING) -> None:
+        self._workers = ThreadPoolExecutor(at_once, thread_name_prefix="document")
+        self._places = threading.BoundedSemaphore(most_waiting)
+
+    def submit(self, work: Callable[[], None]) -> "Future[None]":
+        """Have a worker do something; raises DocumentError where too much is waiting."""
+        if not self._places.acquire(blocking=False):
+            raise DocumentError("Too many documents are being read at the moment. Try again in a minute.")
+        future = self._workers.submit(work)
+        future.add_done_callback(lambda _: self._places.release())
+        return future
+
+
+class UploadSession:
+    """The documents of one visit; `conversation` is what was asked of them, kept as long as they are.
+
+    `seen` are the files of the field that were handed in, by its ids; `refused` says why some of what was
+    handed in is not here; `removing` is the document that is removed once that is confirmed, 0 for all;
+    `were_chosen` that they were made what is asked, as soon as the first was ready.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        encoder: Encoder,
+        readers: UploadWorkers,
+        *,
+        allow_private: bool = False,
+        limits: Limits = LIMITS,
+    ) -> None:
+        """Make the folder; raises DocumentError when it cannot be made."""
+        self.folder = new_visit_folder(home)
+        self.encoder = encoder
+        self.conversation: Conversation | None = None
+        self.refused: tuple[str, ...] = ()
+        self.seen: set[str] = set()
+        self.removing: int | None = None
+        self.were_chosen = False
+        self._begun = 0
+        self._readers, self._limits, self._allow_private = readers, limits, allow_private
+        self._documents: dict[int, UploadedDocument] = {}
+        self._under: dict[int, _Under] = {}
+        self._corpus: Corpus | None = None
+        self._is_closed = False
+        self._leaving: threading.Timer | None = None
+        self._lock = threading.Lock()
+        self._writing = threading.Lock()
+        # However the visit ends, and when the server does.
+        self._removal = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+
+    @property
+    def pdf_folder(self) -> Path:
+        return self.folder / "pdf"
+
+    @property
+    def corpus(self) -> Corpus | None:
+        """Return the documents that are ready as a corpus, None where there are none."""
+        return self._corpus
+
+    def documents(self) -> tuple[UploadedDocument, ...]:
+        with self._lock:
+            return tuple(self._documents.values())
+
+    def ready(self) -> tuple[UploadedDocument, ...]:
+        return tuple(one for one in self.documents() if one.state == "ready")
+
+    def is_reading(self) -> bool:
+        return any(not one.is_over for one in self.documents())
+
+    def add_file(self, name: str, content: bytes) -> None:
+        """Begin to read a file, whatever its owner calls it; raises DocumentError."""
+        if len(content) > self._limits.most_bytes:
+            most = f"{self._limits.most_bytes / 2**20:.0f} MB"
+            raise DocumentError(f"{shown_name(name)} is larger than {most}, the most that is read.")
+        document, under = self._begin(shown_name(name), hashlib.sha256(content).hexdigest())
+        try:
+            path = under.folder / stored_name(name)
+            path.write_bytes(content)
+        except OSError as error:
+            self.remove(document.number)
+            raise DocumentError(f"{document.name} cannot be kept on the server: {error.strerror}.") from error
+        self._submit(document, under, Material(str(path), document.name))
+
+    def add_address(self, address: str) -> None:
+        """Begin to read what is at a web address; raises DocumentError."""
+        typed = address.strip()
+        if not typed:
+            raise DocumentError("Type the address of a page first, such as https://arxiv.org/abs/2203.10244")
+        document, under = self._begin(shortened(typed, LONGEST_NAME), typed, is_web=True)
+        self._submit(document, under, Material(typed.replace("\x00", ""), document.name, is_web=True))
+
+    def remove(self, number: int) -> None:
+        """Take one document out, wherever its reading stands; the conversation about the others ends too."""
+        with self._lock:
+            document, under = self._documents.pop(number, None), self._under.pop(number, None)
+            if document and document.state == "ready":
+                self.conversation = None
+            if under:
+                under.stop.set()
+        with self._writing:
+            if under:
+                shutil.rmtree(under.folder, ignore_errors=True)
+            if document and self._corpus and self._corpus.papers_by_id([document.paper_id]):
+                self._take_out(self._corpus, document)
+
+    def remove_all(self) -> None:
+        """Take everything out; nothing of it stays on disk."""
+        with self._lock:
+            for under in self._under.values():
+                under.stop.set()
+            self._documents, self._under, self.conversation = {}, {}, None
+        with self._writing:
+            self._corpus = None
+            for part in self.folder.glob("*"):
+                shutil.rmtree(part, ignore_errors=True)
+
+    def leave(self, absent_seconds: float = ABSENT_SECONDS) -> None:
+        """End the visit after a while, unless the visitor comes back."""
+        self.stay()
+        self._leaving = threading.Timer(absent_seconds, self.close)
+        self._leaving.daemon = True
+        self._leaving.start()
+
+    def stay(self) -> None:
+        """Have the visit go on: the visitor is here."""
+        if self._leaving:
+            self._leaving.cancel()
+            self._leaving = None
+
+    def close(self) -> None:
+        """End the visit: stop what is being read and remove the folder."""
+        with self._lock:
+            self._is_closed = True
+        self.remove_all()
+        self._removal()
+
+    def _begin(self, name: str, known_by: str, *, is_web: bool = False) -> tuple[UploadedDocument, _Under]:
+        with self._lock:
+            self._check_place(name, known_by)
+            self._begun += 1
+            document = UploadedDocument(self._begun, name, is_web=is_web)
+            under = _Under(self.folder / f"document-{document.number}", known_by)
+            under.folder.mkdir(mode=0o700)
+            self._documents[document.number], self._under[document.number] = document, under
+            return document, under
+
+    def _check_place(self, name: str, known_by: str) -> None:
+        """Raise DocumentError where a document is here already, or there is no place for it.
+
+        One that could not be read makes way for another try.
+        """
+        for number in [number for number, under in self._under.items() if under.known_by == known_by]:
+            same = self._documents[number]
+            if same.state != "failed":
+                called = "" if same.name == name else f", called {same.name}"
+                raise DocumentError(f"{name} is here already{called}. It was taken once.")
+            del self._documents[number], self._under[number]
+        counted = sum(one.state != "failed" for one in self._documents.values())
+        if counted >= MOST_DOCUMENTS or len(self._documents) >= MOST_LISTED or self._is_closed:
+            most = f"{MOST_DOCUMENTS} documents are the most, and {MOST_LISTED} with those not readable"
+            raise DocumentError(f"{name} was left out: {most}. Remove one first.")
+
+    def _submit(self, document: UploadedDocument, under: _Under, material: Material) -> None:
+        number = document.number
+        try:
+            future = self._readers.submit(lambda: self._read(number, under, material))
+        except DocumentError:
+            self.remove(number)
+            raise
+        future.add_done_callback(lambda done: self._notice_crash(number, done))
+
+    def _read(self, number: int, under: _Under, material: Material) -> None:
+        """Read, encode and take in one document: what a worker does."""
+        if under.stop.is_set():
+            return
+        self._say(number, state="reading")
+        try:
+            found = read_sandboxed(
+                material, under.folder, under.stop, allow_private=self._allow_private, limits=self._limits
+            )
+            found = self._named(number, found)
+
+            pairs = ((found.paper, passage) for passage in found.passages)
+            encoded = encode_passages(pairs, lambda texts: self._encoded(number, under, texts))
+            self._take_in(number, found, under, encoded)
+        except StoppedError:
+            return
+        except (DocumentError, CorpusError) as error:
+            self._say(number, state="failed", problem=str(error))
+        finally:
+            shutil.rmtree(under.folder, ignore_errors=True)
+
+    def _encoded(self, number: int, under: _Under, texts: Sequence[str]) -> Vectors:
+        """Encode a few texts at a time: others ask questions meanwhile, and a removal need not wait."""
+        vectors = []
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            if under.stop.is_set():
+                raise StoppedError("It was removed.")
+            self._say(number, share=start / len(texts))
+            vectors.append(self.encoder.encode_passages(texts[start : start + _TEXTS_AT_ONCE]))
+        return np.concatenate(vectors)
+
+    def _named(self, number: int, found: ReadDocument) -> ReadDocument:
+        """Give a document an id that no other of this visit has."""
+        with self._lock:
+            if number not in self._documents:
+                raise StoppedError("It was removed.")
+            key = unused_key(found.paper.id, {one.paper_id for one in self._documents.values()})
+            found = as_upload(found, key, number)
+            self._documents[number] = replace(
+                self._documents[number], state="encoding", title=found.paper.title, paper_id=found.paper.id
+            )
+            return found
+
+    def _take_in(self, number: int, found: ReadDocument, under: _Under, encoded: EncodedPassages) -> None:
+        """Put a document into the corpus; one that is removed meanwhile waits to take it out again."""
+        with self._writing:
+            if under.stop.is_set():
+                return
+            if found.file:
+                self.pdf_folder.mkdir(mode=0o700, exist_ok=True)
+                (under.folder / found.file).replace(self.pdf_folder / f"{found.paper.pdf_sha256}.pdf")
+            writer = self._writer()
+            writer.put_collections([Collection(UPLOADS, "Your documents", source="This visit only")])
+            papers = rows.paper_rows([rows.PaperEntry(found.paper, found.references)])
+            passages = rows.passage_rows(
+                found.passages,
+                {found.paper.id: found.paper},
+                encoded.indexed,
+                encoded.vectors,
+                encoded.sentence_vectors,
+            )
+            writer.add_papers(papers.to_batches(), passages.to_batches())
+            writer.publish()
+            self._corpus = writer.published()
+            facts = {"pages": found.paper.page_count, "passages": len(found.passages)}
+            self._say(number, state="ready", remarks=found.remarks, **facts)
+
+    def _take_out(self, corpus: Corpus, document: UploadedDocument) -> None:
+        """Take a document out of the corpus and off the disk; the last one takes the corpus with it."""
+        sha256 = corpus.paper(document.paper_id).pdf_sha256
+        others = [paper for paper in corpus.papers() if paper.id != document.paper_id]
+        if sha256 and all(paper.pdf_sha256 != sha256 for paper in others):
+            (self.pdf_folder / f"{sha256}.pdf").unlink(missing_ok=True)
+        if not others:
+            self._corpus = None
+            shutil.rmtree(self.folder / "corpus", ignore_errors=True)
+            return
+        writer = self._writer()
+        writer.remove_papers([document.paper_id])
+        writer.publish()
+        # Older versions of the tables still hold the text; LanceDB warns of no time at all.
+        writer.compact(timedelta(milliseconds=1))
+        self._corpus = writer.published()
+
+    def _writer(self) -> CorpusWriter:
+        return CorpusWriter(self.folder / "corpus", self.encoder, unfinished=True, durable=False)
+
+    def _say(self, number: int, **news: object) -> None:
+        with self._lock:
+            if number in self._documents:
+                self._documents[number] = replace(self._documents[number], **news)  # type: ignore[arg-type]
+
+    def _notice_crash(self, number: int, done: "Future[None]") -> None:
+        """Fail a document whose worker died of an error that nobody foresaw."""
+        if not done.cancelled() and (error := done.exception()):
+            reference = uuid.uuid4().hex[:8]
+            logger.error("taking in a document failed, reference %s", reference, exc_info=error)
+            problem = f"Paper Trail itself failed on it. Look for {reference} in the log of the server."
+            self._say(number, state="failed", problem=problem)

@@ -1,0 +1,191 @@
+"""One document from the web, fetched with limits on bytes, time and redirects."""
+
+import codecs
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from corpus.version import VERSION
+from indexer.errors import ParseError
+from indexer.web.addresses import Place, located, web_address
+
+USER_AGENT = f"Paper Trail/{VERSION} (reads a page that its reader named)"
+MOST_REDIRECTS = 5
+SILENT_SECONDS = 10.0
+
+_DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_SUFFIXES = {
+    "text/html": ".html",
+    "application/xhtml+xml": ".html",
+    "application/pdf": ".pdf",
+    "application/x-pdf": ".pdf",
+    "text/plain": ".txt",
+    "text/markdown": ".md",
+    "text/x-markdown": ".md",
+    _DOCX: ".docx",
+}
+_UNTOLD = ("", "application/octet-stream", "binary/octet-stream", "application/force-download")
+_WRITTEN = (".html", ".txt", ".md")
+_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]{1,40})", re.IGNORECASE)
+_META_WITHIN = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """What one fetch may take; `allow_private` lets it reach hosts that are not on the public internet."""
+
+    most_bytes: int
+    seconds: float
+    allow_private: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPage:
+    """A document as it came: its file, and the address it was found at in the end."""
+
+    path: Path
+    url: str
+
+
+def fetch_page(address: str, folder: Path, limits: FetchLimits) -> FetchedPage:
+    """Fetch what is at a web address into a file of `folder`, named by its kind; raises ParseError."""
+    deadline = time.monotonic() + limits.seconds
+    url = web_address(address)
+    for _ in range(MOST_REDIRECTS + 1):
+        place = located(url, allow_private=limits.allow_private)
+        with _answered(place) as response:
+            if not response.has_redirect_location:
+                return FetchedPage(_kept(response, url, folder, limits, deadline), str(url))
+            url = _next(url, response)
+        if time.monotonic() > deadline:
+            raise ParseError(f"{url.host} took more than {limits.seconds:.0f} s")
+    raise ParseError(f"{url.host} redirects more than {MOST_REDIRECTS} times")
+
+
+def _next(url: httpx.URL, response: httpx.Response) -> httpx.URL:
+    try:
+        return url.join(response.headers["location"]).copy_with(fragment=None)
+    except (httpx.InvalidURL, ValueError) as error:
+        raise ParseError(f"{url.host} redirects to what is no web address") from error
+
+
+@contextmanager
+def _answered(place: Place) -> Iterator[httpx.Response]:
+    """Ask the first of the checked addresses that can be connected to."""
+    # Proxies of the environment are left out: they would look the name up once more.
+    with httpx.Client(trust_env=False, timeout=SILENT_SECONDS) as client:
+        try:
+            response = _connected(client, place)
+        except httpx.TimeoutException as error:
+            raise ParseError(f"{place.url.host} stayed silent for {SILENT_SECONDS:.0f} s") from error
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            raise ParseError(f"{place.url.host} could not be asked: {error}") from error
+        try:
+            yield response
+        finally:
+            response.close()
+
+
+def _connected(client: httpx.Client, place: Place) -> httpx.Response:
+    *others, last = place.addresses
+    for address in others:
+        try:
+            return client.send(_request(client, place.url, address), stream=True)
+        except httpx.ConnectError:
+            continue
+    return client.send(_request(client, place.url, last), stream=True)
+
+
+def _request(client: httpx.Client, url: httpx.URL, address: str) -> httpx.Request:
+    """Return a request to an IP address in the name of the host: its certificate must be the host's."""
+    headers = {
+        "Host": url.netloc.decode("ascii"),
+        "User-Agent": USER_AGENT,
+        "Accept": "text/html, application/pdf, text/plain, text/markdown, */*;q=0.5",
+        "Accept-Encoding": "identity",
+    }
+    return client.build_request(
+        "GET", url.copy_with(host=address), headers=headers, extensions={"sni_hostname": url.host}
+    )
+
+
+def _kept(
+    response: httpx.Response, url: httpx.URL, folder: Path, limits: FetchLimits, deadline: float
+) -> Path:
+    if response.status_code != httpx.codes.OK:
+        raise ParseError(f"{url.host} has no such page, or does not show it (HTTP {response.status_code})")
+    told = response.headers.get("content-length", "")
+    if told.isdecimal() and int(told) > limits.most_bytes:
+        raise _too_large(limits)
+    content = _content(response, url, limits, deadline)
+    suffix = _suffix(response, url, content)
+    if suffix in _WRITTEN:
+        content = _as_utf8(response, content)
+    path = folder / f"page{suffix}"
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise ParseError(f"what {url.host} sent cannot be kept: {error.strerror}") from error
+    return path
+
+
+def _content(response: httpx.Response, url: httpx.URL, limits: FetchLimits, deadline: float) -> bytes:
+    content = bytearray()
+    try:
+        for chunk in response.iter_bytes():
+            content += chunk
+            if len(content) > limits.most_bytes:
+                raise _too_large(limits)
+            if time.monotonic() > deadline:
+                raise ParseError(f"{url.host} took more than {limits.seconds:.0f} s")
+    except httpx.TimeoutException as error:
+        raise ParseError(f"{url.host} stayed silent for {SILENT_SECONDS:.0f} s") from error
+    except httpx.HTTPError as error:
+        raise ParseError(f"the connection to {url.host} broke off: {error}") from error
+    return bytes(content)
+
+
+def _too_large(limits: FetchLimits) -> ParseError:
+    return ParseError(f"it is larger than {limits.most_bytes / 2**20:.0f} MB, the most that is read")
+
+
+def _suffix(response: httpx.Response, url: httpx.URL, content: bytes) -> str:
+    """Return the end of a file name for what came: by its type, where none is told by how it begins."""
+    told = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if told in _UNTOLD:
+        return _suffix_by_look(url, content)
+    if told not in _SUFFIXES:
+        raise ParseError(f"{url.host} sent {told[:80]}; a web page, a PDF, a Word file or text can be read")
+    return ".md" if told == "text/plain" and _is_markdown(url) else _SUFFIXES[told]
+
+
+def _suffix_by_look(url: httpx.URL, content: bytes) -> str:
+    if content.startswith(b"%PDF-"):
+        return ".pdf"
+    if content.startswith(b"PK\x03\x04"):
+        return ".docx"
+    if re.match(rb"\s*<(?:!doctype html|html)\b", content[:512], re.IGNORECASE):
+        return ".html"
+    return ".md" if _is_markdown(url) else ".txt"
+
+
+def _is_markdown(url: httpx.URL) -> bool:
+    return url.path.lower().endswith((".md", ".markdown"))
+
+
+def _as_utf8(response: httpx.Response, content: bytes) -> bytes:
+    """Return text in UTF-8 with its mark, where it is said to be in something else."""
+    found = _META_CHARSET.search(content[:_META_WITHIN])
+    named = response.charset_encoding or (found[1].decode("ascii") if found else "")
+    try:
+        name = codecs.lookup(named).name
+        if name in ("utf-8", "ascii"):
+            return content
+        return codecs.BOM_UTF8 + content.decode(name, "replace").encode("utf-8", "replace")
+    except (LookupError, ValueError):
+        return content

@@ -1,0 +1,74 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rouge_score.rouge_scorer import RougeScorer
+
+from assistant.checking.citations import resolve_citation
+from assistant.checking.overlap import best_sentence, overlap_word, score_attribution
+from tests.assistant.checking.test_citations import make_paper
+
+SOURCE = "The model reaches 91.2 F1 on the test set and does not use external data."
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_overlap_is_rouge_scores_own_precision(claim, evidence):
+    expected = RougeScorer(["rouge1"]).score(target=evidence, prediction=claim)["rouge1"].precision
+    assert score_attribution(claim, evidence) == expected
+    assert 0 <= score_attribution(claim, evidence) <= 1
+
+
+@pytest.mark.parametrize(
+    ("claim", "overlap"),
+    [
+        (SOURCE, 1.0),
+        ("The model does use external data.", 1.0),
+        ("The model reaches 17.5 F1 on the set.", 7 / 9),
+        ("Penguins swim.", 0.0),
+        ("", 0.0),
+    ],
+)
+def test_overlap_is_blind_to_negation_and_nearly_so_to_numbers(claim, overlap):
+    assert score_attribution(claim, SOURCE) == pytest.approx(overlap)
+
+
+@pytest.mark.parametrize(
+    ("overlap", "word"),
+    [
+        (0.0, "weak"),
+        (0.29999, "weak"),
+        (0.30, "partial"),
+        (0.64999, "partial"),
+        (0.65, "strong"),
+        (1.0, "strong"),
+    ],
+)
+def test_truthreaders_bars_stand_at_030_and_065(overlap, word):
+    assert overlap_word(overlap) == word
+
+
+def test_a_long_sentence_does_not_win_by_its_length():
+    long = (
+        "Among many other things that were tried, the parser reads trees, charts, tables and lists of words."
+    )
+    assert best_sentence("The parser reads trees.", [long, "The parser reads trees."]) == (1, 1.0)
+    assert best_sentence("The parser reads trees.", []) == (0, 0.0)
+
+
+@given(st.permutations(range(5)))
+def test_a_citation_leads_to_the_sentence_that_carries_it_wherever_it_stands(order):
+    texts = [
+        f"Passage {name} speaks about {name} alone. It ends." for name in ("rain", "snow", "hail", "fog")
+    ]
+    texts.append("Nothing here. Our parser needs two days of training on one card. It ends.")
+    paper = make_paper(3, *(texts[index] for index in order))
+    citation = resolve_citation(3, "The parser trains for two days on one card.", paper)
+    assert citation.evidence == "Our parser needs two days of training on one card."
+    assert citation.passage_id == f"p3#{order.index(4)}"
+    assert citation.sentence == 1
+    assert citation.support is None
+
+
+def test_overlap_is_taken_over_the_whole_passage_not_over_one_sentence():
+    paper = make_paper(1, "The parser is fast. Its training takes days.")
+    citation = resolve_citation(1, "The parser is fast and its training takes days.", paper)
+    assert citation.overlap == pytest.approx(8 / 9)

@@ -1,0 +1,274 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assistant.checking.citations import normalise_labels
+from assistant.generators.extractive import ExtractiveGenerator
+from assistant.generators.sentence_rewriting import in_third_person, without_lead
+from assistant.generators.standing_alone import is_back_matter, is_quotable, points_back
+from assistant.records import CallLog, Evidence, LabelledPaper, Rewrite
+from corpus.demo import __file__ as demo_package
+from corpus.records import Aspect, Author
+from tests.assistant.checking.test_citations import make_paper
+
+EXAMPLES = json.loads(Path(demo_package).with_name("questions.json").read_text(encoding="utf-8"))["examples"]
+ONE = (Author("Ann", "Lee"),)
+TWO = (Author("Ann", "Lee"), Author("Bo", "Jones"))
+THREE = (*TWO, Author("Cy", "Diaz"))
+GROUP = (Author("", "Paper Trail contributors"),)
+
+
+@pytest.fixture(params=EXAMPLES, ids=lambda example: example["question"][:40])
+def turn(request, ask_demo):
+    return ask_demo(request.param["question"], request.param["collection"])
+
+
+def test_examples_are_answered_in_three_to_eight_cited_sentences(turn):
+    assert turn.answer.refusal is None
+    assert 3 <= len(turn.answer.sentences) <= 8
+    assert all(len(sentence.labels) == 1 for sentence in turn.answer.sentences)
+    assert not any(sentence.unknown_labels for sentence in turn.answer.sentences)
+
+
+def test_every_sentence_stands_in_the_passage_it_cites(turn):
+    passages = {one.id: one for paper in turn.evidence.papers for one in paper.passages}
+    for sentence in turn.answer.sentences:
+        (citation,) = sentence.citations
+        assert citation.overlap >= 0.65
+        # Apart from the connective at its beginning and the label, it is the paper's own sentence.
+        said = sentence.claim.rstrip(".").replace("(", "[").replace(")", "]")[1:]
+        assert said in passages[citation.passage_id].text.replace("(", "[").replace(")", "]")
+        assert passages[citation.passage_id].sentence_text(citation.sentence) == citation.evidence
+
+
+def test_no_two_sentences_say_nearly_the_same(turn, encoder):
+    vectors = encoder.encode_passages([sentence.claim for sentence in turn.answer.sentences])
+    likeness = vectors @ vectors.T - np.eye(len(vectors))
+    assert likeness.max() < 0.92
+
+
+def test_examples_are_answered_from_several_papers_where_these_have_something_to_say(ask_demo):
+    cited = [len(ask_demo(one["question"], one["collection"]).answer.cited_labels) for one in EXAMPLES]
+    assert sum(count >= 2 for count in cited) >= len(EXAMPLES) // 2
+
+
+def test_a_question_that_one_paper_answers_alone_gets_three_sentences(ask_demo):
+    example = next(one for one in EXAMPLES if one["question"].startswith("How are citation recall"))
+    turn = ask_demo(example["question"], example["collection"])
+    assert turn.answer.cited_labels == (1,)
+    assert len(turn.answer.sentences) >= 3
+
+
+@pytest.mark.parametrize(
+    ("sentence", "authors", "expected"),
+    [
+        ("We show that we win.", THREE, "Lee et al. show that they win."),
+        ("We show that our model wins.", TWO, "Lee and Jones show that their model wins."),
+        ("Our model wins, and we say so.", TWO, "Lee and Jones' model wins, and they say so."),
+        ("Our model wins.", THREE, "Lee et al.'s model wins."),
+        ("Here we show it ourselves.", THREE, "Here Lee et al. show it themselves."),
+        ("We show it.", ONE, "The authors show it."),
+        ("We show it.", GROUP, "The authors show it."),
+        ("We show it.", (), "The authors show it."),
+        ("The best model is ours.", THREE, "The best model is theirs."),
+        ("Speakers in the US told us more.", THREE, "Speakers in the US told them more."),
+        ("Weather and hours are no words of ours.", GROUP, "Weather and hours are no words of theirs."),
+        ("WE SHOW IT.", THREE, "Lee et al. SHOW IT."),
+        ("They show it.", THREE, "They show it."),
+    ],
+)
+def test_we_becomes_the_authors(sentence, authors, expected):
+    assert in_third_person(sentence, authors) == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("However, ranks differ.", "Ranks differ."),
+        ("In this paper, we rank.", "We rank."),
+        ("In this paper we rank.", "We rank."),
+        ("In this work, ranks differ.", "Ranks differ."),
+        ("On the other hand, ranks differ.", "Ranks differ."),
+        ("However ranks differ, they count.", "However ranks differ, they count."),
+        ("First ranks differ.", "First ranks differ."),
+    ],
+)
+def test_what_tied_a_sentence_to_the_one_before_is_taken_off(sentence, expected):
+    assert without_lead(sentence) == expected
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The scores of all the systems are given in Table 2.",
+        "The scores of all the systems are given in Tables 2 and 3.",
+        "As Figure 3 shows, the scores of all the systems fall.",
+        "The scores of all systems fall with length (Fig. 4).",
+        "The scores of all systems fall with length (Tab. 4).",
+        "The scores of all systems follow from Eq. (2) as well.",
+        "The scores of all systems are discussed in Section 5.",
+        "The scores of all systems are discussed in §5 again.",
+        "The scores of all systems are given in Appendix B.",
+        "Each step of the whole procedure is given by Algorithm 1.",
+        "The scores of all systems are at https://example.org.",
+        "The remainder of this paper is about the scores of systems.",
+        "The paper is organised as follows: scores come first then systems.",
+        "Too short to stand alone.",
+        "the end of a sentence that was cut at a page break.",
+        "A heading without a full stop at its end is none",
+        "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15.",
+    ],
+)
+def test_what_cannot_stand_alone_is_not_quoted(sentence):
+    assert not is_quotable(sentence)
+
+
+def test_a_plain_sentence_is_quoted():
+    assert is_quotable("BM25 ranks documents by the frequency of their terms.")
+    assert is_quotable("The table and the figure of speech are both old words.")
+
+
+def draft_of(encoder, query, *papers, kind="synthesis"):
+    log = CallLog()
+    rewrite = Rewrite(query, query, kind=kind)
+    writing = ExtractiveGenerator(encoder).write_draft(rewrite, (), Evidence(papers), log)
+    pieces = []
+    while True:
+        try:
+            pieces.append(next(writing))
+        except StopIteration as end:
+            assert "".join(pieces) == end.value.text == log.calls[0].reply
+            return end.value.text
+
+
+def with_authors(paper, *authors):
+    return LabelledPaper(paper.label, replace(paper.paper, authors=authors), paper.passages)
+
+
+def test_a_papers_own_reference_numbers_are_not_our_labels(encoder):
+    paper = make_paper(
+        1, "Tree parsing beats chart parsing on all the tests [2], and it is simpler (PUID:2)."
+    )
+    text = draft_of(encoder, "tree parsing and chart parsing", paper, make_paper(2, "Whales sing loudly."))
+    assert normalise_labels(text, {1, 2}).labels == (1,)
+    assert "(2)" in text
+
+
+def test_a_sentence_that_hardly_is_the_papers_own_in_the_third_person_is_left_out(encoder):
+    names = (Author("A", "van der Berg-Lopez"), Author("B", "de la Cruz-Martinez"))
+    paper = with_authors(
+        make_paper(
+            1, "We use our trees for our parsing. Trees make parsing faster than charts and rules do."
+        ),
+        *names,
+    )
+    text = draft_of(encoder, "trees for parsing", paper)
+    assert "Cruz" not in text
+    assert "Trees make parsing faster" in text
+
+
+def test_nothing_near_gives_an_empty_draft(encoder):
+    assert (
+        draft_of(encoder, "tree parsing", make_paper(1, "Whales sing very loudly in the deep blue sea."))
+        == ""
+    )
+    assert draft_of(encoder, "tree parsing") == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "definition"),
+    [
+        ("What is BM25?", "BM25 ranks "),
+        ("what is ROUGE?", "ROUGE scores a summary"),
+    ],
+)
+def test_a_question_for_a_definition_gets_the_definition(ask_demo, question, definition):
+    assert definition in ask_demo(question).answer.text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many parameters does GPT-4 have?",
+        "What is the training cost of GPT-4 in dollars?",
+        "Does ColBERT support Chinese?",
+    ],
+)
+def test_a_named_thing_is_not_answered_from_other_things_sentences(ask_demo, question):
+    assert ask_demo(question).answer.refusal is not None
+
+
+def test_a_number_that_the_corpus_holds_is_answered(ask_demo):
+    assert "355 million parameters" in ask_demo("How many parameters does AlignScore have?").answer.text
+
+
+def test_a_sentence_that_would_fall_apart_is_not_quoted():
+    assert not is_quotable("It is a part of the drug discovery process. [...] One approach used networks.")
+
+
+CHALLENGE = "Parsing long sentences with charts takes far too much time and memory."
+APPROACH = "A parser that grows its trees from the left reads each word only once."
+OUTCOME = "On two treebanks it is nine times as fast and loses no accuracy at all."
+OTHER = "The trees of both treebanks were drawn by three trained annotators in 2019."
+
+
+def test_a_summary_says_challenge_approach_and_outcome_and_then_what_else_matters(encoder):
+    made = make_paper(2, f"{OUTCOME} {OTHER} {CHALLENGE} {APPROACH}")
+    texts = {"outcome": 0, "challenge": 2, "approach": 3}
+    aspects = tuple(Aspect(name, "", 0, sentence) for name, sentence in texts.items())
+    paper = replace(made, paper=replace(made.paper, title="Parsing from the Left", aspects=aspects))
+    query = "What does “Parsing from the Left” propose?"
+    text = draft_of(encoder, query, make_paper(1, "Whales sing in the deep blue sea."), paper, kind="summary")
+    order = [text.index(said[:30]) for said in (CHALLENGE, APPROACH, OUTCOME)]
+    assert order == sorted(order)
+    assert normalise_labels(text, {1, 2}).labels == (2,)
+    assert OTHER[:30] not in text or text.index(OTHER[:30]) > order[-1]
+
+
+def test_a_fact_is_told_first_and_in_three_sentences_at_most(encoder, ask_demo):
+    text = draft_of(
+        encoder,
+        "How many annotators drew the trees?",
+        make_paper(1, f"{CHALLENGE} {APPROACH} {OTHER} {OUTCOME}"),
+        kind="fact",
+    )
+    assert text.startswith(OTHER[:30])
+    for question in ("What is BM25?", "How many parameters does MiniCheck have?"):
+        turn = ask_demo(question)
+        assert (turn.rewrite.kind, len(turn.answer.sentences) <= 3) == ("fact", True)
+
+
+def test_a_near_miss_is_no_answer_to_a_question_of_a_number_or_a_person(encoder):
+    paper = make_paper(1, f"{CHALLENGE} Annotators drew the trees of the treebanks by hand for this parser.")
+    assert draft_of(encoder, "How many annotators drew the trees?", paper, kind="fact") == ""
+    assert draft_of(encoder, "Who drew the trees of the treebanks?", paper, kind="fact") == ""
+
+
+def test_an_answer_opened_with_a_sentence_that_points_back(ask_demo):
+    answer = ask_demo("When is rank fusion worth it?").answer
+    assert answer.sentences
+    assert "that merging step" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("sentence", "leans"),
+    [
+        ("Rank fusion is the name for that merging step.", True),
+        ("Judges also prefer long answers.", True),
+        ("This note describes how judges fail.", True),
+        ("The results of this paper show that judges agree with people.", False),
+        ("BM25 ranks documents by the words that they share with the query.", False),
+    ],
+)
+def test_sentences_that_lean_on_the_one_before_were_not_noticed(sentence, leans):
+    assert points_back(sentence) == leans
+
+
+@pytest.mark.parametrize(
+    ("title", "left_out"), [("Acknowledgments", True), ("7 References", True), ("Reference Models", False)]
+)
+def test_acknowledgements_were_quoted(title, left_out):
+    assert is_back_matter(title) == left_out

@@ -1,0 +1,113 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assistant.questions.intent import Asked, names_in, read_question, request_kind, spelt_out
+from corpus.records import Scope
+
+ALL, ONE, TWO = Scope(), Scope(papers=("c/a",)), Scope(papers=("c/a", "c/b"))
+TITLE = "“Rank Fusion for Hybrid Search”"
+
+
+@pytest.mark.parametrize(
+    ("question", "scope", "kind"),
+    [
+        ("Which methods speed up inference?", ALL, "synthesis"),
+        ("How do dense retrieval and BM25 compare?", ALL, "synthesis"),
+        ("Compare ROUGE and BERTScore", ALL, "synthesis"),
+        ("Recommend papers on clickbait", ALL, "synthesis"),
+        ("Which datasets test claim verification?", ALL, "synthesis"),
+        ("Why do citations fail in generative search engines?", ALL, "synthesis"),
+        ("How should a long document be split into passages?", ALL, "synthesis"),
+        ("Can language model judges replace human evaluation of summaries?", ALL, "synthesis"),
+        ("Does multitask learning help low-resource languages?", ALL, "synthesis"),
+        ("Summarise the literature on query rewriting", ALL, "synthesis"),
+        ("What are the main findings of papers on pruning?", ALL, "synthesis"),
+        ("What are the main contributions?", ALL, "synthesis"),
+        ("What are the main contributions?", TWO, "synthesis"),
+        ("What do researchers say about hallucination?", ALL, "synthesis"),
+        ("Which papers use LexGLUE?", ALL, "synthesis"),
+        ("What are the storage costs of dense vectors and token vectors?", ALL, "synthesis"),
+        ("How does it differ from earlier methods?", ONE, "synthesis"),
+        ("Which limits do the authors name?", ONE, "synthesis"),
+        ("late interaction", ALL, "synthesis"),
+        ("How many parameters does AlignScore have?", ALL, "fact"),
+        ("How many annotators took part?", ONE, "fact"),
+        ("How much memory does ColBERT need?", ALL, "fact"),
+        ("How large is the database of RETRO?", ALL, "fact"),
+        ("How long did training take?", ONE, "fact"),
+        ("What is BM25?", ALL, "fact"),
+        ("What is reciprocal rank fusion?", ALL, "fact"),
+        ("Define nugget evaluation", ALL, "fact"),
+        ("Who proposed BERTScore?", ALL, "fact"),
+        ("When was CANARD published?", ALL, "fact"),
+        ("Does ColBERT support Chinese?", ALL, "fact"),
+        ("Is the code of PLAID available?", ALL, "fact"),
+        ("Is the code available?", ONE, "fact"),
+        ("Which layer of RoBERTa does BERTScore recommend?", ALL, "fact"),
+        ("What value of k does rank fusion use?", ALL, "fact"),
+        ("When is reciprocal rank fusion a better choice than a weighted sum?", ALL, "synthesis"),
+        ("What are the main contributions of this paper?", ONE, "summary"),
+        ("Summarise it", ONE, "summary"),
+        ("Summarize this paper in a few sentences", ONE, "summary"),
+        ("What is this about?", ONE, "summary"),
+        ("What are the key takeaways?", ONE, "summary"),
+        ("Give me an overview", ONE, "summary"),
+        ("What does this propose?", ONE, "summary"),
+        (f"Summarise {TITLE}", ALL, "summary"),
+        (f"What does {TITLE} propose?", ALL, "summary"),
+        (f"{TITLE}?", ALL, "summary"),
+        (f"How does {TITLE} differ from {TITLE}?", ALL, "synthesis"),
+        ("[2]?", ALL, "synthesis"),
+    ],
+)
+def test_the_three_kinds_of_request_are_told_apart(question, scope, kind):
+    assert request_kind(question, scope) == kind
+
+
+@pytest.mark.parametrize(
+    ("question", "counted"),
+    [
+        ("How many parameters does AlignScore have?", {"paramet"}),
+        ("How many utterance pairs are in the MSCTD chat translation dataset?", {"utter", "pair"}),
+    ],
+)
+def test_what_is_counted_is_what_follows_how_many(question, counted):
+    assert read_question(question).counted == counted
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "answers"),
+    [
+        ("How many annotators took part?", "Three annotators took part.", True),
+        ("How many annotators took part?", "Annotators took part.", False),
+        ("Who proposed rank fusion?", "It was proposed by Cormack et al. for meta search.", True),
+        ("Who proposed rank fusion?", "Rank fusion is the name for merging.", False),
+        ("When was BM25 proposed?", "BM25 was proposed in 1994.", True),
+        ("When was BM25 proposed?", "BM25 was proposed with 25 variants.", False),
+        ("When is fusion worth it?", "Fusion is worth it often.", True),
+        ("Why does it work?", "It just does.", True),
+    ],
+)
+def test_a_number_a_year_and_a_person_are_not_answered_without_one(question, sentence, answers):
+    assert read_question(question).may_be_answered_by(sentence) == answers
+
+
+def test_names_have_capitals_or_digits_where_no_sentence_begins():
+    question = "Which layer of RoBERTa does GPT-4 use with k1?"
+    assert names_in(question) == ["RoBERTa", "GPT-4", "k1"]
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_some_kind_of_request(text):
+    assert request_kind(text, ALL) in ("synthesis", "summary", "fact")
+
+
+def test_abbreviations_were_not_met_by_their_full_forms():
+    text = "Large language models grade texts."
+    assert spelt_out("Can LLMs grade?", text) == "Can large language models grade?"
+    assert spelt_out("Can LLMs grade?", f"LLMs are tried. {text}") == "Can LLMs grade?"
+
+
+def test_a_quoted_title_was_read_as_the_question():
+    assert read_question("compare “How Long Is a Passage?” and “How Many Judges Agree?”") == Asked()

@@ -1,0 +1,67 @@
+"""A trail and a comparison that an earlier Paper Trail exported: still read, replayed and exported.
+
+A stand-in model wrote the first two turns of the trail and all of the comparison; the extractive writer the
+third turn. Both are kept as they were, over the demonstration collection.
+"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+FILES = Path(__file__).parent / "files"
+FORMATS = [("conversation", form) for form in ("json", "md", "html", "bib", "ris", "csl")] + [
+    ("comparison", form) for form in ("json", "md", "html", "tex", "bib", "csv", "ris", "csl")
+]
+
+
+@pytest.fixture
+def replayed(run, tmp_path, demo_corpus):
+    """Return what replays a kept file; the tables of the corpus have the versions of its build today."""
+    versions = [{"table": name, "version": one} for name, one in demo_corpus.manifest.versions.items()]
+
+    def replay(name):
+        document = json.loads((FILES / name).read_text(encoding="utf-8"))
+        whole = document.get("comparison")
+        for one in [whole] if whole else document["conversation"]["turns"]:
+            one["provenance"]["corpus"] = versions
+        file = tmp_path / name
+        file.write_text(json.dumps(document), encoding="utf-8")
+        return json.loads(run("replay", str(file), "--json").stdout)
+
+    return replay
+
+
+def test_what_a_model_wrote_before_is_equal_when_it_is_replayed(replayed):
+    found = replayed("conversation.json")
+    assert [turn["equal"] for turn in found["turns"][:2]] == [True, True], found
+    compared = replayed("comparison.json")
+    assert compared["equal"], compared
+
+
+def test_what_was_written_without_a_model_before_is_replayed_and_every_difference_said(replayed):
+    turn = replayed("conversation.json")["turns"][2]
+    assert turn["impossible"] == ""
+    assert [step["step"] for step in turn["steps"]] == ["rewrite", "retrieve", "evidence", "check"]
+    assert turn["equal"] == all(step["outcome"] == "equal" for step in turn["steps"])
+    assert all(bool(step["differences"]) == (step["outcome"] == "different") for step in turn["steps"])
+
+
+@pytest.mark.parametrize(("kept", "form"), FORMATS)
+def test_what_was_exported_before_is_written_in_every_format(run, kept, form):
+    done = run("export", str(FILES / f"{kept}.json"), "--format", form)
+    assert done.exit_code == 0, done.stderr
+    assert len(done.stdout) > 200
+    if form == "json":
+        before = json.loads((FILES / f"{kept}.json").read_text(encoding="utf-8"))
+        assert json.loads(done.stdout)[kept] == before[kept]
+
+
+@pytest.mark.parametrize(
+    ("kept", "group"), [("conversation", "conversations"), ("comparison", "comparisons")]
+)
+def test_what_was_exported_before_can_be_kept_and_shown_again(run, kept, group):
+    imported = run(group, "import", str(FILES / f"{kept}.json"), "--json")
+    assert imported.exit_code == 0, imported.stderr
+    shown = run(group, "show", json.loads(imported.stdout)["id"])
+    assert (shown.exit_code, shown.stdout[:2]) == (0, "# ")

@@ -1,0 +1,192 @@
+"""Tests of corpus.pdf on small files written here byte by byte."""
+
+import io
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pypdfium2
+import pytest
+from PIL import Image, ImageChops
+
+from corpus.pdf.file import PdfError, page_count, page_size, title_in_properties
+from corpus.pdf.images import page_image
+from corpus.pdf.pages import PdfPage, read_pages
+from corpus.records import Box
+from tests.small_pdf import write_pdf
+
+
+def line(x: float, y: float, text: str, size: float = 12) -> str:
+    escaped = text.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)")
+    return f"BT /F {size} Tf {x} {y} Td ({escaped}) Tj ET\n"
+
+
+def first_page(path: Path) -> PdfPage:
+    return next(iter(read_pages(path)))
+
+
+ENCRYPTED = (
+    f"/ID [<{'00' * 16}> <{'00' * 16}>] "
+    f"/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{'11' * 32}> /U <{'22' * 32}> >>"
+)
+
+
+def test_words_stand_where_they_are_printed(tmp_path: Path) -> None:
+    path = write_pdf(
+        tmp_path / "a.pdf", [line(72, 700, "Hello wide world") + line(300, 400, "Elsewhere", 20)]
+    )
+    page = first_page(path)
+    assert [word.text for word in page.words] == ["Hello", "wide", "world", "Elsewhere"]
+    assert (page.number, page.width, page.height) == (1, 612, 792)
+    with pypdfium2.PdfDocument(path) as document:
+        text = document[0].get_textpage()
+        for word in page.words:
+            bounds = (word.left - 0.5, 792 - word.bottom, word.right + 0.5, 792 - word.top)
+            assert text.get_text_bounded(*bounds).strip() == word.text
+    assert page.words[0].baseline == pytest.approx(92, abs=0.5)
+    assert page.words[0].size == pytest.approx(12)
+    assert page.words[3].size == pytest.approx(20)
+
+
+@pytest.mark.parametrize("rotate", [0, 90, 180, 270])
+@pytest.mark.parametrize("crop", ["", "/CropBox [50 100 400 750]"])
+def test_boxes_lie_on_the_ink_of_turned_and_cropped_pages(tmp_path: Path, rotate: int, crop: str) -> None:
+    path = write_pdf(tmp_path / "a.pdf", [line(120, 600, "Inkwell", 24)], f"/Rotate {rotate} {crop}")
+    page = first_page(path)
+    (word,) = page.words
+    assert page_size(path, 1) == (page.width, page.height)
+    picture = Image.open(io.BytesIO(page_image(path, 1, scale=2))).convert("L")
+    ink = ImageChops.invert(picture).point(lambda value: 255 if value > 100 else 0).getbbox()
+    assert ink is not None
+    assert word.left * 2 - 2 <= ink[0]
+    assert word.top * 2 - 2 <= ink[1]
+    assert ink[2] <= word.right * 2 + 2
+    assert ink[3] <= word.bottom * 2 + 2
+    assert word.upright == (rotate % 180 == 0)
+
+
+def test_words_beside_the_page_are_not_read_and_those_over_its_edge_are_cut(tmp_path: Path) -> None:
+    """Regression: the labels of a figure lay beside the page, and so did boxes made of them."""
+    outside = line(700, 400, "Beside") + line(72, 900, "Above") + line(560, 500, "Overlapping")
+    page = first_page(write_pdf(tmp_path / "a.pdf", [line(72, 700, "Inside") + outside]))
+    assert [word.text for word in page.words] == ["Inside", "Overlapping"]
+    assert page.words[1].right == page.width == 612
+
+
+def test_a_word_cut_at_the_line_end_says_so(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "some infor-") + line(72, 686, "mation here")])
+    assert [(word.text, word.hyphenated) for word in first_page(path).words] == [
+        ("some", False),
+        ("infor", True),
+        ("mation", False),
+        ("here", False),
+    ]
+
+
+def test_control_characters_stay_out(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "be\x01fore \x7f af\x08ter")])
+    text = " ".join(word.text for word in first_page(path).words)
+    assert all(ord(character) >= 0x20 for character in text)
+
+
+def test_pages_are_counted_and_read_in_order(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, word) for word in ("one", "two", "three")])
+    assert page_count(path) == page_count(str(path)) == 3
+    assert [page.words[0].text for page in read_pages(path)] == ["one", "two", "three"]
+
+
+def test_the_title_in_the_properties(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "x")])
+    assert title_in_properties(path) == ""
+
+
+def test_marks_change_the_picture_only_in_their_boxes(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "Hello")])
+    boxes = (Box(1, 300, 300, 100, 20), Box(2, 0, 0, 600, 700))
+    plain, marked = (Image.open(io.BytesIO(page_image(path, 1, b, scale=1))) for b in ((), boxes))
+    assert plain.format == "JPEG"
+    assert plain.size == (612, 792)
+    changed = (
+        ImageChops.difference(plain, marked).convert("L").point(lambda v: 255 if v > 12 else 0).getbbox()
+    )
+    assert changed is not None
+    assert changed[0] >= 290
+    assert changed[1] >= 290
+    assert changed[2] <= 410
+    assert changed[3] <= 330
+
+
+def test_pictures_are_the_same_every_time(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "Hello")])
+    boxes = (Box(1, 70, 80, 50, 20),)
+    assert page_image(path, 1, boxes) == page_image(path, 1, boxes)
+
+
+def test_a_giant_page_does_not_fill_the_memory(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", [""], "/MediaBox [0 0 14400 14400]")
+    picture = Image.open(io.BytesIO(page_image(path, 1)))
+    assert picture.width * picture.height < 17_000_000
+
+
+@pytest.mark.parametrize("box", [Box(1, -50, -50, 9000, 9000), Box(1, 10, 10, 0, 0), Box(1, 10, 10, -5, -5)])
+def test_odd_boxes_do_no_harm(tmp_path: Path, box: Box) -> None:
+    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "Hello")])
+    assert page_image(path, 1, (box,)).startswith(b"\xff\xd8")
+
+
+@pytest.mark.parametrize("page", [0, -1, 2])
+def test_a_page_that_is_not_there(tmp_path: Path, page: int) -> None:
+    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "Hello")])
+    for function in (page_image, page_size):
+        with pytest.raises(PdfError, match="has no page"):
+            function(path, page)
+
+
+def test_what_is_wrong_with_a_file_is_said(tmp_path: Path) -> None:
+    good = write_pdf(tmp_path / "good.pdf", [line(72, 700, "Hello")]).read_bytes()
+    cases = {
+        "is empty": b"",
+        "web page": b"<!DOCTYPE html><html><body>404</body></html>",
+        "not a PDF": b"PK\x03\x04 something else",
+        "is broken": b"%PDF-1.4\n" + bytes(range(256)) * 4,
+        "broken": good[:60],
+    }
+    for words, data in cases.items():
+        path = tmp_path / "bad.pdf"
+        path.write_bytes(data)
+        with pytest.raises(PdfError, match=words):
+            page_count(path)
+    with pytest.raises(PdfError, match="cannot be opened"):
+        page_count(tmp_path / "missing.pdf")
+    with pytest.raises(PdfError, match="cannot be opened"):
+        page_count(tmp_path)
+
+
+def test_an_encrypted_file(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "Hello")], trailer=ENCRYPTED)
+    with pytest.raises(PdfError, match="password"):
+        page_count(path)
+
+
+def test_a_page_that_cannot_be_loaded(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, word) for word in ("one", "two", "three")])
+    path.write_bytes(path.read_bytes().replace(b"[6 0 R 8 0 R 10 0 R]", b"[6 0 R 1 0 R 10 0 R]"))
+    pages = list(read_pages(path))
+    assert [page.damaged for page in pages] == [False, True, False]
+    assert [[word.text for word in page.words] for page in pages] == [["one"], [], ["three"]]
+    for function in (page_image, page_size):
+        with pytest.raises(PdfError, match=r"page 2 of a\.pdf is damaged"):
+            function(path, 2)
+
+
+def test_many_threads_get_what_one_gets(tmp_path: Path) -> None:
+    paths = [
+        write_pdf(tmp_path / f"{i}.pdf", [line(72, 700 - 20 * k, f"word{i} number{k}") for k in range(4)])
+        for i in range(6)
+    ]
+
+    def work(path: Path) -> tuple[tuple[PdfPage, ...], bytes]:
+        return tuple(read_pages(path)), page_image(path, 2, (Box(2, 70, 80, 90, 20),))
+
+    alone = [work(path) for path in paths]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(work, paths * 6)) == alone * 6

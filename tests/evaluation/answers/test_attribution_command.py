@@ -1,0 +1,206 @@
+"""The commands on attribution, on pairs made here and, where they lie beside the project, on real ones."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from assistant.checking.comparable_text import read_statement
+from assistant.checking.scorer import SupportWeights, support_weights
+from evaluation.__main__ import app
+from evaluation.answers.attribution import calibration_error
+from evaluation.answers.contrast import (
+    change_comparison,
+    change_name,
+    change_negation,
+    change_number,
+    contrasts,
+)
+from evaluation.answers.pairs import LabelledPair, evidence_sentences, groups, read_pairs
+from evaluation.input_files import EvaluationError
+
+METHODS = ("Ranker", "Parser", "Tagger", "Reader", "Writer", "Indexer", "Linker", "Summariser")
+PLACES = ("Cranfield", "Leipzig", "Dublin", "Utrecht", "Trento", "Aalborg", "Ghent", "Lyon")
+
+
+def made_pairs() -> list[dict]:
+    """Return pairs of two sets: each claim once with evidence that carries it, once with another's."""
+    facts = [
+        f"The {method} from {place} is faster than its rivals and reaches {60 + 3 * index}.5 points in tests."
+        for index, (method, place) in enumerate(zip(METHODS, PLACES, strict=True))
+    ]
+    pairs = []
+    for index, fact in enumerate(facts):
+        name = "first" if index % 2 else "second"
+        for label, shown in ((1, fact), (0, facts[(index + 3) % len(facts)])):
+            evidence = f"We test system {index}{label}. {shown} Et al. is no end. Fig. 3 shows it."
+            pairs.append({"set": name, "claim": fact, "references": [evidence], "label": label})
+    return pairs
+
+
+@pytest.fixture
+def pairs_file(tmp_path):
+    file = tmp_path / "pairs.jsonl"
+    file.write_text("".join(json.dumps(pair) + "\n" for pair in made_pairs()), encoding="utf-8")
+    return file
+
+
+def run(*arguments: str) -> dict:
+    result = CliRunner().invoke(app, [*arguments])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.output.splitlines()[-1])
+
+
+@pytest.mark.parametrize("option", [[], ["--cross-validate"]])
+def test_the_last_line_holds_the_figures(pairs_file, option):
+    figures = run("attribution", "--pairs", str(pairs_file), *option)
+    assert {
+        "auroc_overlap",
+        "auroc_support",
+        "balanced_accuracy",
+        "ece",
+        "sets",
+        "contrast",
+    } <= figures.keys()
+    assert figures["auroc_support"] == 1.0
+    assert set(figures["sets"]) == {"first", "second"}
+    assert all(one["pairs"] == 8 for one in figures["sets"].values())
+    assert set(figures["contrast"]) == {"number", "negation", "name", "comparison"}
+    for kind in ("number", "negation", "name"):
+        assert figures["contrast"][kind]["below_support"] == 1.0
+
+
+def test_training_writes_weights_with_their_provenance(pairs_file, tmp_path):
+    out = tmp_path / "weights.json"
+    run("train-support", "--pairs", str(pairs_file), "--out", str(out))
+    weights = SupportWeights.model_validate_json(out.read_text(encoding="utf-8"))
+    assert weights.weights.keys() == support_weights().weights.keys()
+    assert weights.provenance["pairs"] == {"first": 8, "second": 8}
+    assert weights.weights["negation_added"] < 0 < weights.weights["meaning_together"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "is empty"),
+        ('{"claim": "a", "references": ["b"], "label": 1}\n', "must hold supported pairs"),
+        ("{}\n", "line 1: claim: Field required"),
+        ("\n[1]\n", "line 2"),
+        ('{"claim": "a", "references": [], "label": 1}\n', "references"),
+    ],
+)
+def test_pairs_that_cannot_be_used_are_named(tmp_path, content, message):
+    file = tmp_path / "pairs.jsonl"
+    file.write_text(content, encoding="utf-8")
+    with pytest.raises(EvaluationError, match=message):
+        read_pairs(file)
+    result = CliRunner().invoke(app, ["attribution", "--pairs", str(file)])
+    assert result.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("option", "message"), [("--cross-validate", "at least 5 groups"), ("--across-sets", "two sets")]
+)
+def test_too_few_pairs_to_hold_some_back_are_named(tmp_path, option, message):
+    file = tmp_path / "pairs.jsonl"
+    lines = [{"claim": "It ranks.", "references": ["It ranks."], "label": label} for label in (0, 1)]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    result = CliRunner().invoke(app, ["attribution", "--pairs", str(file), option])
+    assert result.exit_code == 2
+    assert message in result.output
+
+
+def test_one_long_document_is_split_into_sentences():
+    document = (
+        "We follow Smith et al. in this. See Fig. 3 [2].\n\nIt costs 1.5 days.Then it ends. https://x.org/a"
+    )
+    assert evidence_sentences([document, "Another."]) == (
+        "We follow Smith et al. in this.",
+        "See Fig. 3 .",
+        "It costs 1.5 days.",
+        "Then it ends.",
+        "Another.",
+    )
+
+
+def test_pairs_of_one_question_or_claim_or_reference_stay_together():
+    def pair(claim: str, reference: str, question: str = "") -> LabelledPair:
+        return LabelledPair(claim=claim, references=(reference,), label=1, question=question)
+
+    found = groups([pair("a", "1", "q"), pair("b", "2", "q"), pair("b", "3"), pair("c", "3"), pair("d", "4")])
+    assert len(set(found[:4])) == 1
+    assert found[4] not in found[:4]
+
+
+EVIDENCE = [
+    read_statement(text) for text in ("The Ranker reaches 91.2 F1 in 2019 without BM25.", "It is 5 % better.")
+]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_changed_number_stands_nowhere_in_the_evidence(seed):
+    changed = change_number("The Ranker reaches 91.2 F1.", EVIDENCE, random.Random(seed))
+    assert changed is not None
+    assert changed != "The Ranker reaches 91.2 F1."
+    (number, *_) = read_statement(changed).numbers
+    assert not any(number.says(other) for one in EVIDENCE for other in one.numbers)
+    assert change_number("The Ranker has 77 layers.", EVIDENCE, random.Random(seed)) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "changed"),
+    [
+        ("The Ranker is fast.", "The Ranker is not fast."),
+        ("It doesn't need labels.", "It does need labels."),
+        ("It cannot use labels.", "It can use labels."),
+        ("It never needs labels.", "It needs labels."),
+        ("The ranking works.", None),
+        ("It does not need heat.", None),
+    ],
+)
+def test_a_negation_is_put_in_or_dropped_where_the_evidence_denies_the_same(claim, changed):
+    evidence = [read_statement("It works without labels.")]
+    assert change_negation(claim, evidence, random.Random(0)) == changed
+
+
+def test_a_name_is_swapped_for_one_that_is_not_in_the_evidence():
+    changed = change_name("In 2019 the Ranker won.", EVIDENCE, ["BM25", "Ranker", "Parser"], random.Random(0))
+    assert changed == "In 2019 the Parser won."
+    assert change_name("In 2019 the Reader won.", EVIDENCE, ["Parser"], random.Random(0)) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "changed"),
+    [
+        ("It is faster.", "It is slower."),
+        ("Higher is better.", "Lower is better."),
+        ("It ranks.", None),
+    ],
+)
+def test_a_comparison_is_reversed(claim, changed):
+    assert change_comparison(claim, random.Random(1)) == changed
+
+
+def test_contrasts_are_the_same_every_time_and_made_of_supported_claims_alone():
+    pairs = [LabelledPair.model_validate(pair) for pair in made_pairs()]
+    found = contrasts(pairs)
+    assert found == contrasts(pairs)
+    assert all(pairs[one.pair].label == 1 and one.claim != pairs[one.pair].claim for one in found)
+
+
+def test_calibration_is_perfect_where_scores_are_shares():
+    labels = np.array([1, 0, 1, 0])
+    assert calibration_error(labels, np.array([0.5, 0.5, 0.5, 0.5])) == 0.0
+    assert calibration_error(labels, np.array([1.0, 0.0, 1.0, 0.0])) == 0.0
+    assert calibration_error(labels, np.array([0.0, 1.0, 0.0, 1.0])) == 1.0
+
+
+def test_the_shipped_weights_beat_overlap_on_real_pairs(shared, tmp_path):
+    lines = (shared / "data/attribution/pairs.jsonl").read_text(encoding="utf-8").splitlines()
+    file = tmp_path / "some.jsonl"
+    short = [line for line in lines if len(line) < 2_000]
+    file.write_text("\n".join(random.Random(0).sample(short, 60)), encoding="utf-8")
+    figures = run("attribution", "--pairs", str(file))
+    assert figures["auroc_support"] > figures["auroc_overlap"] + 0.05

@@ -1,0 +1,118 @@
+"""The About screen: its parts, and what they say of builds, writers and scores."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from corpus.records import Build, Failure, ParserCount, Remark
+from corpus.settings import Settings
+from explorer.about.builds import build_rows, failures, format_effort, format_parsers, last_builds, remarks
+from explorer.about.models import not_offered, offered, parameter_rows
+from explorer.about.scores import Quality, format_quality
+from explorer.about.screen import PARTS
+from tests.explorer.asking import texts
+
+Screen = Callable[..., AppTest]
+ONCE = Build("1", "a", "2026-01-01T00:00:00+00:00", 4.0, "e", "0", 2, 0, 0, 0, 20)
+LATER = Build(
+    "2", "a", "2026-02-01T00:00:00+00:00", 2.5, "e", "0", 1, 1, 2, 0, 30,
+    (Failure("x.pdf", "it is <b>empty</b>\nand more"),), (Remark("y.pdf", "a page was left out"),),
+    (ParserCount("pypdfium2", 1), ParserCount("", 3)), 812,
+)  # fmt: skip
+OTHER = Build("3", "b", "2025-02-01T00:00:00+00:00", 1.0, "e", "0", 1, 0, 0, 0, 5)
+TITLES = {"a": "Title A", "b": "Title B"}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_is_drawn_and_its_address_restores_it(screen: Screen, part: str) -> None:
+    test = screen("about", part=part)
+    assert not test.exception
+    assert test.header[0].value == part
+    assert "Apache-2.0" in texts(test)
+
+
+def test_about_says_what_is_here(screen: Screen) -> None:
+    test = screen("about", part="no such part")
+    assert not test.exception
+    assert list(test.dataframe[0].value["Papers"]) == [8, 8]
+    test.pills(key="part").set_value("How it was built").run()
+    built = test.dataframe[0].value
+    assert list(built["New"]) == [8, 8] and list(built["Read by"]) == ["8 by pypdfium2"] * 2
+    assert "all\\-MiniLM" in texts(test) and "MiB of memory" in texts(test)
+    test.pills(key="part").set_value("Who writes").run()
+    assert "Extractive" in texts(test) and "TOGETHER_API_KEY" in texts(test)
+
+
+def test_a_corpus_without_a_record_of_its_builds_says_how_to_have_one(
+    screen: Screen, demo_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(demo_home / "corpus", tmp_path / "corpus")
+    manifest = tmp_path / "corpus" / "manifest.json"
+    stored = json.loads(manifest.read_text())
+    # The first version of a table is that of an empty one.
+    stored["versions"]["builds"] = 1
+    manifest.write_text(json.dumps(stored))
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
+    test = screen("about", part="How it was built")
+    assert not test.exception
+    assert "no record of its builds" in texts(test)
+
+
+def test_the_last_build_of_each_collection_that_is_there_counts() -> None:
+    assert last_builds((ONCE, LATER, OTHER), ("b", "a")) == (OTHER, LATER)
+    assert last_builds((LATER, ONCE, OTHER), ("a", "gone")) == (LATER,)
+    assert last_builds((), ("a",)) == ()
+
+
+def test_a_build_is_a_row_and_what_failed_is_listed_with_its_reason() -> None:
+    (row,) = build_rows((LATER,), TITLES)
+    assert row == {
+        "Collection": "Title A", "Built": "1 February 2026", "New": 1, "Changed": 1, "Same": 2, "Gone": 0,
+        "Failed": 1, "Remarks": 1, "Seconds": 2.5, "Read by": "3 from metadata alone, 1 by pypdfium2",
+    }  # fmt: skip
+    assert failures((LATER, OTHER), TITLES) == [
+        {"Paper": "x.pdf", "Why": "it is <b>empty</b> and more", "Collection": "Title A"}
+    ]
+    assert remarks((LATER,), {})[0] == {"Paper": "y.pdf", "Remark": "a page was left out", "Collection": "a"}
+    assert format_effort((LATER, OTHER)) == "35 passages in 3.5 s and at most 812 MiB of memory."
+    assert format_effort(()) == format_parsers(()) == ""
+
+
+def test_the_menu_says_where_questions_go_and_never_a_password(tmp_path: Path) -> None:
+    assert offered(Settings()) == ()
+    assert set(not_offered(Settings())) == {"TOGETHER_API_KEY", "PAPER_TRAIL_MODEL_URL"}
+    models = tmp_path / "models.toml"
+    models.write_text(
+        '[[models]]\nid = "mine"\nlabel = "Mine"\ncontext = 4096\nprice_in = 1\nprice_out = 2.5\n'
+    )
+    own = Settings(model_url="http://me:secret@llm.example.org:8000/v1", models_file=models)
+    first, *others = offered(own)
+    assert (first.label, first.place) == ("Mine", "Questions and passages go to the server llm.example.org.")
+    assert first.facts[0] == "takes in 4,096 tokens"
+    assert first.facts[2] == "$1.00 for a million tokens read, $2.50 written"
+    assert "price not known here" in others[0].facts
+    assert "secret" not in str(offered(own)) and set(not_offered(own)) == {"TOGETHER_API_KEY"}
+
+
+def test_a_hosted_model_is_said_to_be_asked_over_the_internet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOGETHER_API_KEY", "canary")
+    models = offered(Settings())
+    assert models and all("Together AI, over the internet" in one.place for one in models)
+    assert "canary" not in str(models)
+
+
+def test_parameters_are_told_as_the_choice_of_them_tells() -> None:
+    rows = {row["Parameter"]: row for row in parameter_rows(Settings(top_k=40))}
+    assert rows["Temperature"]["Here"] == "0.2" and rows["Temperature"]["May be"] == "0 to 2"
+    assert rows["Top-k"]["Here"] == "40" and rows["Repetition penalty"]["Here"] == "not sent"
+
+
+def test_what_the_weights_say_of_themselves_is_said_in_cases() -> None:
+    others = {"auroc_cross_validated": {"X": 0.799}, "auroc_other_sets_only": {"X": 0.7}}
+    quality = Quality(trained="2026", pairs={"X": 1200}, **others)
+    assert format_quality(quality)[0] == "It was trained on claims that people have judged: 1,200 of X."
+    assert "X: 79, and trained without that set 70" in format_quality(quality)[1]

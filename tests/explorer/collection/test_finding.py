@@ -1,0 +1,145 @@
+"""Which papers a collection lists: pages, orders, searches, years."""
+
+import pytest
+
+from corpus.records import Author, Scope
+from corpus.wording import short_authors
+from explorer.app.resources import Library
+from explorer.paper.sections import paper_sections
+from explorer.presenters import coverage
+from explorer.presenters.coverage import (
+    asked_about,
+    covered,
+    demonstration_questions,
+    example_questions,
+    questions_about,
+)
+from explorer.presenters.finding import Finding, query_terms, snippet, year_range
+from explorer.presenters.wording import collection_facts, day
+
+
+def titles(
+    library: Library, query: str = "", order: str = "position", page: int = 1, scope: Scope | None = None
+) -> list[str]:
+    listing = finding(library, query, scope).papers(order, page)  # type: ignore[arg-type]
+    return [one.paper.title for one in listing.papers]
+
+
+def finding(library: Library, query: str = "", scope: Scope | None = None) -> Finding:
+    return Finding(library.corpus, library.encoder, query, scope or Scope())
+
+
+def test_all_papers_are_listed(library: Library) -> None:
+    listing = finding(library).papers("position", 1)
+    assert (listing.total, listing.page, listing.pages, len(listing.papers)) == (16, 1, 1, 16)
+
+
+def test_a_page_that_is_not_there_is_the_last(library: Library) -> None:
+    assert finding(library).papers("title", 99).page == 1
+
+
+def test_titles_are_sorted(library: Library) -> None:
+    assert titles(library, order="title") == sorted(titles(library), key=str.lower)
+
+
+def test_a_search_finds_the_paper_it_is_about(library: Library) -> None:
+    assert "Rank Fusion" in titles(library, "reciprocal rank fusion", "relevance")[0]
+
+
+@pytest.mark.parametrize("order", ["title", "newest", "oldest", "position", "relevance", "cited"])
+def test_a_search_can_be_put_in_every_order(library: Library, order: str) -> None:
+    assert sorted(titles(library, "rouge", order)) == sorted(titles(library, "rouge", "relevance"))
+
+
+@pytest.mark.parametrize("query", ["", "rouge"])
+def test_the_whole_list_has_the_ids_of_its_pages(library: Library, query: str) -> None:
+    listing = finding(library, query).papers("title", 1)
+    ids = finding(library, query).ids("title", 200)
+    assert [one.paper.id for one in listing.papers] == list(ids[: len(listing.papers)])
+    assert len(ids) == listing.total
+    assert set(listing.found) == (set(ids) if query else set())
+
+
+@pytest.mark.parametrize("query", ["zzzqqqxxyy wwvvq", "' OR 1=1 --", '"', "AND OR NOT (", "*" * 50])
+def test_strange_searches_find_little_and_fail_never(library: Library, query: str) -> None:
+    assert set(titles(library, query, "relevance")) <= set(titles(library))
+
+
+def test_nothing_is_found_outside_the_years(library: Library) -> None:
+    assert titles(library, scope=Scope(years=(1990, 1991))) == []
+
+
+def test_words_of_a_subject_are_marked_and_long_ones_without_their_ending() -> None:
+    assert query_terms("the retrieval of BM25 and why") == {"retriev", "bm25"}
+
+
+def test_a_snippet_stands_round_the_first_match() -> None:
+    text = "word " * 100 + "needle " + "word " * 100
+    cut = snippet(text, query_terms("needles"), 60)
+    assert "needle" in cut and len(cut) < 70
+    assert cut.startswith("… ") and cut.endswith(" …")
+    assert snippet("short", frozenset({"x"})) == "short"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "expected"), [((2020, 2024), None), ((2021, 2022), (2021, 2022)), (None, None), ("x", None)]
+)
+def test_years_count_only_where_they_restrict(chosen: object, expected: tuple[int, int] | None) -> None:
+    assert year_range(2020, 2024, chosen) == expected
+
+
+def test_examples_are_the_demonstrations_own_only_where_it_is_held(library: Library) -> None:
+    held = [one.collection.id for one in library.corpus.collections()]
+    assert example_questions(library.corpus, held)[0] in demonstration_questions()
+    others = example_questions(library.corpus, held[:1])
+    assert all(example.collection == held[0] for example in others)
+    assert example_questions(library.corpus, ()) == ()
+    papers = library.corpus.papers(limit=3)
+    assert papers[0].title in questions_about(papers)[0].question
+
+
+def test_questions_about_the_papers_of_one_collection_are_asked_there(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coverage, "demonstration_questions", tuple)
+    found = example_questions(library.corpus, ["field-notes-evaluation"])
+    assert {example.collection for example in found} == {"field-notes-evaluation"}
+    both = example_questions(library.corpus, library.corpus.collection_ids())
+    assert {example.collection for example in both} == {""}
+
+
+def test_a_scope_says_what_it_covers(library: Library) -> None:
+    one, two = library.corpus.papers(limit=2)
+    assert covered(library.corpus, Scope(papers=(one.id,))) == (one.title,)
+    assert asked_about(library.corpus, Scope(papers=(one.id,))) == f"Ask about: {one.title}"
+    assert asked_about(library.corpus, Scope(papers=(one.id, two.id))) == "Ask about these 2 papers"
+    assert len(covered(library.corpus, Scope(collections=("field-notes-evaluation",)))) == 1
+    assert len(covered(library.corpus, Scope())) == 2
+    every = tuple(paper.id for paper in library.corpus.papers())
+    assert covered(library.corpus, Scope(papers=every))[-1] == "and 8 more"
+
+
+def test_sections_hold_every_passage_but_the_abstract(library: Library) -> None:
+    paper = library.corpus.papers(limit=1)[0]
+    passages = library.corpus.passages(paper.id)
+    sections = paper_sections(passages)
+    assert [one for section in sections for one in section.passages] == [
+        one for one in passages if one.kind != "abstract"
+    ]
+    assert len({section.anchor for section in sections}) == len(sections)
+
+
+def test_facts_of_the_corpus_are_said_in_a_line(library: Library) -> None:
+    assert collection_facts(library.corpus.collections()).startswith(
+        "16 papers · 2026 · 16 full texts · built "
+    )
+
+
+def test_dates_and_names_are_written_for_readers() -> None:
+    assert day("2026-11-21T15:09:52+00:00") == "21 November 2026"
+    assert day("yesterday") == "yesterday"
+    one, two, three = Author("A", "Lin"), Author("B", "Ruan"), Author("", "Group")
+    assert short_authors((one,)) == "Lin"
+    assert short_authors((one, two)) == "Lin and Ruan"
+    assert short_authors((one, two, three)) == "Lin et al."
+    assert short_authors(()) == ""

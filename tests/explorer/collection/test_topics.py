@@ -1,0 +1,205 @@
+"""Topics, aspects and links between papers, as the screens show them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from assistant.trail.transcript import from_json, to_json
+from corpus.encoders.base import SentenceEncoder
+from corpus.records import Aspect, Author, Paper, Scope, Topic
+from corpus.store.corpus import Corpus
+from explorer.ask.choices import filter_labels, left_of
+from explorer.presenters.coverage import asked_about, covered, names_papers
+from explorer.presenters.finding import Finding
+from explorer.presenters.topics import Facet, FacetValue, by_kind, facets_of, known_topics, topic_label
+from explorer.presenters.wording import affiliations, format_years, ordered_aspects
+from tests.explorer.asking import finish, texts, visitor_of
+from tests.explorer.collection.test_collection import Screen, address, chips, listed, pills
+from tests.explorer.studied_corpus import TITLES
+from tests.small_corpus import make_paper
+
+
+@pytest.fixture
+def corpus(studied_home: Path, encoder: SentenceEncoder) -> Corpus:
+    return Corpus.open(studied_home / "corpus", encoder)
+
+
+# Collection
+
+
+def test_facets_are_drawn_only_for_kinds_that_occur(studied: Screen) -> None:
+    test = studied("collection", topic="field:Summarization")
+    assert not test.exception
+    drawn = {one.key for one in test.get("button_group")}
+    assert {"facet_field", "facet_task", "facet_dataset", "facet_metric"} <= drawn
+    assert "facet_method" not in drawn
+
+
+def test_a_topic_in_the_address_filters_and_can_be_taken_back(studied: Screen) -> None:
+    test = studied("collection", topic="field:Efficiency")
+    assert set(listed(test)) == {"tokens", "heads"}
+    assert chips(test) == ["Field: Efficiency"]
+    test.button(key="chosen_1").click().run()
+    assert set(listed(test)) == set(TITLES)
+    assert address(test, "topic") == []
+
+
+def test_topics_of_a_kind_are_alternatives_and_kinds_add_up(studied: Screen) -> None:
+    test = studied("collection", topic=["field:Efficiency", "field:Summarization", "metric:F1"])
+    assert set(listed(test)) == {"heads", "summaries"}
+    assert chips(test) == ["Field: Efficiency", "Field: Summarization", "Metric: F1"]
+    test.button(key="clear_topics").click().run()
+    assert chips(test) == []
+    assert set(listed(test)) == set(TITLES)
+
+
+def test_choosing_a_pill_writes_the_address(studied: Screen) -> None:
+    test = studied("collection")
+    pills(test, "field").select("field:Efficiency").run()
+    assert address(test, "topic") == ["field:Efficiency"]
+    assert set(listed(test)) == {"tokens", "heads"}
+    pills(test, "metric").select("metric:F1").run()
+    assert address(test, "topic") == ["field:Efficiency", "metric:F1"]
+    assert set(listed(test)) == {"heads"}
+    pills(test, "field").unselect("field:Efficiency").run()
+    assert address(test, "topic") == ["metric:F1"]
+
+
+def test_a_search_stays_within_the_topics(studied: Screen) -> None:
+    test = studied("collection", topic="field:Efficiency", q="summaries of scientific papers")
+    assert set(listed(test)) <= {"tokens", "heads"}
+
+
+def test_what_no_paper_is_about_is_said_and_cleared(studied: Screen) -> None:
+    test = studied("collection", topic=["dataset:SciTLDR", "method:head pruning"])
+    assert "No paper here is about all of this." in texts(test)
+    test.button(key="clear_filters").click().run()
+    assert set(listed(test)) == set(TITLES)
+
+
+def test_aspects_stand_in_the_list_where_nothing_is_searched_for(studied: Screen) -> None:
+    test = studied("collection", view="Cards")
+    line = next(one.value for one in test.markdown if "Challenge] Inference" in one.value)
+    assert line.index("Challenge") < line.index("Approach") < line.index("Outcome")
+    assert "Nothing is said here" in texts(test)
+    assert ":gray[Challenge] Inference" not in texts(studied("collection", q="inference"))
+
+
+def test_a_filter_is_asked_as_it_is(studied: Screen) -> None:
+    test = studied("collection", topic="field:Efficiency")
+    test.button(key="ask_filtered").click().run()
+    test.switch_page("explorer/pages/ask.py").run()
+    assert test.multiselect(key="scope_filter").value == ["field:Efficiency"]
+    assert test.chat_input[0].placeholder == "Ask about these 2 papers"
+    assert TITLES["heads"] in texts(test).replace("\\", "")
+    test.chat_input(key="question_box").set_value("Why are large encoders slow?").run()
+    finish(test)
+    assert visitor_of(test).turns[0].scope.topics == ("field:Efficiency",)
+    conversation = visitor_of(test).conversation()
+    assert from_json(to_json(conversation)) == conversation
+    test.multiselect(key="scope_filter").set_value([]).run()
+    assert test.chat_input[0].placeholder == "Ask about these 5 papers"
+
+
+# What needs no screen
+
+
+def test_counts_are_those_of_the_list(corpus: Corpus, encoder: SentenceEncoder) -> None:
+    scope = Scope(topics=("field:Efficiency",))
+    for query in ("", "pruning heads"):
+        finding = Finding(corpus, encoder, query, scope)
+        listing = finding.papers("relevance", 1)
+        assert listing.counts == finding.counts()
+        assert listing.counts.topics["field:Efficiency"] == listing.total
+        assert listing.counts.venues == {"Findings of Somewhere": listing.total}
+        assert sum(listing.counts.years.values()) == listing.total
+        assert "field:Summarization" not in listing.counts.topics
+
+
+def test_a_kind_with_a_choice_is_counted_without_it(corpus: Corpus) -> None:
+    scope = Scope(topics=("field:Efficiency", "metric:F1"))
+    facets = {
+        one.kind: one
+        for one in facets_of(scope, corpus.statistics.topic_counts(scope), corpus.statistics.topic_counts)
+    }
+    assert {value.key: value.papers for value in facets["field"].values} == {
+        "field:Efficiency": 1,
+        "field:Summarization": 1,
+    }
+    assert [(value.name, value.papers) for value in facets["metric"].values] == [("F1", 1)]
+    assert [value.key for value in facets["method"].values] == ["method:head pruning"]
+
+
+def test_a_chosen_topic_is_always_among_those_shown() -> None:
+    values = tuple(FacetValue(f"task:{name}", name, 9 - place) for place, name in enumerate("abcdef"))
+    assert Facet("task", values, ()).first_keys(2) == ("task:a", "task:b")
+    assert Facet("task", values, ("task:f",)).first_keys(2) == ("task:a", "task:f")
+    assert Facet("task", values, ("task:d", "task:b", "task:f")).first_keys(2) == (
+        "task:b",
+        "task:d",
+        "task:f",
+    )
+
+
+def test_a_choice_without_papers_is_kept_to_be_taken_back() -> None:
+    (facet,) = facets_of(Scope(topics=("task:x",)), {}, lambda _: {})
+    assert facet.values == (FacetValue("task:x", "x", 0),)
+
+
+@given(some.lists(some.text(max_size=30) | some.sampled_from(["task:a", "field:b", "metric:\u200b"])))
+def test_only_topics_of_the_corpus_are_taken_from_an_address(keys: list[str]) -> None:
+    vocabulary = {"task:a", "field:b", "metric:\u200b", "no key"}
+    assert set(known_topics(keys, vocabulary)) == set(keys) & {"task:a", "field:b"}
+
+
+def test_an_address_with_very_many_topics_is_cut() -> None:
+    keys = [f"task:{number}" for number in range(1000)]
+    assert len(known_topics(keys, set(keys))) == 20
+
+
+def test_topics_are_named_with_their_kind() -> None:
+    assert topic_label("dataset:SQuAD") == "Data set: SQuAD"
+    topics = (Topic("metric", "F1", 1), Topic("field", "NLP", 1), Topic("metric", "BLEU", 0.1))
+    assert list(by_kind(topics)) == ["field", "metric"]
+
+
+def test_a_filter_says_what_it_covers(corpus: Corpus) -> None:
+    scope = Scope(topics=("dataset:SciTLDR",))
+    assert names_papers(scope) and not names_papers(Scope(collections=("studied",)))
+    assert covered(corpus, scope) == (TITLES["summaries"],)
+    assert asked_about(corpus, scope) == f"Ask about: {TITLES['summaries']}"
+
+
+def test_a_filter_of_years_and_topics_is_named() -> None:
+    assert filter_labels(Scope(years=(2019, 2021), topics=("task:parsing",))) == {
+        "task:parsing": "Task: parsing",
+        "years": "Year: 2019 to 2021",
+    }
+    assert filter_labels(Scope(topics=("task:parsing",))) == {"task:parsing": "Task: parsing"}
+
+
+def test_a_question_keeps_to_every_filter_that_is_left() -> None:
+    within = Scope(years=(2019, 2021), topics=("task:parsing",), venues=("ACL",), authors=("Ada Lin",))
+    assert left_of(within, filter_labels(within)) == within
+    assert left_of(within, ["venue:ACL", "task:parsing"]) == Scope(venues=("ACL",), topics=("task:parsing",))
+
+
+def test_small_things_are_written_for_readers() -> None:
+    assert format_years((2020, 2020)) == "2020"
+    assert format_years((2019, 2022)) == "2019 to 2022"
+
+
+def test_each_affiliation_is_named_once() -> None:
+    assert affiliations((Author("A", "B", ("X", "Y")), Author("C", "D", ("X",)))) == "X · Y"
+    assert affiliations((Author("A", "B", tuple("UVWXYZ")),)) == "U · V · W · X and 2 more"
+    assert affiliations((Author("A", "B"), Author("C", "D", ("\u200b",)))) == ""
+
+
+def test_aspects_are_read_in_their_order() -> None:
+    paper: Paper = replace(
+        make_paper("c", "p"), aspects=(Aspect("outcome", "o", 0, 0), Aspect("challenge", "c", 0, 0))
+    )
+    assert [one.name for one in ordered_aspects(paper.aspects)] == ["challenge", "outcome"]

@@ -1,0 +1,184 @@
+"""Questions in worker threads: watched, stopped, failing, and more of them than workers."""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from assistant.models.protocol import ModelError
+from assistant.records import Answered, AssistantError, Event, Retrieved, Rewrite, Rewritten, Turn, Written
+from assistant.storage.conversations import ConversationStore
+from explorer.jobs.question import Kept, QuestionJob, TurnKeeper, may_succeed_again, question_runner
+from explorer.jobs.runner import JobRunner
+from tests.explorer.jobs.running import Clock, wait_until
+from tests.explorer.turns import make_turn
+
+Script = Callable[[], Iterator[Event]]
+
+
+def start(
+    script: Script, runner: JobRunner[QuestionJob] | None = None, job: QuestionJob | None = None
+) -> QuestionJob:
+    started = job or QuestionJob("why?")
+    (runner or question_runner()).start(started, script)
+    return started
+
+
+def one_turn() -> Iterator[Event]:
+    yield Answered(make_turn("Text."))
+
+
+def half_and(error: Exception) -> Script:
+    def script() -> Iterator[Event]:
+        yield Written("half")
+        raise error
+
+    return script
+
+
+def after(go_on: threading.Event) -> Script:
+    def script() -> Iterator[Event]:
+        go_on.wait(5)
+        yield from one_turn()
+
+    return script
+
+
+def test_a_job_is_watched_while_it_runs() -> None:
+    go_on = threading.Event()
+
+    def script() -> Iterator[Event]:
+        yield from (Rewritten(Rewrite("why?", "why")), Retrieved(()), Written("Because "))
+        go_on.wait(5)
+        yield Written("so.")
+
+    view = wait_until(start(script), lambda one: one.text == "Because ")
+    assert (view.state, view.rewrite, view.papers) == ("running", Rewrite("why?", "why"), ())
+    go_on.set()
+
+
+def test_a_failing_model_is_reported_in_its_words() -> None:
+    view = wait_until(start(half_and(ModelError("The model server did not answer within 60 s."))))
+    assert (view.state, view.error, view.text, view.can_retry) == (
+        "failed", "The model server did not answer within 60 s.", "half", True,
+    )  # fmt: skip
+
+
+def test_a_question_refused_at_the_door_is_not_to_be_tried_again() -> None:
+    view = wait_until(start(half_and(AssistantError("The question is empty."))))
+    assert (view.error, view.can_retry) == ("The question is empty.", False)
+
+
+def test_a_crash_is_reported_with_a_reference_and_without_its_words() -> None:
+    view = wait_until(start(half_and(RuntimeError("secret detail"))))
+    assert view.state == "failed"
+    assert "secret detail" not in view.error
+    assert "kept" in view.error
+
+
+def test_too_many_questions_are_refused() -> None:
+    go_on, runner = threading.Event(), question_runner(most_waiting=1)
+    start(after(go_on), runner)
+    with pytest.raises(AssistantError, match="Too many questions") as refused:
+        start(one_turn, runner)
+    assert may_succeed_again(refused.value)
+    go_on.set()
+
+
+def test_a_turn_is_stored_once_and_before_it_is_told() -> None:
+    runner, kept, go_on = question_runner(), [], threading.Event()
+
+    def keep(turn: Turn) -> Kept:
+        go_on.wait(5)
+        kept.append(turn)
+        return Kept()
+
+    job = start(one_turn, runner, QuestionJob("why?", subject="c", keep=keep))
+    assert runner.under_way("c") == job.identifier
+    assert runner.under_way("d") == ""
+    assert job.view().turn is None
+    go_on.set()
+    assert wait_until(job).turn is kept[0]
+    assert len(kept) == 1
+    assert runner.under_way("c") == ""
+
+
+def test_a_question_is_either_stopped_or_stored() -> None:
+    kept, storing, go_on = [], threading.Event(), threading.Event()
+
+    def keep(turn: Turn) -> Kept:
+        storing.set()
+        go_on.wait(5)
+        kept.append(turn)
+        return Kept()
+
+    job = start(one_turn, job=QuestionJob("why?", keep=keep))
+    assert storing.wait(5)
+    stopping = threading.Thread(target=job.stop)
+    stopping.start()
+    go_on.set()
+    stopping.join(5)
+    assert (job.view().state, len(kept)) == ("finished", 1)
+
+
+def test_a_store_that_crashes_does_not_lose_the_answer() -> None:
+    def keep(turn: Turn) -> Kept:
+        raise RuntimeError("secret detail")
+
+    view = wait_until(start(one_turn, job=QuestionJob("why?", keep=keep)))
+    assert (view.state, view.kept.unkept) == ("finished", (view.turn,))
+    assert "could not be stored" in view.kept.problem
+    assert "secret" not in view.kept.problem
+
+
+def test_what_could_not_be_stored_is_stored_with_the_next_turn_in_order(tmp_path: Path) -> None:
+    store = ConversationStore(tmp_path / "conversations.sqlite")
+    first, second, third = (replace(make_turn("Text."), question=name) for name in ("1", "2", "3"))
+    failed = TurnKeeper(store, "nowhere", (first,)).keep(second)
+    assert failed.unkept == (first, second)
+    assert "may have been deleted" in failed.problem
+    begun = store.start("owner")
+    assert TurnKeeper(store, begun.id, failed.unkept).keep(third) == Kept()
+    stored = store.get(begun.id)
+    assert stored is not None and stored.turns == (first, second, third)
+    store.close()
+
+
+def test_a_question_that_runs_longer_than_a_quarter_of_an_hour_does_not_vanish() -> None:
+    clock, go_on = Clock(), threading.Event()
+    runner = question_runner(clock=clock)
+
+    def is_known_at(now: float) -> bool:
+        """Return True if the long question is still known when another is asked."""
+        clock.now = now
+        start(one_turn, runner, QuestionJob("else?", clock=clock))
+        return runner.get(long.identifier) is not None
+
+    long = start(after(go_on), runner, QuestionJob("why?", clock=clock))
+    assert is_known_at(1000)
+    go_on.set()
+    wait_until(long)
+    # What is over is kept from its end on.
+    assert is_known_at(1800) and not is_known_at(2000)
+
+
+def test_a_question_stopped_while_it_waited_asks_no_model() -> None:
+    runner, go_on, asked = question_runner(workers=1), threading.Event(), []
+
+    def script() -> Iterator[Event]:
+        asked.append(1)
+        yield from one_turn()
+
+    start(after(go_on), runner)
+    stopped = start(script, runner)
+    stopped.stop()
+    assert stopped.view().state == "stopped"
+    go_on.set()
+    wait_until(start(one_turn, runner))
+    assert (asked, stopped.view().state) == ([], "stopped")
+
+
+def test_an_unknown_job_is_none() -> None:
+    assert question_runner().get("nothing") is None

@@ -1,0 +1,259 @@
+"""The Paper screen in all its states, run by Streamlit without a browser."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from corpus.encoders.base import SentenceEncoder
+from corpus.records import Author
+from tests.explorer.asking import finish, links, texts, visitor_of
+from tests.explorer.studied_corpus import HOSTILE, MODEL, TITLES
+from tests.small_corpus import make_paper, write_corpus
+
+Screen = Callable[..., AppTest]
+BM25 = "field-notes-retrieval/bm25"
+SUMMARIES = "studied/summaries"
+
+
+@pytest.fixture(scope="module")
+def odd_home(tmp_path_factory: pytest.TempPathFactory, encoder: SentenceEncoder) -> Path:
+    """Return a home with a paper of which little is known, and one with a very long text."""
+    home = tmp_path_factory.mktemp("odd-home")
+    bare = replace(
+        make_paper("odd", "bare"),
+        authors=tuple(Author(f"Ada {number}", "Author") for number in range(40)),
+    )
+    write_corpus(
+        home / "corpus", encoder, {bare: [], make_paper("odd", "long"): ["A passage of text."] * 300}
+    )
+    return home
+
+
+@pytest.fixture
+def odd(screen: Screen, odd_home: Path, monkeypatch: pytest.MonkeyPatch) -> Screen:
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(odd_home))
+    return screen
+
+
+def keys(test: AppTest) -> set[str]:
+    return {str(one.key) for one in test.button}
+
+
+# What it is
+
+
+def test_a_paper_is_shown_with_its_text(screen: Screen) -> None:
+    test = screen("paper", id=BM25)
+    assert not test.exception
+    assert "BM25" in test.title[0].value
+    assert "Similar papers" in texts(test)
+    assert len(test.text) > 5
+
+
+def test_many_authors_stand_in_a_menu(odd: Screen) -> None:
+    test = odd("paper", id="odd/bare")
+    assert "and 28 more" in [one.proto.popover.label for one in test.get("popover")]
+    assert "Ada 39 Author" in links(test)
+
+
+def test_a_paper_says_who_wrote_it_how_to_cite_it_what_it_found_and_what_is_similar(studied: Screen) -> None:
+    test = studied("paper", id="studied/tokens")
+    assert not test.exception
+    found = links(test)
+    assert found["Ana Lin"].endswith("collection?author=Ana+Lin")
+    assert found["Papers That Were Studied"].endswith("collection?collection=studied")
+    line, entry = (one.value for one in test.code)
+    assert line.startswith(f"Ana Lin and Bo Ruan. 2019. {TITLES['tokens']}. ")
+    assert entry.startswith("@") and "{lin-2019-dropping," in entry
+    offered = {one.key for one in test.get("download_button")}
+    assert {"cite_bib", "cite_ris", "cite_csl"} <= offered
+    aspects = ("**Challenge**", "**Approach**", "**Outcome**")
+    assert tuple(one.value for one in test.markdown if one.value in aspects) == aspects
+    assert "It runs twice as fast." in [one.value for one in test.text]
+    assert "passage=0&sentence=2" in found["Where it says so"]
+    assert f"Written by {MODEL}, checked:" in texts(test).replace("\\", "")
+    bars = [str(one.proto.body) for one in test.get("html") if 'class="pt-score"' in str(one.proto.body)]
+    assert len(bars) == 1
+    assert "0.62 partial" in bars[0]
+    assert "[Similar papers](#similar-papers)" in texts(test)
+    (heads,) = (label for label in found if label.startswith(TITLES["heads"]) and ":gray" in label)
+    assert heads.endswith(":gray[cites this paper]")
+    assert found[heads].endswith("id=studied%2Fheads")
+
+
+def test_a_paper_has_its_topics_its_chapters_and_its_references(studied: Screen) -> None:
+    test = studied("paper", id=SUMMARIES)
+    captions = [one.value for one in test.caption]
+    assert [one for one in captions if one in ("Field", "Task", "Method", "Data set", "Metric")] == [
+        "Field", "Task", "Data set", "Metric",
+    ]  # fmt: skip
+    found = links(test)
+    assert found["SciTLDR"].endswith("topic=dataset%3ASciTLDR")
+    headings = [one.value.replace("\\", "") for one in test.subheader]
+    assert headings[:3] == ["Abstract", "1 Introduction", "2 Method"]
+    assert headings[4] == ":small[2.2 Choice]"
+    contents = next(one.value for one in test.markdown if "(#section-1)" in one.value)
+    assert "[2 Method](#section-2-chapter)" in contents.replace("\\", "")
+    assert "#section-3" in contents
+    (text,) = (one.value for one in test.markdown if "Many tokens" in one.value)
+    assert text.count("](#cite-") == 2
+    assert "](#cite-3-1)" in text and "](#cite-2-1)" in text
+    assert [one.label for one in test.expander if one.label.startswith("Ref")] == [
+        "References (3, 2 in this corpus)"
+    ]
+    assert found[f"2. Lin. {TITLES['heads']}. 2020."].endswith("id=studied%2Fheads")
+    assert found[f"3. Lin. {TITLES['tokens']}. 2020."].endswith("id=studied%2Ftokens")
+    assert not [label for label in found if label.startswith("1.")]
+
+
+# What can be done
+
+
+def test_a_summary_is_asked_at_once(studied: Screen) -> None:
+    test = studied("paper", id="studied/tokens")
+    test.button(key="summarise").click().run()
+    finish(test.switch_page("explorer/pages/ask.py").run())
+    (turn,) = visitor_of(test).turns
+    assert turn.rewrite.kind == "summary"
+    assert turn.scope.papers == ("studied/tokens",)
+    assert TITLES["tokens"] in turn.question
+
+
+def test_a_paper_is_put_into_the_comparison_once(studied: Screen) -> None:
+    test = studied("paper", id="studied/tokens")
+    test.button(key="add_to_comparison").click().run()
+    assert "add_to_comparison" not in keys(test)
+    assert "In the comparison: 1 paper" in links(test)
+
+
+# Its text
+
+
+def test_an_entry_leads_to_its_paper_or_says_that_it_is_not_here_and_is_never_another_papers(
+    studied: Screen,
+) -> None:
+    test = studied("paper", id=SUMMARIES)
+
+    def look_at(*shown: object) -> None:
+        test.session_state["reference_shown"] = shown
+        test.run()
+        assert not test.exception
+
+    look_at(SUMMARIES, 2)
+    assert links(test)["Open paper"].endswith("id=studied%2Ftokens")
+    assert "Cited in: 1 Introduction" in texts(test)
+    look_at(SUMMARIES, 0)
+    assert "This work is not in this corpus." in texts(test)
+    assert "Open paper" not in links(test)
+    for shown in (("studied/tokens", 0), (SUMMARIES, 3), (SUMMARIES, -1)):
+        look_at(*shown)
+        assert "Cited in:" not in texts(test)
+
+
+def test_a_long_paper_has_few_elements(odd: Screen) -> None:
+    test = odd("paper", id="odd/long")
+    assert not test.exception
+    assert sum("A passage of text." in one.value for one in test.text) == 1
+
+
+# The passage that the address names
+
+
+def test_a_paper_opens_at_the_passage_that_is_named(screen: Screen) -> None:
+    test = screen("paper", id=BM25, passage="8", sentence="1")
+    assert "The passage you came for" in texts(test)
+    assert not test.exception
+
+
+@pytest.mark.parametrize("query", [{"passage": "999"}, {"passage": "x"}, {"passage": "8", "sentence": "²"}])
+def test_a_wrong_passage_shows_the_paper(screen: Screen, query: dict[str, str]) -> None:
+    test = screen("paper", id=BM25, **query)
+    assert not test.exception
+    assert "BM25" in test.title[0].value
+
+
+def test_where_it_says_so_marks_the_sentence(studied: Screen) -> None:
+    test = studied("paper", id="studied/tokens", passage="1", sentence="1")
+    assert "The passage you came for" in texts(test)
+    assert "It is dropped once its score is low." in [one.value for one in test.text]
+
+
+@pytest.mark.parametrize("identifier", ["", "nothing", "' OR 1=1 --", "../../etc/passwd"])
+def test_an_unknown_paper_leads_back(screen: Screen, identifier: str) -> None:
+    test = screen("paper", id=identifier)
+    assert test.title[0].value == "There is no such paper here"
+    assert "to_collection" in keys(test)
+
+
+# Its pages
+
+
+def test_the_pages_of_a_paper_are_turned(screen: Screen) -> None:
+    test = screen("paper", id=BM25)
+    assert test.number_input(key="page_wanted").value == 1
+    assert "of 2" in texts(test)
+    test.button(key="next_page").click().run()
+    assert test.number_input(key="page_wanted").value == 2
+    assert test.button(key="next_page").disabled
+    test.number_input(key="page_wanted").set_value(1).run()
+    assert test.button(key="previous_page").disabled
+
+
+def test_a_page_is_looked_at_closely_and_the_viewer_comes_when_it_is_asked_for(screen: Screen) -> None:
+    test = screen("paper", id=BM25)
+    test.button(key="page_zoom").click().run()
+    assert test.button(key="page_zoom").label == "Whole page"
+    assert not test.get("component_instance")
+    test.button(key="open_viewer").click().run()
+    assert not test.exception
+    assert len(test.get("component_instance")) == 1
+    test.button(key="next_page").click().run()
+    assert len(test.get("component_instance")) == 1
+    test.button(key="close_viewer").click().run()
+    assert not test.get("component_instance")
+
+
+def test_a_pdf_that_is_too_large_is_only_saved(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("explorer.paper.pdf_in_page.LARGEST_MB", 0)
+    assert screen("paper", id=BM25).button(key="open_viewer").disabled
+
+
+# Its place among others
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [("tokens", ["Cited here by 3 papers"]), ("heads", ["Cited here by 1 paper"]), ("plain", [])],
+)
+def test_a_paper_names_those_that_cite_it(studied: Screen, key: str, expected: list[str]) -> None:
+    test = studied("paper", id=f"studied/{key}")
+    assert [one.label for one in test.expander if one.label.startswith("Cited")] == expected
+
+
+# What is missing, and what is hostile
+
+
+def test_what_is_missing_is_said_or_left_out(odd: Screen) -> None:
+    test = odd("paper", id="odd/bare")
+    assert not test.exception
+    assert "This paper came without an abstract." in texts(test)
+    assert "Only title and abstract are indexed" in texts(test)
+    assert "Similar papers" not in texts(test)
+    assert not test.expander
+    assert not keys(test) & {"open_viewer", "next_page"}
+
+
+def test_what_is_hostile_on_a_paper_is_only_text(studied: Screen) -> None:
+    for key in ("hostile", "summaries"):
+        test = studied("paper", id=f"studied/{key}")
+        assert not test.exception
+        drawn = [one.value for one in (*test.markdown, *test.caption, *test.title, *test.subheader)]
+        drawn += [one.proto.label for one in test.get("page_link")]
+        own = [text.replace("](#", "") for text in drawn]
+        assert not [text for text in own if "![" in text or "](" in text or "<b>" in text]
+        assert not [text for text in own if HOSTILE in text]
+        weak = "0.10 weak" in "".join(str(one.proto.body) for one in test.get("html"))
+        assert weak == (key == "hostile"), "a weak aspect is said to be"

@@ -1,0 +1,109 @@
+"""Which passage each citation of an answer leads to."""
+
+import pytest
+
+from assistant.records import AnswerSentence
+from corpus.records import Box, Hit, PaperHits
+from explorer.components.page_image import file_name, strip_round
+from explorer.presenters.citations import (
+    cut_passage,
+    draft_source,
+    first_number,
+    parse_cite,
+    passage_boxes,
+    passage_page,
+    passage_place,
+    shorter_context,
+    sources,
+)
+from tests.explorer.turns import TURN, citation, make_paper, make_passage, make_turn
+
+
+def test_each_citation_leads_to_its_own_sentences_passage() -> None:
+    found = sources(TURN)
+    assert [(one.number, one.label, one.passage.id, one.sentence) for one in found] == [
+        (1, 2, "p2#2", 1),
+        (2, 1, "p1#1", 0),
+        (3, 2, "p2#1", 2),
+    ]
+    assert {one.count for one in found} == {3}
+    assert first_number(found, 2) == 1
+    assert first_number(found, 9) is None
+
+
+def test_a_claim_that_no_one_sentence_carries_leads_to_its_passage() -> None:
+    found = sources(make_turn("A [1].", AnswerSentence(0, 6, "A.", (1,), (citation(1, 2, None),))))[0]
+    assert (found.passage.id, found.sentence, found.is_supported_by_no_sentence) == ("p1#2", None, True)
+    assert not sources(TURN)[0].is_supported_by_no_sentence
+
+
+@pytest.mark.parametrize("identifier", ["1-2", "12-30"])
+def test_ids_of_links_are_read(identifier: str) -> None:
+    assert parse_cite(identifier) == tuple(map(int, identifier.split("-")))
+
+
+@pytest.mark.parametrize("identifier", ["", "1", "1-x", "-1-2", "1-2-3", "99999-1", None, 3, "１-²", "1-2\n"])
+def test_other_ids_are_refused(identifier: object) -> None:
+    assert parse_cite(identifier) is None
+
+
+def test_a_draft_leads_to_the_papers_best_passage() -> None:
+    hits = (PaperHits(make_paper("p1"), (Hit(make_passage("p1", 4), 1.0, 0.5, None),), 1.0),)
+    found = draft_source("Shown [1], invented [5], half [", hits, 1)
+    assert found is not None
+    assert not found.is_supported_by_no_sentence
+    assert (found.passage.id, found.citation, found.count) == ("p1#4", None, 1)
+    assert draft_source("Shown [1].", hits, 2) is None
+
+
+def test_a_passage_is_cut_round_its_sentence() -> None:
+    passage = make_passage("p1", 1)
+    parts = cut_passage(passage, 1)
+    assert (parts.before, parts.sentence, parts.after) == ("One here.", "Two there.", "Three.")
+    assert cut_passage(passage, None).before == passage.text
+    assert cut_passage(passage, 99).sentence == ""
+
+
+def test_long_context_is_shortened_at_words() -> None:
+    passage = make_passage("p1", 1)
+    parts = shorter_context(cut_passage(passage, 1))
+    assert parts.before == "One here."
+    long = shorter_context(type(parts)("word " * 100, "Sentence.", "word " * 100))
+    assert long.before.startswith("… word") and len(long.before) < 200
+    assert long.after.endswith("word …")
+
+
+def test_the_page_is_the_sentences_own() -> None:
+    passage = make_passage("p1", 1)
+    assert passage_page(passage, 1) == 3
+    assert passage_page(passage, None) == 2
+    assert passage_page(passage, 2) == 2
+    assert len(passage_boxes(passage, None)) == 2
+    assert passage_place(passage, 1) == "3 Method, p. 3"
+
+
+@pytest.mark.parametrize(
+    ("boxes", "percent"),
+    [((), 0), *(((Box(1, 0, y, 10, 10),), percent) for y, percent in ((0, 0), (790, 100), (396, 50)))],
+)
+def test_a_strip_shows_the_boxes(boxes: tuple[Box, ...], percent: int) -> None:
+    strip = strip_round(boxes, 600, 800)
+    assert abs(strip.percent - percent) <= 1
+    assert strip.height < 800
+
+
+@pytest.mark.parametrize(
+    ("paper_id", "name"),
+    [
+        ("acl/2022.acl-long.1", "acl-2022.acl-long.1.pdf"),
+        ("../../etc/passwd", "etc-passwd.pdf"),
+        ('a"\r\nb; c', "a-b-c.pdf"),
+        ("論文", "paper.pdf"),
+    ],
+)
+def test_a_saved_file_is_named_after_its_paper(paper_id: str, name: str) -> None:
+    assert file_name(paper_id, "pdf") == name
+
+
+def test_a_strip_is_never_higher_than_the_page() -> None:
+    assert strip_round((Box(1, 0, 0, 10, 900),), 600, 800).height == 800

@@ -1,0 +1,125 @@
+"""What checking found, as it is said to readers."""
+
+from dataclasses import replace
+from typing import get_args
+
+import pytest
+
+from assistant.records import Answer, AnswerSentence, DraftProblem, NearestPassage, Refusal, Turn
+from explorer.presenters.citations import (
+    format_claims,
+    format_problems,
+    format_uncited,
+    format_weak,
+    uncited,
+    uncited_ends,
+    weak_numbers,
+)
+from explorer.presenters.coverage import changed_query, listed
+from tests.explorer.turns import TURN, citation, make_turn
+
+
+def checked_turn(*supports: float | None, uncited_claims: int = 0) -> Turn:
+    """Return a turn of sentences with one citation each and that support, then claims that cite nothing."""
+    sentences = [
+        AnswerSentence(
+            start=5 * number,
+            end=5 * number + 5,
+            claim="x",
+            labels=(1,),
+            citations=(replace(citation(1, 1, 0, 0.9), support=support),),
+            support=support,
+        )
+        for number, support in enumerate(supports)
+    ]
+    length = 5 * len(sentences)
+    sentences += [
+        AnswerSentence(length + 4 * number, length + 4 * number + 4, "y", (), (), needs_citation=True)
+        for number in range(uncited_claims)
+    ]
+    return make_turn("a [1]" * len(supports) + "b c " * uncited_claims, *sentences)
+
+
+def test_of_an_answer_of_an_older_version_overlap_and_every_sentence_count() -> None:
+    assert uncited_ends(TURN.answer) == (32,)
+    assert weak_numbers(TURN) == (2,)
+    assert format_claims(TURN.answer) == ""
+
+
+def test_support_decides_what_is_weak_where_it_was_measured() -> None:
+    assert weak_numbers(checked_turn(0.1, 0.9, 0.2)) == (1, 3)
+    assert weak_numbers(checked_turn(None, 0.9)) == ()
+
+
+def test_only_claims_want_a_citation_where_they_were_told_from_the_rest() -> None:
+    answer = replace(TURN.answer, citation_recall=1.0)
+    assert uncited(answer) == ()
+    claim = replace(answer.sentences[2], needs_citation=True)
+    assert uncited_ends(replace(answer, sentences=(*answer.sentences[:2], claim))) == (32,)
+
+
+def test_claims_and_citations_that_hold_are_counted() -> None:
+    answer = replace(
+        checked_turn(0.9, 0.9, 0.1, uncited_claims=1).answer, citation_recall=0.5, citation_precision=2 / 3
+    )
+    said = format_claims(answer)
+    assert said.startswith("2 of 4 claims are supported by what they cite")
+    assert said.endswith("2 of 3 citations are needed for that")
+
+
+@pytest.mark.parametrize(
+    ("supports", "recall", "said"),
+    [
+        ((0.1,), 0.0, "0 of 1 claim is supported by what it cites"),
+        ((0.9,), 1.0, "1 of 1 claim is supported by what it cites"),
+        ((0.9, 0.1), 0.5, "1 of 2 claims is supported by what it cites"),
+        ((0.1, 0.1), 0.0, "0 of 2 claims are supported by what they cite"),
+    ],
+)
+def test_one_claim_are_supported_is_not_said(supports: tuple[float, ...], recall: float, said: str) -> None:
+    assert format_claims(replace(checked_turn(*supports).answer, citation_recall=recall)) == said
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "1 sentence is only"), (2, "2 sentences are only")])
+def test_weak_sentences_are_counted(count: int, said: str) -> None:
+    assert format_weak(count).startswith(said)
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "1 sentence makes"), (2, "2 sentences make")])
+def test_claims_without_citation_are_counted(count: int, said: str) -> None:
+    assert format_uncited(count).startswith(said)
+
+
+@pytest.mark.parametrize("problem", get_args(DraftProblem))
+def test_every_problem_has_its_words(problem: DraftProblem) -> None:
+    said = format_problems(Answer("text", problems=(problem,)))
+    assert said.count(".") >= 2
+    assert "What was sent" in said
+
+
+def test_an_answer_without_problems_says_nothing() -> None:
+    assert format_problems(Answer("text")) == ""
+
+
+@pytest.mark.parametrize(
+    ("query", "changed"),
+    [
+        ("rank fusion for the Netflix Prize", "rank fusion"),
+        ("Netflix Prize", "Rank Fusion for Search"),
+        ("rank fusion", "Rank Fusion for Search"),
+    ],
+)
+def test_the_query_to_try_keeps_what_is_here(query: str, changed: str) -> None:
+    nearest = NearestPassage("p1#1", "p1", "Rank Fusion for Search", "Ranks are fused.", 0.4)
+    refusal = Refusal("nothing_relevant", "No.", (nearest,))
+    turn = replace(TURN, answer=Answer("", (), refusal), rewrite=replace(TURN.rewrite, search_query=query))
+    assert changed_query(turn) == changed
+    without = replace(turn, answer=Answer("", (), replace(refusal, nearest=())))
+    assert changed_query(without) == query
+
+
+def test_and_more_is_no_point_of_a_list() -> None:
+    assert listed(("A", "B", "and 1 more")) == "- A\n- B\n\nand 1 more"
+    assert listed(("A", "B *c*")) == "- A\n- B \\*c\\*"
+    assert listed(("and 1 more",)) == "- and 1 more"
+    assert listed(()) == ""

@@ -1,0 +1,64 @@
+"""Builds a folder with a light encoder and small blocks, in a process that a test can kill.
+
+Arguments: home, folder of papers, a file that takes one line per passage encoded. The encoder stands in for
+the real model, which takes seconds to load: its vectors come from a hash of the text. Says when it begins:
+importing everything takes longer than building, and nothing can go wrong in it.
+"""
+
+import hashlib
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from corpus.encoders.base import Runtime, Vectors
+from corpus.records import Collection
+from corpus.settings import Settings
+from indexer.build import encode as blocks
+from indexer.build.run import build_collection
+from indexer.sources.folder import Folder
+
+DIMENSION = 8
+
+
+class HashEncoder:
+    """Gives every text its own unit vector, and writes down which passages it was asked to encode.
+
+    These begin with a paper's title and go on; titles and sentences are encoded beside them, and what
+    describes fields of study by every process anew.
+    """
+
+    name, sha256 = "hash", "0" * 64
+    runtime: Runtime = "torch"
+
+    def __init__(self, log: Path, seconds_per_passage: float = 0.0) -> None:
+        self._log = log
+        self._seconds_per_passage = seconds_per_passage
+
+    def load(self) -> None:
+        """Nothing is to be loaded."""
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        passages = [text for text in texts if text.startswith("On ") and "\n" in text]
+        time.sleep(self._seconds_per_passage * len(passages))
+        with self._log.open("a", encoding="utf-8") as stream:
+            stream.writelines(f"{hashlib.sha256(text.encode()).hexdigest()}\n" for text in passages)
+        return np.stack([self.encode_query(text) for text in texts])
+
+    def encode_query(self, text: str) -> Vectors:
+        digest = hashlib.sha256(text.encode()).digest()
+        vector = np.frombuffer(digest[:DIMENSION], dtype=np.uint8).astype(np.float32) + 1
+        return vector / np.linalg.norm(vector)
+
+
+def build(home: Path, papers: Path, log: Path, seconds_per_passage: float = 0.0) -> None:
+    blocks.PASSAGES_PER_BLOCK = 8
+    source = Folder(papers, Collection("notes", "Notes", source="Folder"), (".tei.xml", ".pdf"))
+    build_collection(Settings(home=home), HashEncoder(log, seconds_per_passage), source, lambda _: None)
+
+
+if __name__ == "__main__":
+    print("begins", flush=True)
+    build(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), float(sys.argv[4]))

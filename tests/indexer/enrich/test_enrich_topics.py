@@ -1,0 +1,147 @@
+"""Topics named in papers: from the lists, by the words beside a name, and how strongly."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexer.enrich.phrases import Phrases, tokens
+from indexer.enrich.topics import find_topics
+from tests.indexer.enrich.enriched_papers import make
+
+
+def topics(title: str, abstract: str = "", sections: dict[str, str] | None = None) -> dict[str, float]:
+    return {topic.key: topic.score for topic in find_topics(*make(title, abstract, sections))}
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("We study NER in tweets.", "task:named entity recognition"),
+        ("Named-Entity Recognition for all", "task:named entity recognition"),
+        ("QUESTION ANSWERING WITHOUT TEARS", "task:question answering"),
+        ("Text-to-SQL is hard.", "task:text-to-SQL"),
+        ("Two LSTMs and a tree.", "method:LSTM"),
+        ("Trained with conditional random fields.", "method:CRF"),
+        ("We use the CoNLL-2003 data.", "dataset:CoNLL-2003"),
+        ("Tested on CNN/DailyMail.", "dataset:CNN/DailyMail"),
+        ("It gains two BLEU points.", "metric:BLEU"),
+        ("The F-measure rises.", "metric:F1"),
+    ],
+)
+def test_listed_names_are_met_in_their_forms(text: str, key: str) -> None:
+    assert key in topics("On letters", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We race to drop the clip of the spider in the newsroom.",
+        "A ner and an mt; she sees a crf and a bert.",
+        "The transformational grammar of transform faults.",
+        "The dataset is large. The corpus too. This benchmark is hard.",
+        "We use an NLP dataset and the English corpus and Section 3 corpora.",
+        "A Question-Answer corpus and a Spanish-English treebank.",
+        "We evaluate on three MMT datasets.",
+        "The task is multimodal entity linking (MMEL); an MMEL dataset is missing.",
+        "We propose a New Method for IOPNumbers.",
+        "We make use of REasoning benchmark ideas.",
+    ],
+)
+def test_ordinary_words_are_no_data_sets(text: str) -> None:
+    assert [key for key in topics("On letters", text) if key.startswith("dataset:")] == []
+
+
+@pytest.mark.parametrize(
+    "text", ["A ner and an mt; she sees a crf and a bert.", "The transformational fault.", "It is a ter."]
+)
+def test_acronyms_are_met_in_their_own_case_only(text: str) -> None:
+    assert topics("On letters", text) == {}
+
+
+@pytest.mark.parametrize(
+    ("title", "abstract", "key"),
+    [
+        ("On letters", "We test on the PostBoxQA dataset.", "dataset:PostBoxQA"),
+        ("PostBoxQA: A Dataset of Letters", "Letters are many.", "dataset:PostBoxQA"),
+        ("LetSort: Smelling Letters", "We introduce LetSort, a new framework for letters.", "method:LetSort"),
+        ("On letters", "We propose a graph-based model (LetSort) for letters.", "method:LetSort"),
+        ("On letters", "We present a new evaluation metric called SmellScore.", "metric:SmellScore"),
+        ("On letters", "We release LetBank, a treebank of letters.", "dataset:LetBank"),
+        ("On letters", "This paper introduces the LetBank corpus.", "dataset:LetBank"),
+    ],
+)
+def test_names_on_no_list_are_told_by_the_words_beside_them(title: str, abstract: str, key: str) -> None:
+    assert key in topics(title, abstract)
+
+
+@pytest.mark.parametrize(
+    "abstract",
+    [
+        "We propose a model for letter word identification (LWI).",
+        "We propose to use LetSort.",
+        "We describe our work with UNESCO, a body of the UN.",
+        "We present results in LaTeX.",
+    ],
+)
+def test_a_name_that_nothing_explains_is_left_out(abstract: str) -> None:
+    assert topics("On letters", abstract) == {}
+
+
+def test_a_name_has_one_kind() -> None:
+    found = topics(
+        "LetSort: A Model of Letters",
+        "We propose LetSort, a new model for letters. We use the LetSort benchmark.",
+    )
+    assert [key for key in found if key.endswith("LetSort")] == ["method:LetSort"]
+
+
+def test_what_is_in_the_title_and_named_often_scores_higher() -> None:
+    body = "We parse. Dependency parsing is old. Dependency parsing is hard. Dependency parsing is slow. "
+    title = topics("Dependency Parsing of Letters")
+    abstract = topics("On letters", "We use dependency parsing.")
+    often = topics("On letters", "Dependency parsing is old. We use dependency parsing.", {"Method": body})
+    key = "task:dependency parsing"
+    assert title[key] > often[key] > abstract[key] > 0
+
+
+def test_the_body_alone_must_insist_and_related_work_does_not_count() -> None:
+    insisting = "Dependency parsing is old. " * 6
+    assert topics("On letters", "Letters.", {"Method": "Dependency parsing is old."}) == {}
+    assert topics("On letters", "Letters.", {"Related Work": insisting}) == {}
+    assert "task:dependency parsing" in topics("On letters", "Letters.", {"Method": insisting})
+
+
+def test_a_short_acronym_of_another_trade_is_not_taken_from_the_body() -> None:
+    body = "The OCR of the cells rose. OCR was measured. OCR fell. The OCR rose. OCR is oxygen consumption."
+    assert topics("On cells", "We watch cells.", {"Results": body}) == {}
+
+
+def test_a_paper_has_a_dozen_topics_at_most() -> None:
+    abstract = (
+        "We use BERT, LSTM, GRU, CRF, HMM, SVM, BART, T5 and GPT-2 for question answering, summarization, "
+        "machine translation, parsing of text, named entity recognition, entity linking and chunking of "
+        "SQuAD, TriviaQA, HotpotQA, CoQA, QuAC, XSum and FEVER with BLEU, ROUGE, METEOR and perplexity."
+    )
+    found = find_topics(*make("On letters", abstract))
+    assert len(found) == 12
+    kinds = [topic.kind for topic in found]
+    assert max(kinds.count(kind) for kind in set(kinds)) <= 5
+    assert [topic.score for topic in found] == sorted((topic.score for topic in found), reverse=True)
+
+
+def test_the_longest_phrase_wins() -> None:
+    phrases = Phrases([("entity", 1), ("entity linking", 2), ("Linking", 3)])
+    assert list(phrases.found(tokens("Entity-linking of entities, linking an entity"))) == [2, 3, 1]
+
+
+@given(st.text(max_size=300), st.text(max_size=100))
+def test_any_text_gives_scores_between_0_and_1(abstract: str, title: str) -> None:
+    paper, passages = make(title, abstract, {"Introduction": abstract})
+    found = find_topics(paper, passages)
+    assert all(0 < topic.score <= 1 and topic.name for topic in found)
+    assert len({topic.key for topic in found}) == len(found)
+
+
+def test_endless_text_without_names_costs_nothing() -> None:
+    abstract = "we propose " + "a " * 50_000 + "( " * 50_000 + "we " * 50_000 + "A-" * 50_000
+    assert find_topics(*make("X" * 100_000, abstract)) == ()

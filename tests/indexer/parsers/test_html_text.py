@@ -1,0 +1,118 @@
+"""Web pages to documents: the text a reader sees, nothing that runs, nothing that is a menu."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexer.errors import ParseError
+from indexer.parsers.document import Document
+from indexer.parsers.text.html import read_html
+
+PROSE = "A page of the web has running text that somebody wants to read and to ask about. " * 5
+
+PAGE = f"""<!doctype html><html><head><title>Site | On pages</title>
+<meta name="citation_title" content="On pages"><meta name="citation_author" content="Lovelace, Ada">
+<meta name="citation_author" content="Alan Turing">
+<meta name="citation_publication_date" content="2021/05/02">
+<meta name="citation_doi" content="10.1234/pages"><meta name="citation_abstract" content="Pages are read.">
+<script>stolen()</script><style>p {{ color: red }}</style></head><body>
+<nav><a href="/">Home</a><a href="/more">More pages</a></nav>
+<main><h1>On pages</h1><p>{PROSE}</p><h2>1 Method</h2><p>We <b>read</b> pages<br>twice.</p>
+<ul><li>First this.</li><li>Then that.</li></ul><script>alert("x")</script>
+<table><caption>Table 1: Speed</caption><tr><th>Page</th><th>Words</th></tr>
+<tr><td>One</td><td>12</td></tr></table>
+<figure><figcaption>Figure 1: A page.</figcaption></figure><pre>a = 1
+b = 2</pre><p hidden>not seen</p><form><button>Subscribe</button></form>
+<h2>References</h2><p>[1] A. Turing. 1950. Computing machinery and intelligence.</p></main>
+<footer>Imprint and privacy</footer></body></html>"""
+
+
+def read(folder: Path, page: str | bytes) -> Document:
+    path = folder / "page.html"
+    path.write_bytes(page.encode() if isinstance(page, str) else page)
+    return read_html(path)
+
+
+def text_of(document: Document) -> str:
+    return "\n".join(paragraph.text for section in document.sections for paragraph in section.paragraphs)
+
+
+def test_a_page_tells_what_it_is(tmp_path: Path) -> None:
+    document = read(tmp_path, PAGE)
+    assert (document.title, document.year, document.doi) == ("On pages", 2021, "10.1234/pages")
+    assert [author.name for author in document.authors] == ["Ada Lovelace", "Alan Turing"]
+    assert document.abstract[0].text == "Pages are read."
+
+
+def test_its_parts_become_sections_rows_and_captions(tmp_path: Path) -> None:
+    document = read(tmp_path, PAGE)
+    paths = [[section.heading for section in one.path] for one in document.sections]
+    assert paths == [[], ["1 Method"]]
+    method = document.sections[1].paragraphs
+    assert [paragraph.text for paragraph in method] == [
+        "We read pages twice.",
+        "First this.",
+        "Then that.",
+        "Table 1: Speed",
+        "Page | Words One | 12",
+        "Figure 1: A page.",
+        "a = 1 b = 2",
+    ]
+    assert [one.text for one in document.references] == [
+        "[1] A. Turing. 1950. Computing machinery and intelligence."
+    ]
+
+
+@pytest.mark.parametrize(
+    "unwanted", ["stolen", "alert", "color", "Home", "Subscribe", "Imprint", "not seen", "Site |"]
+)
+def test_what_a_reader_does_not_read_is_left_out(tmp_path: Path, unwanted: str) -> None:
+    assert unwanted not in text_of(read(tmp_path, PAGE))
+
+
+def test_without_an_article_links_in_a_row_are_a_menu(tmp_path: Path) -> None:
+    page = f"<body><div><a href='/'>Home</a> <a href='/x'>All pages</a></div><h1>T</h1><p>{PROSE}</p></body>"
+    document = read(tmp_path, page)
+    assert document.title == "T"
+    assert "All pages" not in text_of(document)
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("<html><body><div id=root></div><script>draw()</script></body></html>", "hardly any text"),
+        ("<html><body><p>Sign in to read.</p></body></html>", "hardly any text"),
+        ("<!-- nothing -->", "nothing"),
+        ("   ", "empty"),
+        (b"%PDF-1.4", "a PDF"),
+    ],
+)
+def test_a_page_without_text_says_why(tmp_path: Path, page: str | bytes, said: str) -> None:
+    with pytest.raises(ParseError, match=said):
+        read(tmp_path, page)
+
+
+def test_entities_are_not_expanded_and_nothing_is_fetched(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("the secret")
+    page = (
+        f'<!DOCTYPE html [<!ENTITY x SYSTEM "file://{secret}">]><html><body><p>&x; {PROSE}</p>'
+        f'<iframe src="file://{secret}"></iframe></body></html>'
+    )
+    assert "the secret" not in text_of(read(tmp_path, page))
+
+
+def test_nesting_ends_somewhere(tmp_path: Path) -> None:
+    assert PROSE[:40] in text_of(read(tmp_path, f"<p>{PROSE}</p>" + "<div><table><tr><td>" * 20_000 + "deep"))
+
+
+@given(page=st.text(alphabet="<>/=\"'&;!-? abcdehilmnoprtuv1\n", max_size=400))
+def test_whatever_comes_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, page: str) -> None:
+    folder = tmp_path_factory.getbasetemp()
+    try:
+        document = read(folder, f"<script>stolen</script><p>{PROSE}</p>{page}")
+    except ParseError:
+        return
+    assert "stolen" not in text_of(document)

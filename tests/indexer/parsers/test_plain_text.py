@@ -1,0 +1,245 @@
+"""Plain text as papers come in it: its parts, its encodings, and what is no text."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from indexer.errors import ParseError
+from indexer.parsers.document import Document
+from indexer.parsers.registry import read_document
+from indexer.parsers.text.text_file import LARGEST_TEXT
+from tests.indexer.parsers.small_tei import headings, sentences, texts
+
+PAPER = """\
+On Cats and Their Sleep:
+a study of many
+
+Ada Lovelace, Bob Stone
+
+ABSTRACT
+We watch cats. They sleep in the exam-
+ple room.
+
+Keywords: cats, sleep
+
+1. Introduction
+
+Cats are known to sleep (Stone, 2020), as in the example of
+the cost-
+efficient cat.
+
+- One item.
+- Two items
+  that go on.
+\f
+7
+
+2. Method
+2.1 Data
+We use data.
+
+3. Results
+
+They slept.
+
+LIMITATIONS
+
+None.
+
+References
+
+[1] A. Lovelace. 2019. On notes and engines. Journal.
+[2] B. Stone. 2020. A second title here. arXiv:2001.00002.
+    More of it.
+"""
+
+
+def write(folder: Path, content: str | bytes) -> Path:
+    file = folder / "paper.txt"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return file
+
+
+@pytest.fixture
+def document(tmp_path: Path) -> Document:
+    return read_document(write(tmp_path, PAPER))
+
+
+def test_title_authors_abstract_and_keywords(document: Document) -> None:
+    assert document.title == "On Cats and Their Sleep: a study of many"
+    assert [author.name for author in document.authors] == ["Ada Lovelace", "Bob Stone"]
+    assert [paragraph.text for paragraph in document.abstract] == [
+        "We watch cats. They sleep in the example room."
+    ]
+    assert document.keywords == ("cats", "sleep")
+    assert document.parser == "plain text"
+
+
+def test_headings_are_numbered_or_in_capitals(document: Document) -> None:
+    assert headings(document) == ["1 Introduction", "2 Method > 2.1 Data", "3 Results", "LIMITATIONS"]
+
+
+def test_wrapped_lines_are_joined_and_items_kept_apart(document: Document) -> None:
+    assert texts(document)[:3] == [
+        "Cats are known to sleep (Stone, 2020), as in the example of the cost-efficient cat.",
+        "- One item.",
+        "- Two items that go on.",
+    ]
+
+
+def test_page_numbers_are_left_out(document: Document) -> None:
+    assert "7" not in " ".join(texts(document))
+
+
+def test_references_are_split_at_their_labels(document: Document) -> None:
+    first, second = document.references
+    assert first.text == "[1] A. Lovelace. 2019. On notes and engines. Journal."
+    assert (second.title, second.year, second.arxiv_id) == ("A second title here", 2020, "2001.00002")
+
+
+def test_references_that_hang_are_split_where_they_stand_out(tmp_path: Path) -> None:
+    entries = "Lovelace, A. 2019. On notes\n    and engines.\nStone, B. 2020. On stones\n    and more.\n"
+    document = read_document(write(tmp_path, f"Title here\n\nText here.\n\nReferences\n\n{entries}"))
+    assert [reference.text for reference in document.references] == [
+        "Lovelace, A. 2019. On notes and engines.",
+        "Stone, B. 2020. On stones and more.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "paths"),
+    [
+        ("A Title\n=======\n\nPart\n----\n\nText.\n\nSub\n~~~\n\nMore.", "A Title", ["Part", "Part > Sub"]),
+        ("A Title\n\nText.\n\nMETHODS AND DATA\n\nMore.", "A Title", ["", "METHODS AND DATA"]),
+        ("1 Introduction\n\nText.\n\n2 Method\n\nMore.", "", ["1 Introduction", "2 Method"]),
+        ("This is a sentence, no title.\n\nText.", "", [""]),
+        ("Here begins a text that is\nwrapped and has no\ntitle at all.\n\nText.", "", [""]),
+        (
+            "A Title\n\nIntroduction\nText at once.\n\nConclusion\n\nEnd.",
+            "A Title",
+            ["Introduction", "Conclusion"],
+        ),
+        ("A Title\n\nWe need:\n\n1. Apples\n\n2. Pears\n\n3. Plums\n\nText.", "A Title", ["", "3 Plums"]),
+        ("A Title\n\n1. Apples\n2. Pears\n\nText.", "A Title", [""]),
+        ("A Title\n\nA. 1\n\nText here.", "A Title", [""]),
+        ("A Title\n\nText.\n\nA. Proofs\n\nMore.", "A Title", ["", "A Proofs"]),
+        ("A Title\n\nA. Borthwick. 1999. A maximum entropy approach to\nnames.", "A Title", [""]),
+        ("A Title\n\nNASA\n\nText.\n\nI\n\nMore.", "A Title", ["NASA"]),
+    ],
+)
+def test_headings_are_told_from_text(tmp_path: Path, text: str, title: str, paths: list[str]) -> None:
+    document = read_document(write(tmp_path, text))
+    assert (document.title, headings(document)) == (title, paths)
+
+
+def test_headings_in_text_without_blank_lines_are_found(tmp_path: Path) -> None:
+    """Text out of a PDF has none, and was one paragraph from the abstract to the references."""
+    lines = (
+        "In the year of\n1 Cats\nAbstract\nWe watch cats.\n1 Introduction\nCats sleep in\n2 Rooms or more\n"
+        "of a house, and\n2 times a day.\n2 Method\n2.1 Data\nWe use data.\nReferences\n"
+        "[1] A. Lovelace. 2019. On notes.\n"
+    )
+    document = read_document(write(tmp_path, f"A Title\n\n{lines}"))
+    assert headings(document)[-2:] == ["1 Introduction", "2 Method > 2.1 Data"]
+    assert texts(document)[-2] == "Cats sleep in 2 Rooms or more of a house, and 2 times a day."
+    assert [paragraph.text for paragraph in document.abstract] == ["We watch cats."]
+    assert len(document.references) == 1
+
+
+LATIN = "Über Katzen\n\nSie schlafen – “lange” – in Kölns Straßen."
+
+
+@pytest.mark.parametrize(
+    ("content", "remarks"),
+    [
+        (LATIN.encode(), 0),
+        (LATIN.encode("utf-8-sig"), 0),
+        (LATIN.encode("utf-16"), 0),
+        (b"\xfe\xff" + LATIN.encode("utf-16-be"), 0),
+        (LATIN.encode("utf-32"), 0),
+        (LATIN.encode("cp1252"), 1),
+        (LATIN.replace("\n", "\r\n").encode(), 0),
+        (LATIN.replace("\n", "\r").encode(), 0),
+        (LATIN.replace("schlafen", "schla\x00fen").encode(), 1),
+        (LATIN.replace("schlafen", "schla\u00adfen\u200b").encode(), 0),
+    ],
+    ids=[
+        "UTF-8",
+        "UTF-8 with mark",
+        "UTF-16",
+        "UTF-16 big",
+        "UTF-32",
+        "Latin",
+        "CR LF",
+        "CR",
+        "null",
+        "invisible",
+    ],
+)
+def test_text_in_any_usual_encoding_reads_the_same(tmp_path: Path, content: bytes, remarks: int) -> None:
+    document = read_document(write(tmp_path, content))
+    assert document.title == "Über Katzen"
+    assert texts(document) == ["Sie schlafen – “lange” – in Kölns Straßen."]
+    assert len(document.notes) == remarks
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "is empty"),
+        (b" \r\n\t\x0c\n", "is empty"),
+        (b"\x00" * 100, "is empty"),
+        (b"%PDF-1.4 text", "is a PDF"),
+        (b"PK\x03\x04 text", "zip archive"),
+        (b"\x89PNG\r\n", "a picture"),
+        (bytes(range(32)) * 20, "control characters"),
+        (("Text here. " * 20).encode("utf-16-le"), "control characters"),
+        (b"\xff\xfea", "says that it is UTF-16"),
+        (b"a" * (LARGEST_TEXT + 1), "larger than 8 MiB"),
+        (b"Just a title", "has no text"),
+        (b"References\n\n[1] A. Lovelace. 2019. On notes.", "has no text"),
+    ],
+)
+def test_what_is_no_text_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+    with pytest.raises(ParseError, match=rf"^paper\.txt .*{reason}"):
+        read_document(write(tmp_path, content))
+
+
+def test_missing_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ParseError, match=r"none\.txt cannot be read: No such file"):
+        read_document(tmp_path / "none.txt")
+
+
+def test_text_without_any_line_break_is_read(tmp_path: Path) -> None:
+    document = read_document(write(tmp_path, "Cats sleep a lot. " * 10_000))
+    assert [len(section.paragraphs) for section in document.sections] == [1]
+    assert len(sentences(document.sections[0])) == 10_000
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_give_a_document_or_a_parse_error(
+    tmp_path_factory: pytest.TempPathFactory, content: bytes
+) -> None:
+    try:
+        assert read_document(write(tmp_path_factory.getbasetemp(), content)).parser == "plain text"
+    except ParseError as error:
+        assert str(error).startswith("paper.txt ")
+
+
+WORDS = st.lists(st.text(alphabet="kqwxyz", min_size=3, max_size=8), min_size=8, max_size=40)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=5), st.integers(30, 90))
+def test_no_word_is_lost_whatever_the_width(
+    tmp_path_factory: pytest.TempPathFactory, paragraphs: list[list[str]], width: int
+) -> None:
+    wrapped = []
+    for words in paragraphs:
+        lines = [""]
+        for word in words:
+            lines[-1:] = [f"{lines[-1]} {word}".strip()] if len(lines[-1]) < width else [lines[-1], word]
+        wrapped.append("\n".join(lines) + ".")
+    document = read_document(write(tmp_path_factory.getbasetemp(), "\n\n".join(wrapped)))
+    assert texts(document) == [" ".join(words) + "." for words in paragraphs]

@@ -1,0 +1,188 @@
+"""Title, authors, identifiers, abstract and bibliography of TEI: GROBID's surprises one by one."""
+
+import pytest
+
+from corpus.records import Author
+from indexer.parsers.document import Document
+from indexer.parsers.tei.document import read_tei
+from tests.indexer.parsers.small_tei import abstract, div, headings, source_desc, tei
+
+
+def person(first: str, family: str) -> str:
+    name = f'<forename type="first">{first}</forename><surname>{family}</surname>'
+    return f"<author><persName>{name}</persName></author>"
+
+
+def test_authors_are_persons_and_collaborations() -> None:
+    inner = (
+        '<author><persName><roleName>PhD</roleName><forename type="first">Ada</forename>'
+        '<forename type="middle">K</forename><surname>Lovelace</surname><genName>Jr</genName></persName>'
+        "<affiliation><orgName>Google Brain</orgName></affiliation></author>"
+        + person("Google", "Brain")
+        + person("", "Plato")
+        + person("&amp;", "Sheng")
+        + person("", "Introduction")
+        + "<author><affiliation><orgName>University of Here</orgName></affiliation></author>"
+        + '<author><orgName type="collaboration">ATLAS Collaboration</orgName></author>'
+        + person("", "Plato")
+    )
+    document = read_tei(tei(div("A", "Text."), header=source_desc(f"<analytic>{inner}</analytic>")))
+    assert document.authors == (
+        Author("Ada K", "Lovelace Jr", ("Google Brain",)),
+        Author("", "Plato"),
+        Author("", "Sheng"),
+        Author("", "ATLAS Collaboration"),
+    )
+
+
+AFFILIATION = (
+    '<affiliation key="aff0"><orgName type="department">Dept. of Cats</orgName>'
+    '<orgName type="laboratory">Purr Lab</orgName><orgName type="institution">Here University,</orgName>'
+    "<address><addrLine>1 Road</addrLine><postCode>99</postCode><settlement>Here</settlement>"
+    "<region>H</region>"
+    '<country key="FR">France;</country></address></affiliation>'
+)
+ON_ONE_LINE = "Dept. of Cats, Purr Lab, Here University, Here, France"
+
+
+@pytest.mark.parametrize(
+    ("affiliations", "expected"),
+    [
+        (AFFILIATION, (ON_ONE_LINE,)),
+        (AFFILIATION + AFFILIATION.replace("Purr Lab", "PURR LAB"), (ON_ONE_LINE,)),
+        (AFFILIATION + "<affiliation><orgName>Other</orgName></affiliation>", (ON_ONE_LINE, "Other")),
+        ("<affiliation><orgName>Oxford</orgName><settlement>Oxford</settlement></affiliation>", ("Oxford",)),
+        ('<affiliation><note type="raw_affiliation">1 Keio, Tokyo</note></affiliation>', ("1 Keio, Tokyo",)),
+        ("<affiliation/><affiliation><orgName> , </orgName></affiliation>", ()),
+    ],
+)
+def test_affiliation_is_composed_into_one_line(affiliations: str, expected: tuple[str, ...]) -> None:
+    author = f"<author><persName><surname>Li</surname></persName>{affiliations}</author>"
+    (found,) = read_tei(tei(div("A", "Text."), header=source_desc(f"<analytic>{author}</analytic>"))).authors
+    assert found == Author("", "Li", expected)
+
+
+def test_author_named_twice_has_the_affiliations_of_both() -> None:
+    inner = "".join(
+        f"<author><persName><surname>Li</surname></persName><affiliation><orgName>{name}</orgName></affiliation></author>"
+        for name in ("Here", "There", "Here")
+    )
+    found = read_tei(tei(div("A", "Text."), header=source_desc(f"<analytic>{inner}</analytic>"))).authors
+    assert found == (Author("", "Li", ("Here", "There")),)
+
+
+def test_author_without_person_is_a_left_over_affiliation() -> None:
+    inner = "<analytic><author><affiliation><orgName>Keio</orgName></affiliation></author></analytic>"
+    assert read_tei(tei(div("A", "Text."), header=source_desc(inner))).authors == ()
+
+
+def test_identifiers_are_cut_and_those_of_authors_left() -> None:
+    inner = (
+        '<analytic><author><persName><surname>Li</surname></persName><idno type="DOI">10.1/no</idno></author>'
+        '</analytic><idno type="DOI">https://doi.org/10.1186/s12984-016-0129-6</idno>'
+        '<idno type="arXiv">arXiv:2312.07559v2[cs.CL]</idno>'
+    )
+    document = read_tei(tei(div("A", "Text."), header=source_desc(inner)))
+    assert (document.doi, document.arxiv_id) == ("10.1186/s12984-016-0129-6", "2312.07559v2")
+
+
+@pytest.mark.parametrize(
+    ("date", "year"),
+    [
+        ('<date type="published" when="2023-12-14">14 Dec 2023</date>', 2023),
+        ('<date type="published">June 13, 2019</date>', 2019),
+        ("<date/>", None),
+        ('<date when="0000">n.d.</date>', None),
+    ],
+)
+def test_year_is_read_where_there_is_one(date: str, year: int | None) -> None:
+    header = f"<fileDesc><publicationStmt>{date}</publicationStmt></fileDesc>"
+    assert read_tei(tei(div("A", "Text."), header=header)).year == year
+
+
+@pytest.mark.parametrize(
+    "keywords", ["<term>one</term><term>two words.</term>", "one; two words", "one, two words."]
+)
+def test_keywords_are_separated(keywords: str) -> None:
+    header = f"<profileDesc><textClass><keywords>{keywords}</keywords></textClass></profileDesc>"
+    assert read_tei(tei(div("A", "Text."), header=header)).keywords == ("one", "two words")
+
+
+def test_structured_abstract_keeps_its_headings() -> None:
+    inner = "<div><p>Background: It was.</p></div><div><head>Methods</head><p>: It is. So.</p></div>"
+    found = read_tei(tei(header=abstract(inner))).abstract
+    assert [(paragraph.kind, paragraph.text) for paragraph in found] == [
+        ("abstract", "Background: It was."),
+        ("abstract", "Methods: It is. So."),
+    ]
+
+
+def test_abstract_left_in_the_body_is_moved() -> None:
+    document = read_tei(tei(div("Abstract", "In short.") + div("Introduction", "At length.")))
+    assert [paragraph.text for paragraph in document.abstract] == ["In short."]
+    assert headings(document) == ["Introduction"]
+
+
+def bibliography(*entries: str) -> Document:
+    inner = "".join(f"<biblStruct>{entry}</biblStruct>" for entry in entries)
+    return read_tei(tei(div("A", "Text."), back=f'<div type="references"><listBibl>{inner}</listBibl></div>'))
+
+
+def test_reference_is_printed_as_it_stood_or_composed() -> None:
+    parts = (
+        f'<analytic><title level="a">On it</title>{person("Ada", "Lovelace")}'
+        '<idno type="DOI">10.1000/xyz</idno></analytic>'
+        '<monogr><title level="j">Journal</title><imprint><biblScope unit="volume">7</biblScope>'
+        '<biblScope unit="issue">1</biblScope><biblScope unit="page" from="3" to="9"/>'
+        '<date when="2014-05">2014</date></imprint></monogr>'
+    )
+    raw = '<note type="raw_reference">A. Lovelace. 2014. On it.</note>'
+    composed, printed = bibliography(parts, parts + raw).references
+    assert composed.text == "Ada Lovelace. On it. Journal 7(1):3-9. 2014. doi:10.1000/xyz"
+    assert printed.text == "A. Lovelace. 2014. On it."
+    assert (printed.title, printed.authors, printed.year, printed.doi) == (
+        "On it",
+        ("Ada Lovelace",),
+        2014,
+        "10.1000/xyz",
+    )
+
+
+def test_book_has_its_title_from_the_monograph_and_an_empty_entry_is_left_out() -> None:
+    (book,) = bibliography(
+        f'<monogr>{person("Ada", "Lovelace")}<title level="m">Book</title></monogr>', ""
+    ).references
+    assert (book.title, book.authors, book.year) == ("Book", ("Ada Lovelace",), None)
+
+
+@pytest.mark.parametrize(
+    ("printed", "doi", "arxiv_id"),
+    [
+        ("A. On it. CoRR, abs/1706.03762.", "", "1706.03762"),
+        ("A. On it. arXiv preprint arXiv:2106.09685v2, 2021.", "", "2106.09685v2"),
+        ("A. On it. https://arxiv.org/pdf/2106.09685.pdf", "", "2106.09685"),
+        ("A. On it. arXiv: cs.CL/0102030.", "", "cs.CL/0102030"),
+        ("A. On it. https://doi.org/10.48550/arXiv.2305.14251.", "10.48550/arXiv.2305.14251", "2305.14251"),
+        ("A. On it. (doi:10.1016/S0140-6736(05)17709-5).", "10.1016/S0140-6736(05)17709-5", ""),
+        ("A. On it. https://doi.org/10.1000%2Fxyz;", "10.1000/xyz", ""),
+        ("A. On it, 2023.12345 pages; ISBN 310.1000/1.", "", ""),
+    ],
+)
+def test_identifiers_in_the_text_of_a_reference_are_found(printed: str, doi: str, arxiv_id: str) -> None:
+    (reference,) = bibliography(f'<note type="raw_reference">{printed}</note>').references
+    assert (reference.doi, reference.arxiv_id) == (doi, arxiv_id)
+
+
+def test_identifiers_of_a_reference_are_cleaned() -> None:
+    (reference,) = bibliography(
+        '<analytic><title level="a">On it</title><idno type="DOI">https://doi.org/10.1000/xyz.</idno>'
+        '<idno type="arXiv">arXiv:2301.10140[cs.DL]</idno></analytic>'
+    ).references
+    assert (reference.doi, reference.arxiv_id) == ("10.1000/xyz", "2301.10140")
+
+
+def test_link_of_a_reference_gives_its_identifiers() -> None:
+    (reference,) = bibliography(
+        '<analytic><title level="a">On it</title><ptr target="https://arxiv.org/abs/2301.10140"/></analytic>'
+    ).references
+    assert reference.arxiv_id == "2301.10140"

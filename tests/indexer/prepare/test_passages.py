@@ -1,0 +1,193 @@
+"""Sections to passages: nothing lost, nothing across a section, about 200 words."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.records import Box, Paper, Passage, Section
+from corpus.store.rows import indexed_text
+from corpus.text import storable, words
+from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
+from indexer.prepare.passages import make_passages
+
+PAPER = Paper("notes/a", "notes", "On cats", (), 2020, "", "We watch cats. They sleep.")
+METHOD = (Section("2", "Method"),)
+DETAILS = (*METHOD, Section("2.1", "Details"))
+
+sentence_texts = st.one_of(
+    st.text(min_size=1, max_size=80),
+    st.lists(st.sampled_from("cats sleep on mats and purr at night".split()), min_size=1, max_size=60).map(
+        lambda chosen: " ".join(chosen).capitalize() + "."
+    ),
+)
+boxes = st.lists(
+    st.builds(
+        Box,
+        page=st.integers(1, 20),
+        x=st.integers(0, 600).map(float),
+        y=st.integers(0, 800).map(float),
+        width=st.just(100.0),
+        height=st.just(11.0),
+    ),
+    max_size=2,
+).map(tuple)
+references = st.lists(st.integers(0, 9), unique=True, max_size=3).map(tuple)
+pieces = st.builds(Piece, text=sentence_texts, boxes=boxes, references=references)
+paragraphs = st.builds(
+    Paragraph,
+    sentences=st.lists(pieces, max_size=12).map(tuple),
+    kind=st.sampled_from(["body", "body", "body", "caption", "note"]),
+)
+sections = st.builds(
+    DocumentSection,
+    path=st.sampled_from([(), METHOD, DETAILS]),
+    paragraphs=st.lists(paragraphs, max_size=6).map(tuple),
+)
+documents = st.builds(
+    Document,
+    abstract=st.lists(pieces, max_size=3).map(lambda found: (Paragraph(tuple(found), "abstract"),)),
+    sections=st.lists(sections, max_size=4).map(tuple),
+)
+
+
+def _document(*sections: DocumentSection) -> Document:
+    return Document(sections=sections)
+
+
+def _section(path: tuple[Section, ...], *texts: str) -> DocumentSection:
+    return DocumentSection(path, tuple(Paragraph((Piece(text),)) for text in texts))
+
+
+def _sentences(count: int, length: int) -> Paragraph:
+    return Paragraph(tuple(Piece(f"Number {n} " + "word " * (length - 2)) for n in range(count)))
+
+
+def _letters(text: str) -> str:
+    return "".join(text.split())
+
+
+@given(documents)
+def test_the_sentences_of_a_passage_joined_are_its_text(document: Document) -> None:
+    for passage in make_passages(PAPER, document):
+        spans = [(sentence.start, sentence.end) for sentence in passage.sentences]
+        assert "".join(passage.text[start:end] for start, end in spans) == passage.text
+        assert all(end == start for (_, end), (start, _) in pairwise(spans))
+        assert all(passage.text[start:end].strip() for start, end in spans)
+
+
+@given(documents)
+def test_sentences_keep_their_boxes_and_references(document: Document) -> None:
+    """Every sentence that can be stored comes back once, in order, with what belongs to it."""
+    _, *body = make_passages(PAPER, document)
+    found = [
+        (passage.sentence_text(place), sentence.boxes, sentence.references)
+        for passage in body
+        for place, sentence in enumerate(passage.sentences)
+    ]
+    written = [
+        (" ".join(storable(piece.text).split()), piece.boxes, piece.references)
+        for section in document.sections
+        for paragraph in section.paragraphs
+        for piece in paragraph.sentences
+    ]
+    assert found == [piece for piece in written if piece[0]]
+
+
+@given(documents)
+def test_passages_are_numbered_and_belong_to_their_paper(document: Document) -> None:
+    passages = make_passages(PAPER, document)
+    assert [passage.number for passage in passages] == list(range(len(passages)))
+    assert [passage.id for passage in passages] == [f"notes/a#{n}" for n in range(len(passages))]
+    assert {(passage.paper_id, passage.collection_id) for passage in passages} == {("notes/a", "notes")}
+    assert all(passage.text for passage in passages)
+
+
+@given(st.lists(sentence_texts.filter(str.isprintable), min_size=1, max_size=40))
+def test_no_word_of_a_section_is_lost_or_said_twice(texts: list[str]) -> None:
+    _, *body = make_passages(PAPER, _document(_section(METHOD, *texts)))
+    assert _letters("".join(passage.text for passage in body)) == _letters("".join(texts))
+
+
+@given(st.lists(st.integers(5, 60), min_size=1, max_size=60))
+def test_passages_have_about_two_hundred_words_and_no_short_rest(lengths: list[int]) -> None:
+    section = DocumentSection(METHOD, tuple(_sentences(1, length) for length in lengths))
+    _, *body = make_passages(PAPER, _document(section))
+    counts = [len(words(passage.text)) for passage in body]
+    assert max(counts) <= 200 * 1.15 * 1.15 + 1
+    if sum(lengths) > 400:
+        assert min(counts[:-1]) > 50
+
+
+def test_a_section_of_a_thousand_words_becomes_five_even_passages() -> None:
+    _, *body = make_passages(PAPER, _document(DocumentSection(METHOD, (_sentences(50, 20),))))
+    assert [len(words(passage.text)) for passage in body] == [220, 220, 220, 220, 120]
+
+
+def test_a_passage_never_crosses_a_section() -> None:
+    sections = (_section((), "Before."), _section(METHOD, "One.", "Two."), _section(DETAILS, "Three."))
+    first, *body = make_passages(PAPER, _document(*sections))
+    assert (first.kind, first.section, first.text) == ("abstract", (), PAPER.abstract)
+    assert [(passage.section, passage.text) for passage in body] == [
+        ((), "Before."),
+        (METHOD, "One.\n\nTwo."),
+        (DETAILS, "Three."),
+    ]
+
+
+def test_every_caption_and_note_is_a_passage_of_its_own() -> None:
+    paragraphs = (
+        Paragraph((Piece("Body."),)),
+        Paragraph((Piece("Figure 1: One."),), "caption"),
+        Paragraph((Piece("Figure 2: Two."),), "caption"),
+        Paragraph((Piece("A note."),), "note"),
+        Paragraph((Piece("More body."),)),
+    )
+    _, *body = make_passages(PAPER, _document(DocumentSection(METHOD, paragraphs)))
+    assert [(passage.kind, passage.text) for passage in body] == [
+        ("body", "Body."),
+        ("caption", "Figure 1: One."),
+        ("caption", "Figure 2: Two."),
+        ("note", "A note."),
+        ("body", "More body."),
+    ]
+
+
+def test_sentences_keep_their_boxes_and_a_passage_its_first_page() -> None:
+    early, late = Box(3, 1.0, 2.0, 3.0, 4.0), Box(4, 1.0, 2.0, 3.0, 4.0)
+    paragraph = Paragraph((Piece("One.", (early, late)), Piece("Two.", (late,)), Piece("Three.")))
+    _, passage = make_passages(PAPER, _document(DocumentSection(METHOD, (paragraph,))))
+    assert [sentence.boxes for sentence in passage.sentences] == [(early, late), (late,), ()]
+    assert passage.page == 3
+
+
+def test_the_abstract_of_the_source_gets_the_boxes_of_the_same_sentence_in_the_file() -> None:
+    """The same sentence is spaced and quoted differently in metadata and on the page."""
+    paper = replace(PAPER, abstract="We “watch” cats. They sleep.")
+    box = Box(1, 1.0, 2.0, 3.0, 4.0)
+    printed = Paragraph((Piece('We  "watch" cats .', (box,)), Piece("Others sleep.", (box,))), "abstract")
+    (first,) = make_passages(paper, Document(abstract=(printed,)))
+    assert [sentence.boxes for sentence in first.sentences] == [(box,), ()]
+
+
+def test_a_paper_without_an_abstract_is_found_by_its_title() -> None:
+    (first,) = make_passages(replace(PAPER, abstract=""), None)
+    assert (first.number, first.kind, first.text) == (0, "abstract", "On cats")
+    assert indexed_text(PAPER, first) == "On cats"
+
+
+def test_what_cannot_be_stored_is_left_out_of_passages() -> None:
+    paper = replace(PAPER, abstract="Null\x00 and half\ud800 a pair.")
+    _, body = first_two = make_passages(
+        paper, _document(_section(METHOD, "\ud800Cats\x1b[31m sleep.", "\x00"))
+    )
+    assert [passage.text for passage in first_two] == ["Null and half a pair.", "Cats[31m sleep."]
+    assert len(body.sentences) == 1
+
+
+def test_title_and_section_path_are_searched_with_the_text() -> None:
+    _, passage = make_passages(PAPER, _document(_section(DETAILS, "One.")))
+    assert indexed_text(PAPER, passage) == "On cats\nMethod\nDetails\nOne."
+    abstract: Passage = make_passages(PAPER, None)[0]
+    assert indexed_text(PAPER, abstract) == "On cats\nWe watch cats. They sleep."

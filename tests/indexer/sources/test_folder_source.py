@@ -1,0 +1,192 @@
+"""Folders of files: every file is one paper with an id of its own, whatever its name."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from corpus.records import Collection
+from indexer.errors import ParseError, SourceError
+from indexer.parsers.registry import file_sha256
+from indexer.sources.folder import FOLDER_SUFFIXES, PDF_SUFFIXES, TEI_SUFFIXES, Folder
+
+NOTES = Collection("notes", "Notes")
+
+
+def _folder(directory: Path, *names: str, suffixes: tuple[str, ...] = PDF_SUFFIXES) -> Folder:
+    for name in names:
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_bytes(b"")
+    return Folder(directory, NOTES, suffixes)
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("a.pdf", "a"),
+        ("A paper, with (marks) & spaces.PDF", "A-paper-with-marks-spaces"),
+        ("2312.07559v2.pdf", "2312.07559v2"),
+        ("ünï 日本.pdf", "ünï-日本"),
+        ("x' OR 1=1 --.pdf", "x-OR-1-1"),
+        ("sub/folder/a#1.pdf", "sub-folder-a-1"),
+        ("-.pdf", "paper"),
+        (".pdf", "paper"),
+        ("..pdf", "paper"),
+        ("🙂.pdf", "paper"),
+        ("..%2F..%2Fetc%2Fpasswd.pdf", "2F..-2Fetc-2Fpasswd"),
+        ("..\\..\\up.pdf", "up"),
+        ("cafe\u0301.pdf", "café"),
+        ("a.tei.pdf", "a.tei"),
+    ],
+)
+def test_a_file_name_becomes_a_plain_id(tmp_path: Path, name: str, key: str) -> None:
+    (entry,) = _folder(tmp_path, name).papers()
+    assert entry.paper.id == f"notes/{key}"
+    assert entry.name == entry.paper.source == name
+    assert entry.file == tmp_path / name
+
+
+def test_two_files_of_the_same_key_are_two_papers(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, "a b.pdf", "a-b.pdf", "a/b.pdf", "a-b-2.pdf")
+    ids = [entry.paper.id for entry in folder.papers()]
+    assert len(set(ids)) == len(folder) == 4
+    assert ids == [entry.paper.id for entry in folder.papers()]
+
+
+def test_files_come_in_the_order_of_their_names_with_their_places(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, "c.pdf", "a.pdf", "b/d.pdf", "notes.txt", "a.pdf.bak")
+    found = [(entry.name, entry.paper.position) for entry in folder.papers()]
+    assert found == [("a.pdf", 0), ("b/d.pdf", 1), ("c.pdf", 2)]
+
+
+def test_tei_files_have_several_endings(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, "a.tei.xml", "b.tei", "c.xml", "d.TEI.XML", "e.pdf", suffixes=TEI_SUFFIXES)
+    assert [entry.paper.id for entry in folder.papers()] == [f"notes/{key}" for key in "abcd"]
+
+
+def test_a_name_that_is_not_unicode_can_be_stored_and_shown(tmp_path: Path) -> None:
+    """Regression: such a name ended the build with a UnicodeEncodeError."""
+    for name in (b"\xff\xfe.pdf", b"\xe9t\xe9.pdf", b"\x1b[31mred.pdf"):
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + name)).write_bytes(b"")
+    for entry in Folder(tmp_path, NOTES, PDF_SUFFIXES).papers():
+        for text in (entry.name, entry.paper.id, entry.paper.source):
+            text.encode()
+            assert text.isprintable()
+        assert entry.file
+        assert entry.file.exists()
+
+
+def test_listing_many_files_takes_no_time(tmp_path: Path) -> None:
+    """Regression: a million names were made up for every file before one was taken."""
+    folder = _folder(tmp_path, *(f"{n}.pdf" for n in range(300)), *(f"same {'-' * n}.pdf" for n in range(50)))
+    started = time.monotonic()
+    assert len({entry.paper.id for entry in folder.papers()}) == 350
+    assert time.monotonic() - started < 5
+
+
+def test_a_loop_of_links_ends(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "loop").symlink_to(tmp_path)
+    assert len(_folder(tmp_path, "a.pdf", "sub/b.pdf")) == 2
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"There is no folder .*nowhere"):
+        Folder(tmp_path / "nowhere", NOTES, PDF_SUFFIXES)
+    (tmp_path / "file.pdf").write_bytes(b"")
+    with pytest.raises(SourceError, match="There is no folder"):
+        Folder(tmp_path / "file.pdf", NOTES, PDF_SUFFIXES)
+
+
+def test_a_folder_without_papers_is_named_with_what_was_looked_for(tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    with pytest.raises(SourceError, match=r"holds no file that ends in \.pdf"):
+        _folder(tmp_path, "a.tei.xml")
+    with pytest.raises(SourceError, match=r"ends in \.tei\.xml, \.tei or \.xml"):
+        Folder(empty, NOTES, TEI_SUFFIXES)
+
+
+def test_a_part_of_the_folder_that_cannot_be_listed_is_not_taken_for_empty(tmp_path: Path) -> None:
+    """Regression: papers in a folder that could not be read counted as removed."""
+    _folder(tmp_path, "a.pdf")
+    here = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(20):  # deeper than a path may be long, so that listing it fails for everybody
+        os.mkdir("d" * 250, dir_fd=here)
+        below = os.open("d" * 250, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(here)
+    with pytest.raises(SourceError, match=r"cannot be read: File name too long"):
+        Folder(tmp_path, NOTES, PDF_SUFFIXES)
+
+
+def _entries(folder: Folder, directory: Path) -> list[tuple[str, str, str]]:
+    """Return the key, the file to parse and the PDF to show of every paper."""
+    return [
+        (
+            entry.paper.id.removeprefix("notes/"),
+            entry.name,
+            entry.pdf.relative_to(directory).as_posix() if entry.pdf else "",
+        )
+        for entry in folder.papers()
+    ]
+
+
+def test_all_kinds_of_files_are_papers_of_one_folder(tmp_path: Path) -> None:
+    names = ("a.pdf", "b.tei.xml", "c.md", "d.markdown", "e.txt", "f.docx", "g.odt", "h")
+    folder = _folder(tmp_path, *names, suffixes=FOLDER_SUFFIXES)
+    assert [entry.name for entry in folder.papers()] == list(names[:6])
+    assert [entry.paper.id for entry in folder.papers()] == [f"notes/{key}" for key in "abcdef"]
+
+
+@pytest.mark.parametrize("tei", ["x.tei.xml", "x.grobid.tei.xml", "x.tei", "x.xml", "x.TEI.XML"])
+@pytest.mark.parametrize("pdf", ["x.pdf", "x.PDF"])
+def test_a_pdf_and_its_tei_are_one_paper(tmp_path: Path, tei: str, pdf: str) -> None:
+    folder = _folder(tmp_path, tei, pdf, "y.pdf", suffixes=FOLDER_SUFFIXES)
+    assert len(folder) == 2
+    assert _entries(folder, tmp_path) == [("x", tei, pdf), ("y", "y.pdf", "")]
+
+
+def test_a_pdf_beside_its_tei_is_shown_also_where_only_tei_is_read(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, "x.tei.xml", "x.pdf", "y.pdf", suffixes=TEI_SUFFIXES)
+    assert _entries(folder, tmp_path) == [("x", "x.tei.xml", "x.pdf")]
+
+
+def test_a_pdf_is_read_itself_where_only_pdfs_are(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, "x.tei.xml", "x.pdf", suffixes=PDF_SUFFIXES)
+    assert _entries(folder, tmp_path) == [("x", "x.pdf", "")]
+
+
+def test_only_files_beside_each_other_are_one_paper(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, "sub/x.tei.xml", "x.pdf", "x.md", suffixes=FOLDER_SUFFIXES)
+    assert _entries(folder, tmp_path) == [
+        ("sub-x", "sub/x.tei.xml", ""),
+        ("x", "x.md", ""),
+        ("x-2", "x.pdf", ""),
+    ]
+
+
+def test_two_teis_of_one_pdf_both_show_it(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, "x.tei.xml", "x.grobid.tei.xml", "x.pdf", suffixes=FOLDER_SUFFIXES)
+    assert _entries(folder, tmp_path) == [("x", "x.grobid.tei.xml", "x.pdf"), ("x-2", "x.tei.xml", "x.pdf")]
+
+
+def test_what_programs_leave_beside_open_and_copied_files_is_no_paper(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, "x.docx", "~$x.docx", "._x.docx", suffixes=FOLDER_SUFFIXES)
+    assert _entries(folder, tmp_path) == [("x", "x.docx", "")]
+
+
+def test_a_folder_reached_through_its_parent_names_its_files_from_itself(tmp_path: Path) -> None:
+    _folder(tmp_path / "papers", "a.pdf")
+    folder = Folder(tmp_path / "papers" / ".." / "papers", NOTES, PDF_SUFFIXES)
+    assert [entry.name for entry in folder.papers()] == ["a.pdf"]
+
+
+def test_a_link_to_itself_is_listed_and_refused_when_it_is_read(tmp_path: Path) -> None:
+    (tmp_path / "loop.pdf").symlink_to(tmp_path / "loop.pdf")
+    (entry,) = Folder(tmp_path, NOTES, FOLDER_SUFFIXES).papers()
+    assert entry.file
+    with pytest.raises(ParseError, match="Too many levels of symbolic links"):
+        file_sha256(entry.file)
