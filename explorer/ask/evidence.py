@@ -39,6 +39,8 @@ def render_evidence(library: Library, visitor: Visitor) -> None:
                 marks,
             )
         return
+    # One left open would stand over the screen once it is narrow again, and make all of it inert.
+    visitor.update(VisitorSession.close_drawer)
     with st.container(key="evidence_panel", gap="xsmall"):
         if source:
             draw_source(library, source, "side", _go_to(visitor), marks_of(library, visitor))

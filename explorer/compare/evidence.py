@@ -33,6 +33,8 @@ def render_comparison_evidence(
                 session.updating(ComparisonSession.close_drawer),
             )
         return
+    # One left open would stand over the screen once it is narrow again, and make all of it inert.
+    session.update(ComparisonSession.close_drawer)
     with st.container(key="evidence_panel", gap="xsmall"):
         if source:
             draw_source(library, source, "side", look_at)

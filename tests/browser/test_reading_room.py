@@ -116,7 +116,8 @@ def test_a_click_on_a_phone_is_reported_once_however_late_the_screen_was_measure
 ) -> None:
     """Regression: of a click and a width that were reported together one was lost.
 
-    Another was that a question forgot on a phone which papers it was asked of.
+    Another was that a question forgot on a phone which papers it was asked of; a third that a drawer whose
+    closing was lost so stood over the screen when that became narrow again.
     """
     page = open_page("/ask", size="phone")
     warned: list[str] = []
@@ -125,9 +126,13 @@ def test_a_click_on_a_phone_is_reported_once_however_late_the_screen_was_measure
     answered(page)
     page.get_by_placeholder("Ask about these 8 papers").wait_for()
     _read_in_the_drawer(page)
+    page.locator('a[href="#cite-1-1"]').click()
+    drawer = page.get_by_role("dialog")
+    drawer.wait_for()
     page.set_viewport_size(SIZES["wide"])
     folded = page.locator(NARROW["/ask"])
     folded.wait_for(state="detached")
+    drawer.wait_for(state="detached")
     settled(page)
     page.set_viewport_size(SIZES["phone"])
     _read_in_the_drawer(page)
