@@ -18,14 +18,15 @@ from corpus.errors import CorpusError
 from corpus.search import SearchMode
 from corpus.settings import read_settings
 from corpus.wording import counted
-from evaluation.answers.refusal import RefusalFigures, measure_refusal
-from evaluation.answers.rewriting import RewritingFigures, measure_rewriting
+from evaluation.answers.pairs import Selection
+from evaluation.answers.refusal import measure_refusal, refusal_table
+from evaluation.answers.rewriting import measure_rewriting, rewriting_table
 from evaluation.aspects import ASPECTS, LLAMA, METRICS, AspectFigures, measure_aspects
 from evaluation.bench.build import measure
 from evaluation.bench.latency import measure_latency
 from evaluation.bench.search import SearchSpeed, measure_search
 from evaluation.input_files import EvaluationError
-from evaluation.retrieval import evaluate
+from evaluation.retrieval import HowSearched, RetrievalFigures, Split, evaluate, evaluate_corpus
 from evaluation.summaries.corwa import TAG_WEIGHTS
 
 app = typer.Typer(
@@ -109,8 +110,20 @@ def bench_app(
 @app.command()
 def retrieval(
     data: Annotated[
-        Path, typer.Option(help="A folder with corpus.jsonl, queries.jsonl and qrels.tsv (BEIR).")
+        Path,
+        typer.Option(help="A folder with corpus.jsonl, queries.jsonl and qrels.tsv or qrels/*.tsv (BEIR)."),
     ],
+    *,
+    corpus: Annotated[
+        Path | None,
+        typer.Option(
+            help="Search this PAPER_TRAIL_HOME, whose papers the judgements name, and build nothing."
+        ),
+    ] = None,
+    split: Annotated[
+        Split | None,
+        typer.Option(help="The judgements in qrels/; by default qrels.tsv, else the test split."),
+    ] = None,
     encoder: Annotated[
         str | None, typer.Option(help="The encoder to measure instead of the setting's.")
     ] = None,
@@ -119,7 +132,9 @@ def retrieval(
 ) -> None:
     """Measure search on a collection with relevance judgements, through our own build and search."""
     with _failures_told():
-        figures = evaluate(data, encoder, runtime, mode)
+        how = HowSearched(mode, encoder, runtime)
+        figures = evaluate_corpus(corpus, data, how, split) if corpus else evaluate(data, how, split)
+    _say_missing(figures)
     _print_figures(figures, decimals=4)
 
 

@@ -24,15 +24,25 @@ def read_text(path: Path, what: str = "file", largest: int | None = None) -> str
         raise EvaluationError(f"The {what} {path} cannot be read: it is no text in UTF-8.") from error
 
 
+def home_of(path: Path) -> Path:
+    """Return the PAPER_TRAIL_HOME that is meant by its own path or by that of the corpus folder in it."""
+    return path.parent if (path / "manifest.json").is_file() else path
+
+
 def read_json_lines(path: Path, form: type[Form], hint: str) -> list[Form]:
     """Return the records of a file of JSON lines; raises EvaluationError that names the line at fault.
 
     The hint says what each line should be.
     """
+    return [record for _, record in read_numbered_json_lines(path, form, hint)]
+
+
+def read_numbered_json_lines(path: Path, form: type[Form], hint: str) -> list[tuple[int, Form]]:
+    """Return the records with the numbers of their lines, for what only another file shows to be wrong."""
     records = []
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
-            records.append(_record(path, number, line, form, hint))
+            records.append((number, _record(path, number, line, form, hint)))
     if not records:
         raise EvaluationError(f"The file {path} is empty. {hint}")
     return records

@@ -1,6 +1,8 @@
-"""Retrieval: a collection with relevance judgements, in BEIR's form, through our own build and search."""
+"""Retrieval: queries with relevance judgements, in BEIR's form, through our own search.
 
-import csv
+The collection is built for it, or a corpus that exists is searched, whose papers the judgements name.
+"""
+
 import math
 import tempfile
 import time
@@ -9,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from pydantic import BaseModel, Field
 
@@ -17,9 +19,9 @@ from corpus.encoder_choice import open_encoder
 from corpus.encoders import Encoder, Runtime
 from corpus.records import Collection, Paper, Scope, paper_id
 from corpus.search import SearchMode, search
-from corpus.settings import Settings
+from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
-from evaluation.input_files import EvaluationError, read_json_lines
+from evaluation.input_files import EvaluationError, home_of, read_json_lines, read_text
 from indexer.build import build_collection
 from indexer.sources import SourcePaper
 
@@ -27,9 +29,11 @@ DEPTH = 100
 _COLLECTION = Collection(id="retrieval", title="Retrieval", source="BEIR")
 
 Gains = Mapping[str, int]
+Split = Literal["test", "dev", "train"]
 
 
-# What `evaluate` measures: quality is averaged over the queries, `ms_per_query` over rankings of 100.
+# What is measured: quality is averaged over the queries, `ms_per_query` over rankings of 100. Relevant
+# documents that are missing count as not found.
 RetrievalFigures = TypedDict(
     "RetrievalFigures",
     {
@@ -39,7 +43,8 @@ RetrievalFigures = TypedDict(
         "mode": str,
         "documents": int,
         "queries": int,
-        "build_seconds": float,
+        "missing_documents": int,
+        "build_seconds": NotRequired[float],
         "ndcg@10": float,
         "map@10": float,
         "recall@100": float,
@@ -55,13 +60,24 @@ class _Document(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedCollection:
-    """Documents, queries by id, and for each query what is relevant, with its gain."""
+class JudgedQueries:
+    """Queries by id, and for each what is relevant, with its gain."""
 
     name: str
-    documents: tuple[_Document, ...]
     queries: Mapping[str, str]
     gains: Mapping[str, Gains]
+
+    @property
+    def relevant(self) -> list[str]:
+        """The ids of all that is relevant to a query, each once."""
+        return list(dict.fromkeys(document for query in self.queries for document in self.gains[query]))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCollection(JudgedQueries):
+    """Judged queries with the documents to search."""
+
+    documents: tuple[_Document, ...]
 
     @property
     def collection(self) -> Collection:
@@ -89,13 +105,28 @@ def _paper(document: _Document, position: int) -> Paper:
     )
 
 
-def read_judged(folder: Path) -> JudgedCollection:
-    """Read corpus.jsonl, queries.jsonl and qrels.tsv; queries without anything relevant are left out."""
-    gains = _read_gains(folder / "qrels.tsv")
+def read_judged(folder: Path, split: Split | None = None) -> JudgedCollection:
+    """Read a folder with its documents; queries without anything relevant are left out."""
+    asked = read_queries(folder, split)
+    return JudgedCollection(
+        asked.name, asked.queries, asked.gains, tuple(_read_lines(folder / "corpus.jsonl"))
+    )
+
+
+def read_queries(folder: Path, split: Split | None = None) -> JudgedQueries:
+    """Read queries.jsonl and the judgements of a folder; queries without anything relevant are left out."""
+    gains = _read_gains(_judgements(folder, split))
     queries = {query.id: query.text for query in _read_lines(folder / "queries.jsonl") if query.id in gains}
     if not queries:
         raise EvaluationError(f"{folder} has no query with relevant documents.")
-    return JudgedCollection(folder.name, tuple(_read_lines(folder / "corpus.jsonl")), queries, gains)
+    return JudgedQueries(folder.name, queries, gains)
+
+
+def _judgements(folder: Path, split: Split | None) -> Path:
+    """Return the file of a split, without one qrels.tsv, or the test split where there is only BEIR's own."""
+    if split is None and ((alone := folder / "qrels.tsv").exists() or not (folder / "qrels").is_dir()):
+        return alone
+    return folder / "qrels" / f"{split or 'test'}.tsv"
 
 
 def _read_lines(path: Path) -> list[_Document]:
@@ -104,54 +135,111 @@ def _read_lines(path: Path) -> list[_Document]:
 
 def _read_gains(path: Path) -> dict[str, dict[str, int]]:
     gains: dict[str, dict[str, int]] = {}
-    try:
-        with path.open(encoding="utf-8", newline="") as lines:
-            for row in csv.DictReader(lines, delimiter="\t"):
-                if (gain := int(row["score"])) > 0:
-                    gains.setdefault(row["query-id"], {})[row["corpus-id"]] = gain
-    except (OSError, UnicodeDecodeError, KeyError, TypeError, ValueError) as error:
-        raise EvaluationError(
-            f"{path} cannot be read as tab-separated query-id, corpus-id and score: {error}"
-        ) from error
+    header, *lines = (line.rstrip("\r") for line in read_text(path).split("\n"))
+    if header.split("\t") != _HEADER:
+        raise EvaluationError(f"{path}, line 1: the header must be {', '.join(_HEADER)}, with tabs between.")
+    for number, line in enumerate(lines, start=2):
+        if line.strip():
+            query, document, gain = _judgement(path, number, line)
+            if gain > 0:
+                gains.setdefault(query, {})[document] = gain
     return gains
 
 
-def evaluate(
-    folder: Path, encoder_name: str | None, runtime: Runtime | None, mode: SearchMode
-) -> RetrievalFigures:
+_HEADER = ["query-id", "corpus-id", "score"]
+
+
+def _judgement(path: Path, number: int, line: str) -> tuple[str, str, int]:
+    try:
+        query, document, score = line.split("\t")
+        return query, document, int(score)
+    except ValueError:
+        raise EvaluationError(
+            f"{path}, line {number}: it must be query-id, corpus-id and a whole number, with tabs between."
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class HowSearched:
+    """What is measured: one side of the search or both, and the encoder, by default the setting's."""
+
+    mode: SearchMode = "hybrid"
+    encoder: str | None = None
+    runtime: Runtime | None = None
+
+    def settings(self, settings: Settings) -> Settings:
+        return settings.model_copy(update={"encoder": self.encoder}) if self.encoder else settings
+
+
+def evaluate(folder: Path, how: HowSearched, split: Split | None = None) -> RetrievalFigures:
     """Return how well the search ranks a judged collection, indexed for this; raises EvaluationError."""
-    judged = read_judged(folder)
+    judged = read_judged(folder, split)
     with tempfile.TemporaryDirectory() as home:
-        settings = Settings(home=Path(home))
-        if encoder_name:
-            settings = settings.model_copy(update={"encoder": encoder_name})
-        encoder = open_encoder(settings, runtime)
+        settings = how.settings(Settings(home=Path(home)))
+        encoder = open_encoder(settings, how.runtime)
         encoder.load()
         clock = time.perf_counter()
         build_collection(settings, encoder, judged, lambda _: None)
         built = time.perf_counter() - clock
         corpus = Corpus.open(settings.corpus_path, encoder)
-        rankings, seconds = _rankings(corpus, encoder, judged, mode)
-        return {
-            "data": judged.name,
-            "encoder": encoder.name,
-            "runtime": encoder.runtime,
-            "mode": mode,
-            "documents": len(judged),
-            "queries": len(rankings),
-            "build_seconds": built,
-            "ndcg@10": _mean(rankings, judged, partial(ndcg, depth=10)),
-            "map@10": _mean(rankings, judged, partial(average_precision, depth=10)),
-            "recall@100": _mean(rankings, judged, partial(recall, depth=100)),
-            "ms_per_query": 1000 * seconds / len(rankings),
-        }
+        figures = _measure(corpus, encoder, _under_paper_ids(judged), how.mode)
+        return {**figures, "build_seconds": built}
+
+
+def evaluate_corpus(
+    home: Path, folder: Path, how: HowSearched, split: Split | None = None
+) -> RetrievalFigures:
+    """Return how well the search ranks the papers of a corpus that exists.
+
+    `home` is a PAPER_TRAIL_HOME or the corpus folder in it. Raises EvaluationError and CorpusError.
+    """
+    judged = read_queries(folder, split)
+    settings = how.settings(read_settings().model_copy(update={"home": home_of(home)}))
+    encoder = open_encoder(settings, how.runtime)
+    return _measure(Corpus.open(settings.corpus_path, encoder), encoder, judged, how.mode)
+
+
+def _under_paper_ids(judged: JudgedQueries) -> JudgedQueries:
+    """Return the judgements with the ids that the build gives the documents."""
+    gains = {
+        query: {paper_id(_COLLECTION.id, document): gain for document, gain in found.items()}
+        for query, found in judged.gains.items()
+    }
+    return JudgedQueries(judged.name, judged.queries, gains)
+
+
+def _measure(corpus: Corpus, encoder: Encoder, judged: JudgedQueries, mode: SearchMode) -> RetrievalFigures:
+    missing = _missing_documents(corpus, judged)
+    rankings, seconds = _rankings(corpus, encoder, judged, mode)
+    return {
+        "data": judged.name,
+        "encoder": encoder.name,
+        "runtime": encoder.runtime,
+        "mode": mode,
+        "documents": corpus.count_papers(),
+        "queries": len(rankings),
+        "missing_documents": missing,
+        "ndcg@10": _mean(rankings, judged, partial(ndcg, depth=10)),
+        "map@10": _mean(rankings, judged, partial(average_precision, depth=10)),
+        "recall@100": _mean(rankings, judged, partial(recall, depth=100)),
+        "ms_per_query": 1000 * seconds / len(rankings),
+    }
+
+
+def _missing_documents(corpus: Corpus, judged: JudgedQueries) -> int:
+    """Return how many relevant documents the corpus lacks; raises EvaluationError where it has none."""
+    found = len(corpus.papers_by_id(judged.relevant))
+    if not found:
+        raise EvaluationError(
+            f"The corpus has none of the documents that {judged.name} names, such as {judged.relevant[0]!r}."
+        )
+    return len(judged.relevant) - found
 
 
 def _rankings(
-    corpus: Corpus, encoder: Encoder, judged: JudgedCollection, mode: SearchMode
+    corpus: Corpus, encoder: Encoder, judged: JudgedQueries, mode: SearchMode
 ) -> tuple[dict[str, list[str]], float]:
-    """Return the ids of each query's documents, best first, and the seconds that all searches took."""
-    documents = {paper_id(_COLLECTION.id, document.id): document.id for document in judged.documents}
+    """Return the ids of each query's papers, best first, and the seconds that all searches took."""
     search(corpus, encoder, "warm", Scope(), mode=mode)
     clock = time.perf_counter()
     found = {
@@ -159,12 +247,12 @@ def _rankings(
         for query, text in judged.queries.items()
     }
     seconds = time.perf_counter() - clock
-    return {query: [documents[hit.paper.id] for hit in hits] for query, hits in found.items()}, seconds
+    return {query: [hit.paper.id for hit in hits] for query, hits in found.items()}, seconds
 
 
 def _mean(
     rankings: Mapping[str, Sequence[str]],
-    judged: JudgedCollection,
+    judged: JudgedQueries,
     measure: Callable[[Sequence[str], Gains], float],
 ) -> float:
     return fmean(measure(ranking, judged.gains[query]) for query, ranking in rankings.items())

@@ -12,6 +12,8 @@ from typing import Literal, TypedDict
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
+from rich.box import SIMPLE_HEAD
+from rich.table import Column, Table
 
 from assistant.chat import Assistant
 from assistant.generators import ExtractiveGenerator
@@ -21,7 +23,7 @@ from corpus.encoder_choice import open_encoder
 from corpus.records import Paper, Scope, passage_id
 from corpus.settings import read_settings
 from corpus.store import Corpus
-from evaluation.input_files import EvaluationError
+from evaluation.input_files import EvaluationError, home_of
 
 QUESTIONS = Path(__file__).parent / "data" / "refusal.json"
 MADE_PER_DIRECTION = 20
@@ -86,8 +88,7 @@ def measure_refusal(path: Path, *, made: bool = False) -> RefusalFigures:
 
     `made` makes questions even where written ones fit. Raises EvaluationError and CorpusError.
     """
-    home = path.parent if (path / "manifest.json").is_file() else path
-    settings = read_settings().model_copy(update={"home": home})
+    settings = read_settings().model_copy(update={"home": home_of(path)})
     encoder = open_encoder(settings)
     corpus = Corpus.open(settings.corpus_path, encoder)
     cases = () if made else written_cases(corpus.collection_ids())
@@ -203,3 +204,24 @@ def _counts(judged: Sequence[tuple[Case, bool]]) -> Counts:
         unanswerable=sum(not case.answerable for case, _ in judged),
         refused_unanswerable=sum(not case.answerable and no for case, no in judged),
     )
+
+
+def refusal_table(figures: RefusalFigures) -> Table:
+    """Return what people read: questions asked and refused, and those that went wrong."""
+    origin = "written for the purpose" if figures["questions"] == "written" else "made from the papers"
+    title = (
+        f"Questions {origin}:"
+        f" refusal recall {figures['refusal_recall']:.3f}, false refusals {figures['false_refusals']:.3f}"
+    )
+    numbers = [Column(name, justify="right") for name in ("Asked", "Refused")]
+    table = Table("Questions", *numbers, box=SIMPLE_HEAD, title=title)
+    for name, counts in {**figures["directions"], **figures["parts"]}.items():
+        for kind in ("answerable", "unanswerable"):
+            asked, refused = counts[kind], counts[f"refused_{kind}"]  # type: ignore[literal-required]
+            if asked:
+                table.add_row(
+                    f"{name}, {kind}" if name in figures["parts"] else name, str(asked), str(refused)
+                )
+    for question in figures["wrong"]:
+        table.add_row(f"Wrong: {question}", "", "")
+    return table
