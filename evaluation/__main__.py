@@ -138,6 +138,12 @@ def retrieval(
     _print_figures(figures, decimals=4)
 
 
+def _say_missing(figures: RetrievalFigures) -> None:
+    if missing := figures["missing_documents"]:
+        documents = counted(missing, "relevant document")
+        typer.echo(f"Not in the corpus, so counted as not found: {documents}.", err=True)
+
+
 @app.command()
 def latency(
     home: Annotated[
@@ -168,12 +174,17 @@ def aspects(
 
 @app.command()
 def rewriting(
-    turns: Annotated[Path, typer.Option(help="JSON lines with history, raw and manual question (CAsT).")],
+    turns: Annotated[
+        Path,
+        typer.Option(
+            help="JSON lines with history, raw and manual (CAsT), or history, question and rewrite (CANARD)."
+        ),
+    ],
 ) -> None:
     """Measure rewriting without a model against questions that people rewrote."""
     with _failures_told():
         figures = measure_rewriting(turns)
-    out.print(_rewriting_table(figures))
+    out.print(rewriting_table(figures))
     sources = {name: part for name, part in figures.items() if name != "all"}
     typer.echo(json.dumps({**figures["all"], "sources": sources}))
 
@@ -187,48 +198,19 @@ def refusal(
     """Measure refusal without a model: questions asked of collections that can and cannot answer them."""
     with _failures_told():
         figures = measure_refusal(corpus, made=made)
-    out.print(_refusal_table(figures))
+    out.print(refusal_table(figures))
     typer.echo(json.dumps(figures))
-
-
-def _refusal_table(figures: RefusalFigures) -> Table:
-    origin = "written for the purpose" if figures["questions"] == "written" else "made from the papers"
-    title = (
-        f"Questions {origin}:"
-        f" refusal recall {figures['refusal_recall']:.3f}, false refusals {figures['false_refusals']:.3f}"
-    )
-    numbers = [Column(name, justify="right") for name in ("Asked", "Refused")]
-    table = Table("Questions", *numbers, box=SIMPLE_HEAD, title=title)
-    for name, counts in {**figures["directions"], **figures["parts"]}.items():
-        for kind in ("answerable", "unanswerable"):
-            asked, refused = counts[kind], counts[f"refused_{kind}"]  # type: ignore[literal-required]
-            if asked:
-                table.add_row(
-                    f"{name}, {kind}" if name in figures["parts"] else name, str(asked), str(refused)
-                )
-    for question in figures["wrong"]:
-        table.add_row(f"Wrong: {question}", "", "")
-    return table
-
-
-def _rewriting_table(figures: dict[str, RewritingFigures]) -> Table:
-    numbers = [Column(name, justify="right") for name in ("ROUGE-1 F1", "Recall of terms", "Worse", "Better")]
-    table = Table("Turns", "Query", *numbers, box=SIMPLE_HEAD)
-    for name, part in figures.items():
-        label = f"{name}, {part['turns']}"
-        for kind in ("raw", "concatenated", "rewritten"):
-            scores = [f"{part[kind]['f1']:.4f}", f"{part[kind]['recall']:.4f}"]
-            shares = [f"{part['worse_than_raw']:.3f}", f"{part['better_than_raw']:.3f}"]
-            table.add_row(
-                label if kind == "raw" else "", kind, *scores, *(shares if kind == "rewritten" else [])
-            )
-        table.add_section()
-    return table
 
 
 @app.command()
 def attribution(
-    pairs: Annotated[Path, typer.Option(help="JSON lines: claim, references, label (1 = supported), set.")],
+    pairs: Annotated[
+        Path,
+        typer.Option(
+            help="JSON lines: claim, references or evidence, label (1 = supported, or in words), set, split."
+        ),
+    ],
+    *,
     cross_validate: Annotated[
         bool,
         typer.Option("--cross-validate", help="Score each pair by weights that saw nothing of its kind."),
@@ -236,6 +218,15 @@ def attribution(
     across_sets: Annotated[
         bool, typer.Option("--across-sets", help="Score each set by weights trained on the other sets.")
     ] = False,
+    only_set: Annotated[
+        list[str] | None, typer.Option("--set", help="Measure this set alone; for several, repeat.")
+    ] = None,
+    split: Annotated[
+        list[str] | None, typer.Option(help="Measure this split alone; for several, repeat.")
+    ] = None,
+    sample: Annotated[
+        int | None, typer.Option(help="Measure so many pairs of each set, the same every time.", min=1)
+    ] = None,
     runtime: Annotated[Runtime | None, typer.Option(help="What runs the encoder.")] = None,
 ) -> None:
     """Measure overlap and support against human labels, and on claims made wrong on purpose."""
@@ -243,7 +234,8 @@ def attribution(
 
     how: report.Scoring = "cross-validated" if cross_validate else "other sets" if across_sets else "shipped"
     with _failures_told():
-        figures = report.attribution_figures(pairs, how, runtime)
+        chosen = Selection(tuple(only_set or ()), tuple(split or ()), sample)
+        figures = report.attribution_figures(pairs, how, runtime, chosen)
     for table in report.attribution_tables(figures):
         out.print(table)
     typer.echo(json.dumps(figures.to_json()))

@@ -3,20 +3,20 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.box import SIMPLE_HEAD
 from rich.table import Column, Table
-from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
 
 from assistant.checking import SupportWeights, score_attribution, support_weights, thresholds
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Runtime
 from corpus.settings import read_settings
 from evaluation.answers.contrast import KINDS, Contrast
-from evaluation.answers.pairs import LabelledPair, read_pairs
+from evaluation.answers.pairs import EVERYTHING, LabelledPair, Selection, Verdict, read_pairs
 from evaluation.answers.train_support import (
     Compared,
     Matrix,
@@ -90,12 +90,13 @@ def measure_attribution(
     """Return the figures of the given support scores, of pairs and of contrasts, beside overlap's."""
     overlap = overlaps(pairs, compared.contrasts)
     names = np.array(compared.sets)
+    verdicts = np.array([pair.verdict for pair in pairs])
     every = np.ones(len(pairs), dtype=bool)
     return AttributionFigures(
         weights=weights,
-        all=_figures(compared.labels, overlap[0], support[0], every),
+        all=_figures(verdicts, overlap[0], support[0], every),
         sets={
-            name: _figures(compared.labels, overlap[0], support[0], names == name)
+            name: _figures(verdicts, overlap[0], support[0], names == name)
             for name in dict.fromkeys(compared.sets)
         },
         contrast=_contrast_figures(compared, overlap, support),
@@ -103,9 +104,10 @@ def measure_attribution(
 
 
 def _figures(
-    labels: NDArray[np.int64], overlap: Matrix, support: Matrix, chosen: NDArray[np.bool_]
+    verdicts: NDArray[np.str_], overlap: Matrix, support: Matrix, chosen: NDArray[np.bool_]
 ) -> Figures:
-    labels, overlap, support = labels[chosen], overlap[chosen], support[chosen]
+    verdicts, overlap, support = verdicts[chosen], overlap[chosen], support[chosen]
+    labels = (verdicts == "supported").astype(np.int64)
     bars = thresholds()
     return {
         "pairs": len(labels),
@@ -116,6 +118,7 @@ def _figures(
         "balanced_accuracy": _accuracy(labels, support >= bars.support.supported),
         "ece_overlap": calibration_error(labels, overlap),
         "ece": calibration_error(labels, support),
+        "macro_f1": _macro_f1(verdicts, support),
     }
 
 
@@ -127,6 +130,15 @@ def _accuracy(labels: NDArray[np.int64], said: NDArray[np.bool_]) -> float | Non
     if len(set(labels.tolist())) < 2:
         return None
     return float(balanced_accuracy_score(labels, said.astype(np.int64)))
+
+
+def _macro_f1(verdicts: NDArray[np.str_], support: Matrix) -> float | None:
+    """Return the mean F1 of supported, partial and not by the bars of support, None where one is missing."""
+    if len(set(verdicts.tolist())) < len(get_args(Verdict)):
+        return None
+    bars = thresholds().support
+    said = np.select([support >= bars.supported, support >= bars.partial], ["supported", "partial"], "not")
+    return float(f1_score(verdicts, said, average="macro", zero_division=0))
 
 
 def calibration_error(labels: NDArray[np.int64], found: Matrix) -> float:
@@ -157,9 +169,11 @@ _SCORINGS = {"shipped": shipped, "cross-validated": cross_validated, "other sets
 _COLUMNS = ("auroc", "balanced accuracy", "ece")
 
 
-def attribution_figures(file: Path, how: Scoring, runtime: Runtime | None) -> AttributionFigures:
-    """Measure a file of pairs; raises EvaluationError and CorpusError."""
-    pairs = read_pairs(file)
+def attribution_figures(
+    file: Path, how: Scoring, runtime: Runtime | None, selection: Selection = EVERYTHING
+) -> AttributionFigures:
+    """Measure the selected pairs of a file; raises EvaluationError and CorpusError."""
+    pairs = read_pairs(file, selection)
     compared = compare_pairs(pairs, open_encoder(read_settings(), runtime))
     name = support_weights().name if how == "shipped" else how
     return measure_attribution(pairs, compared, _SCORINGS[how](compared), name)
@@ -178,6 +192,7 @@ def attribution_tables(figures: AttributionFigures) -> tuple[Table, Table]:
     columns = [
         Column(f"{score} {what}", justify="right") for score in ("Overlap", "Support") for what in _COLUMNS
     ]
+    columns.append(Column("Support macro F1, three labels", justify="right"))
     sets = Table("Set", Column("Pairs", justify="right"), *columns, box=SIMPLE_HEAD, title=figures.weights)
     for name, row in {**figures.sets, "in all": figures.all}.items():
         sets.add_row(name, str(row["pairs"]), *_cells(row))
@@ -193,6 +208,6 @@ _CHANGES = ("Claims", "Below the original in overlap", "in support")
 def _cells(row: Figures) -> list[str]:
     keys = [
         *("auroc_overlap", "balanced_accuracy_overlap", "ece_overlap"),
-        *("auroc_support", "balanced_accuracy", "ece"),
+        *("auroc_support", "balanced_accuracy", "ece", "macro_f1"),
     ]
     return ["" if (figure := row[key]) is None else f"{figure:.3f}" for key in keys]

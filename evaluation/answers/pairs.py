@@ -1,11 +1,13 @@
 """Claims with the texts they cite and what people said of them, read from JSON lines."""
 
+import random
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 
 from assistant.checking import said
 from corpus.sentences import sentence_spans
@@ -17,24 +19,89 @@ LONGEST_SENTENCE = 1000
 _GLUED = re.compile(r"(?<=[a-z)\]])\.(?=[A-Z][a-z]*[ ,])")
 
 
+Verdict = Literal["supported", "partial", "not"]
+
+
+def _as_texts(found: object) -> object:
+    """Return one text of evidence as the only reference."""
+    return (found,) if isinstance(found, str) else found
+
+
+def _as_verdict(found: object) -> object:
+    """Return what the labels 1 and 0 mean."""
+    if isinstance(found, int) and not isinstance(found, bool):
+        return {1: "supported", 0: "not"}.get(found, found)
+    return found
+
+
 class LabelledPair(BaseModel):
-    """A claim and the references it cites; `label` is 1 where people found it supported, else 0."""
+    """A claim, the references it cites (or one text, `evidence`), and what people found (`label`)."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     claim: str
-    references: Annotated[tuple[str, ...], Field(min_length=1)]
-    label: Literal[0, 1]
+    references: Annotated[
+        tuple[str, ...],
+        BeforeValidator(_as_texts),
+        Field(min_length=1, validation_alias=AliasChoices("references", "evidence")),
+    ]
+    verdict: Annotated[Verdict, BeforeValidator(_as_verdict), Field(validation_alias="label")]
     set: str = "all"
+    split: str = ""
     question: str = ""
 
+    @property
+    def label(self) -> Literal[0, 1]:
+        """1 where people found the claim supported, 0 where they did not or only in part."""
+        return 1 if self.verdict == "supported" else 0
 
-def read_pairs(path: Path) -> tuple[LabelledPair, ...]:
-    """Return the pairs of a file; raises EvaluationError that names the line at fault."""
-    pairs = read_json_lines(path, LabelledPair, "Each line has claim, references and label.")
-    if {pair.label for pair in pairs} != {0, 1}:
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The pairs to measure on: of these sets and splits (none named: of all), and at most so many a set."""
+
+    sets: tuple[str, ...] = ()
+    splits: tuple[str, ...] = ()
+    sample: int | None = None
+
+
+EVERYTHING = Selection()
+
+
+def read_pairs(path: Path, selection: Selection = EVERYTHING) -> tuple[LabelledPair, ...]:
+    """Return the selected pairs of a file; raises EvaluationError that names the line at fault."""
+    pairs = read_json_lines(path, LabelledPair, _HINT)
+    for option, wanted, held in (
+        ("set", selection.sets, {pair.set for pair in pairs}),
+        ("split", selection.splits, {pair.split for pair in pairs}),
+    ):
+        if unknown := sorted(set(wanted) - held):
+            known = ", ".join(sorted(held))
+            raise EvaluationError(f"{path} has no pair of the {option} {unknown[0]!r}, only of: {known}.")
+    chosen = tuple(_selected(pairs, selection))
+    if {pair.label for pair in chosen} != {0, 1}:
         raise EvaluationError(f"{path} must hold supported pairs (label 1) and others (label 0).")
-    return tuple(pairs)
+    return chosen
+
+
+_HINT = "Each line has claim, references (or evidence) and label (1 or 0; or supported, partial, not)."
+
+
+def _selected(pairs: Sequence[LabelledPair], selection: Selection) -> Iterator[LabelledPair]:
+    """Yield the pairs of a selection in the order of the file; a sample is the same every time."""
+    by_set: dict[str, list[int]] = {}
+    for index, pair in enumerate(pairs):
+        if pair.set in (selection.sets or (pair.set,)) and pair.split in (selection.splits or (pair.split,)):
+            by_set.setdefault(pair.set, []).append(index)
+    sampled = (_sample(name, indices, selection.sample) for name, indices in by_set.items())
+    yield from (pairs[index] for index in sorted(index for few in sampled for index in few))
+
+
+def _sample(name: str, indices: Sequence[int], size: int | None) -> Sequence[int]:
+    """Return so many of a set's indices; the set's name seeds the choice, whatever else is measured."""
+    if size is None or len(indices) <= size:
+        return indices
+    return random.Random(name).sample(indices, size)
 
 
 def evidence_sentences(references: Sequence[str]) -> tuple[str, ...]:

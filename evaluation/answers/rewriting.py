@@ -1,17 +1,19 @@
 """How near rewritten questions are to the ones people wrote, on conversations with both.
 
-Each question is rewritten in the light of the raw questions before it, which were rewritten in the same way;
-there are no answers in such data, so that nothing but the questions can help.
+Each question is rewritten in the light of the raw questions before it, which were rewritten in the same way.
+CAsT has no answers, so that nothing but the questions can help; CANARD has one to every question before.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import fmean
-from typing import TypedDict
+from typing import Self, TypedDict
 
-from pydantic import BaseModel, Field
+from pydantic import AliasChoices, BaseModel, Field, model_validator
+from rich.box import SIMPLE_HEAD
+from rich.table import Column, Table
 from rouge_score.rouge_scorer import RougeScorer
 
 from assistant.questions import rewrite_from_words, stems
@@ -23,13 +25,38 @@ WORDS_PER_UTTERANCE, WORDS_IN_ALL = 128, 500
 _TIE = 1e-9
 
 
+# A question and its answer, "" where there is none.
+Exchange = tuple[str, str]
+
+
 class AskedTurn(BaseModel):
-    """A question of a conversation, those before it, and what a person made of it."""
+    """A question of a conversation, what was said before it, and what a person made of it.
+
+    `history` has the questions before, and with `answered` behind each of them its answer.
+    """
 
     history: tuple[str, ...] = ()
-    raw: str = Field(min_length=1)
-    manual: str = Field(min_length=1)
+    raw: str = Field(min_length=1, validation_alias=AliasChoices("raw", "question"))
+    manual: str = Field(min_length=1, validation_alias=AliasChoices("manual", "rewrite"))
     src: str = ""
+    answered: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _know_canard(cls, row: object) -> object:
+        return {**row, "answered": True} if isinstance(row, Mapping) and "rewrite" in row else row
+
+    @model_validator(mode="after")
+    def _end_with_an_answer(self) -> Self:
+        if self.answered and len(self.history) % 2:
+            raise ValueError("history must have an answer behind each question")
+        return self
+
+    @property
+    def exchanges(self) -> tuple[Exchange, ...]:
+        if self.answered:
+            return tuple(zip(self.history[::2], self.history[1::2], strict=True))
+        return tuple((question, "") for question in self.history)
 
 
 class Nearness(TypedDict):
@@ -59,7 +86,9 @@ def measure_rewriting(file: Path) -> dict[str, RewritingFigures]:
 
     Raises EvaluationError.
     """
-    turns = read_json_lines(file, AskedTurn, "Each line has history, raw and manual.")
+    turns = read_json_lines(
+        file, AskedTurn, "Each line has history, raw and manual, or history, question and rewrite (CANARD)."
+    )
     rewritten = _rewritten(turns)
     sources = sorted({turn.src for turn in turns if turn.src})
     found = {"all": _figures(turns, rewritten)}
@@ -96,14 +125,15 @@ def concatenated(question: str, history: Sequence[str]) -> str:
 
 def _rewritten(turns: Iterable[AskedTurn]) -> list[str]:
     @cache
-    def asked(question: str, before: tuple[str, ...]) -> Turn:
+    def asked(exchange: Exchange, before: tuple[Exchange, ...]) -> Turn:
         history = tuple(asked(earlier, before[:number]) for number, earlier in enumerate(before))
-        return _turn(rewrite_from_words(question, history))
+        question, answer = exchange
+        return _turn(rewrite_from_words(question, history), answer)
 
-    return [asked(turn.raw, turn.history).rewrite.search_query for turn in turns]
+    return [asked((turn.raw, ""), turn.exchanges).rewrite.search_query for turn in turns]
 
 
-def _turn(rewrite: Rewrite) -> Turn:
+def _turn(rewrite: Rewrite, answer: str) -> Turn:
     return Turn(
         question=rewrite.question,
         asked="",
@@ -112,7 +142,7 @@ def _turn(rewrite: Rewrite) -> Turn:
         rewrite=rewrite,
         hits=(),
         evidence=Evidence(),
-        answer=Answer(""),
+        answer=Answer(answer),
         calls=(),
         seconds=(),
         provenance=Provenance("", "", "", "", ()),
@@ -146,3 +176,19 @@ def _means(scores: Sequence[_Scored]) -> Nearness:
 @cache
 def _scorer() -> RougeScorer:
     return RougeScorer(["rouge1"], use_stemmer=True)
+
+
+def rewriting_table(figures: dict[str, RewritingFigures]) -> Table:
+    """Return what people read: the three queries of each source."""
+    numbers = [Column(name, justify="right") for name in ("ROUGE-1 F1", "Recall of terms", "Worse", "Better")]
+    table = Table("Turns", "Query", *numbers, box=SIMPLE_HEAD)
+    for name, part in figures.items():
+        label = f"{name}, {part['turns']}"
+        for kind in ("raw", "concatenated", "rewritten"):
+            scores = [f"{part[kind]['f1']:.4f}", f"{part[kind]['recall']:.4f}"]
+            shares = [f"{part['worse_than_raw']:.3f}", f"{part['better_than_raw']:.3f}"]
+            table.add_row(
+                label if kind == "raw" else "", kind, *scores, *(shares if kind == "rewritten" else [])
+            )
+        table.add_section()
+    return table

@@ -18,7 +18,7 @@ from evaluation.answers.contrast import (
     change_number,
     contrasts,
 )
-from evaluation.answers.pairs import LabelledPair, evidence_sentences, groups, read_pairs
+from evaluation.answers.pairs import LabelledPair, Selection, evidence_sentences, groups, read_pairs
 from evaluation.input_files import EvaluationError
 
 METHODS = ("Ranker", "Parser", "Tagger", "Reader", "Writer", "Indexer", "Linker", "Summariser")
@@ -89,6 +89,10 @@ def test_training_writes_weights_with_their_provenance(pairs_file, tmp_path):
         ("{}\n", "line 1: claim: Field required"),
         ("\n[1]\n", "line 2"),
         ('{"claim": "a", "references": [], "label": 1}\n', "references"),
+        ('{"claim": "a", "evidence": "b", "label": "maybe"}\n', "line 1: label"),
+        ('{"claim": "a", "evidence": "b", "label": 2}\n', "line 1: label"),
+        ('{"claim": "a", "evidence": "b", "label": true}\n', "line 1: label"),
+        ('{"claim": "a", "evidence": 1, "label": 1}\n', "line 1: "),
     ],
 )
 def test_pairs_that_cannot_be_used_are_named(tmp_path, content, message):
@@ -98,6 +102,74 @@ def test_pairs_that_cannot_be_used_are_named(tmp_path, content, message):
         read_pairs(file)
     result = CliRunner().invoke(app, ["attribution", "--pairs", str(file)])
     assert result.exit_code == 2
+
+
+def named_pairs() -> list[dict]:
+    """Return pairs of the other form: one text of evidence, labels in words, one set with all three."""
+    verdicts = {1: "supported", 0: "not"}
+    pairs = [
+        {
+            "set": pair["set"],
+            "split": "test" if index < 8 else "dev",
+            "claim": pair["claim"],
+            "evidence": pair["references"][0],
+            "label": verdicts[pair["label"]],
+        }
+        for index, pair in enumerate(made_pairs())
+    ]
+    return [*pairs, {**pairs[1], "set": "first", "label": "partial"}]
+
+
+@pytest.fixture
+def named_file(tmp_path):
+    file = tmp_path / "named.jsonl"
+    file.write_text("".join(json.dumps(pair) + "\n" for pair in named_pairs()), encoding="utf-8")
+    return file
+
+
+def test_labels_in_words_are_read_and_partial_counts_as_not(named_file):
+    figures = run("attribution", "--pairs", str(named_file))
+    assert (figures["pairs"], figures["supported"]) == (17, 8)
+    assert figures["auroc_support"] == 1.0
+    # Two of three labels are told apart; what is supported in part scores as what is not.
+    assert 0.5 < figures["sets"]["first"]["macro_f1"] < 0.7
+    assert figures["sets"]["second"]["macro_f1"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "sets", "pairs"),
+    [
+        (["--set", "first"], {"first"}, 9),
+        (["--set", "first", "--set", "second"], {"first", "second"}, 17),
+        (["--split", "dev"], {"first", "second"}, 8),
+        (["--set", "second", "--split", "test"], {"second"}, 4),
+        (["--sample", "6"], {"first", "second"}, 12),
+        (["--sample", "100"], {"first", "second"}, 17),
+    ],
+)
+def test_sets_splits_and_samples_are_selected(named_file, options, sets, pairs):
+    figures = run("attribution", "--pairs", str(named_file), *options)
+    assert (set(figures["sets"]), figures["pairs"]) == (sets, pairs)
+
+
+def test_a_sample_is_the_same_every_time_and_in_every_selection(named_file):
+    alone = read_pairs(named_file, Selection(sets=("first",), sample=6))
+    both = read_pairs(named_file, Selection(sample=6))
+    assert alone == tuple(pair for pair in both if pair.set == "first")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--set", "third"], "no pair of the set 'third', only of: first, second"),
+        (["--split", "train"], "no pair of the split 'train', only of: dev, test"),
+        (["--sample", "1", "--set", "second"], "must hold supported pairs"),
+    ],
+)
+def test_a_selection_of_nothing_is_said(named_file, options, message):
+    result = CliRunner().invoke(app, ["attribution", "--pairs", str(named_file), *options])
+    assert result.exit_code == 2
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from evaluation.__main__ import app
-from evaluation.answers.rewriting import concatenated, rouge_f1, term_recall
+from evaluation.answers.rewriting import AskedTurn, concatenated, rouge_f1, term_recall
 
 TURNS = (
     {"src": "a", "history": [], "raw": "What is BM25?", "manual": "What is BM25?"},
@@ -38,9 +38,44 @@ def test_the_command_compares_three_queries_and_ends_in_one_json_line(tmp_path):
     assert {name: part["turns"] for name, part in figures["sources"].items()} == {"a": 2, "b": 1}
 
 
+CANARD = (
+    {"history": [], "question": "What is BM25?", "rewrite": "What is BM25?"},
+    {
+        "history": ["What is BM25?", "A ranking function of the Okapi system."],
+        "question": "Is it fast?",
+        "rewrite": "Is BM25 fast?",
+    },
+    {
+        "history": ["What is BM25?", "A ranking function.", "Is it fast?", "Yes."],
+        "question": "How does SPLADE rank?",
+        "rewrite": "How does SPLADE rank documents, unlike BM25?",
+    },
+)
+
+
+def test_conversations_with_answers_are_read_and_only_questions_rewritten(tmp_path):
+    file = written(tmp_path, "\n".join(json.dumps(turn) for turn in CANARD))
+    result = CliRunner().invoke(app, ["rewriting", "--turns", file])
+    assert result.exit_code == 0, result.output
+    figures = json.loads(result.stdout.splitlines()[-1])
+    assert (figures["turns"], figures["sources"]) == (3, {})
+    assert (figures["worse_than_raw"], figures["better_than_raw"]) == (0.0, pytest.approx(1 / 3))
+    # The answer is part of the conversation, and so of what is concatenated.
+    assert AskedTurn.model_validate(CANARD[1]).exchanges == (tuple(CANARD[1]["history"]),)
+    assert AskedTurn.model_validate(TURNS[1]).exchanges == (("What is BM25?", ""),)
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
-    [("", "is empty"), ("{}", "line 1: raw"), ("nonsense", "line 1: the line")],
+    [
+        ("", "is empty"),
+        ("{}", "line 1: raw"),
+        ("nonsense", "line 1: the line"),
+        ('{"question": "a"}', "line 1: manual"),
+        ('{"question": "a", "rewrite": ""}', "line 1: "),
+        ('{"question": "a", "rewrite": "a", "history": ["b"]}', "an answer behind each question"),
+        ('{"question": "a", "rewrite": "a", "history": 1}', "line 1: history"),
+    ],
 )
 def test_what_cannot_be_measured_is_said(tmp_path, text, complaint):
     result = CliRunner().invoke(app, ["rewriting", "--turns", written(tmp_path, text)])
