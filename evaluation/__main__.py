@@ -242,6 +242,39 @@ def attribution(
 
 
 @app.command()
+def evidence(
+    data: Annotated[
+        Path, typer.Option(help="JSON lines: question, candidates, relevant (indices), history, title, set.")
+    ],
+    runtime: Annotated[Runtime | None, typer.Option(help="What runs the encoder.")] = None,
+) -> None:
+    """Measure how high rankers place the candidates that answer a question."""
+    from evaluation.answers import evidence as report  # noqa: PLC0415 - scikit-learn takes seconds to import
+
+    with _failures_told():
+        figures = report.measure_evidence(data, runtime)
+    out.print(report.evidence_table(figures))
+    typer.echo(json.dumps(figures.to_json()))
+
+
+@app.command()
+def evidence_sets(
+    data: Annotated[Path, typer.Option(help="The folder with questions/ and attribution/.")],
+    out_file: Annotated[Path, typer.Option("--out", help="Where the rows go.")],
+    only_set: Annotated[
+        list[str] | None, typer.Option("--set", help="Write this set alone; for several, repeat.")
+    ] = None,
+) -> None:
+    """Write rows for `evidence`, made of data sets in which people marked what answers a question."""
+    from evaluation.answers import evidence_sets as sets  # noqa: PLC0415 - needed by this command alone
+
+    with _failures_told():
+        made = sets.write_evidence_sets(data, out_file, only_set or ())
+    out.print(sets.evidence_sets_table(made))
+    typer.echo(json.dumps(sets.count_rows(made)))
+
+
+@app.command()
 def train_support(
     pairs: Annotated[Path, typer.Option(help="JSON lines: claim, references, label (1 = supported), set.")],
     out_file: Annotated[Path, typer.Option("--out", help="Where the weights go.")] = WEIGHTS_FILE,

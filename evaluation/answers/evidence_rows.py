@@ -1,0 +1,42 @@
+"""Questions with the texts that may answer them, and which of these do, as JSON lines."""
+
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
+
+from evaluation.input_files import EvaluationError, read_json_lines
+
+
+class EvidenceRow(BaseModel):
+    """A question and its candidates; `relevant` has the indices of those that answer it, if any does.
+
+    `history` is what was said before, the oldest first. Rows of one `group` (a paper, a document) are to stay
+    together where a file is split.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    set: str = "all"
+    group: str = ""
+    question: str = Field(min_length=1)
+    title: str = ""
+    history: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = Field(min_length=1)
+    relevant: tuple[StrictInt, ...]
+
+    @model_validator(mode="after")
+    def _name_own_candidates(self) -> Self:
+        count = len(self.candidates)
+        for index in self.relevant:
+            if not 0 <= index < count:
+                raise ValueError(f"relevant names candidate {index}, and they are numbered 0 to {count - 1}")
+        return self
+
+
+def read_rows(path: Path) -> tuple[EvidenceRow, ...]:
+    """Return the rows of a file; raises EvaluationError that names the line at fault."""
+    rows = read_json_lines(path, EvidenceRow, "Each line has question, candidates and relevant.")
+    if not any(row.relevant for row in rows):
+        raise EvaluationError(f"{path} has no question with a relevant candidate.")
+    return tuple(rows)

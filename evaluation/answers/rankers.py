@@ -1,0 +1,85 @@
+"""What can rank the candidates of a question, by name: `open_rankers` is where all are registered."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from math import fsum, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus.encoders import Encoder, Vectors
+from corpus.language import stem, stop_words
+from corpus.text import words
+from evaluation.answers.evidence_rows import EvidenceRow
+
+# Returns a score for each candidate of a row, the higher the better; it does not look at `relevant`.
+Ranker = Callable[[EvidenceRow], Sequence[float]]
+
+K1, B = 1.2, 0.75
+_TEXTS_KEPT, _DOCUMENTS_KEPT = 65_536, 64
+
+
+def open_rankers(encoder: Encoder) -> dict[str, Ranker]:
+    """Return every ranker under its name, in the order in which they are listed."""
+    cosine = cosine_ranker(encoder)
+    return {"bm25": bm25, "cosine": cosine, "both": mean_of(bm25, cosine)}
+
+
+def bm25(row: EvidenceRow) -> list[float]:
+    """Return BM25 of each candidate, words being counted among the row's own (Robertson et al., 1994)."""
+    texts = [Counter(_terms(text)) for text in row.candidates]
+    lengths = [text.total() for text in texts]
+    mean = sum(lengths) / len(lengths) or 1.0
+    rarity = {term: _rarity(term, texts) for term in set(_terms(row.question))}
+    return [
+        fsum(rarity[term] * _saturated(text[term], length / mean) for term in rarity)
+        for text, length in zip(texts, lengths, strict=True)
+    ]
+
+
+def _rarity(term: str, texts: Sequence[Counter[str]]) -> float:
+    # With 1 added, as in Lucene: no word speaks against a candidate, however many have it.
+    held = sum(term in text for text in texts)
+    return log(1 + (len(texts) - held + 0.5) / (held + 0.5))
+
+
+def _saturated(count: int, length: float) -> float:
+    """Return what a word counts that occurs so often in a text so many times as long as the mean."""
+    return count * (K1 + 1) / (count + K1 * (1 - B + B * length))
+
+
+@lru_cache(maxsize=_TEXTS_KEPT)
+def _terms(text: str) -> tuple[str, ...]:
+    return tuple(stem(word) for word in words(text) if word not in stop_words())
+
+
+def cosine_ranker(encoder: Encoder) -> Ranker:
+    """Return what scores by the cosine of question and candidate; rows of one document are encoded once."""
+
+    @lru_cache(maxsize=_DOCUMENTS_KEPT)
+    def candidates(texts: tuple[str, ...]) -> Vectors:
+        return encoder.encode_passages(texts)
+
+    question = lru_cache(maxsize=1)(encoder.encode_query)
+
+    def cosine(row: EvidenceRow) -> list[float]:
+        return [float(found) for found in candidates(row.candidates) @ question(row.question)]
+
+    return cosine
+
+
+def mean_of(*rankers: Ranker) -> Ranker:
+    """Return what scores by the mean of several rankers' standard scores within the row."""
+
+    def mean(row: EvidenceRow) -> list[float]:
+        scores = [_standardised(ranker(row)) for ranker in rankers]
+        return [float(found) for found in np.mean(scores, axis=0)]
+
+    return mean
+
+
+def _standardised(scores: Sequence[float]) -> NDArray[np.float64]:
+    """Return scores with mean 0 and deviation 1, all of them 0 where they are the same."""
+    found = np.asarray(scores, dtype=np.float64)
+    return np.asarray((found - found.mean()) / (found.std() or 1.0))
