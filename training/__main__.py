@@ -2,7 +2,7 @@
 
 import typer
 
-from training.commands_data import data
+from training.commands_data import data, generator
 
 app = typer.Typer(
     help="Train what Paper Trail learns.",
@@ -11,6 +11,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(data)
+app.command()(generator)
 
 
 @app.callback()

@@ -67,6 +67,45 @@ def data(
         typer.echo(json.dumps(truthreader.write_construction(made, out, about)))
 
 
+def generator(
+    data: Annotated[Path, typer.Option(help="JSON lines of dialogues, as the data command makes them.")],
+    model: Annotated[str, typer.Option(help="A folder with a model that was taught to chat, or its name.")],
+    out: Annotated[Path, typer.Option(help="The folder that the trained model goes to.")],
+    epochs: Annotated[int, typer.Option(min=1)] = 2,
+    learning_rate: Annotated[float, typer.Option(min=1e-9)] = 1e-5,
+    length: Annotated[
+        int, typer.Option(help="Tokens of a row, into which dialogues are packed.", min=16)
+    ] = 4096,
+    seed: Annotated[int, typer.Option(help="What everything that is drawn depends on.")] = 0,
+    rank: Annotated[int, typer.Option(help="The rank of LoRA's matrices.", min=1)] = 16,
+    rows_per_step: Annotated[int, typer.Option(min=1)] = 4,
+    checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.", min=1)] = 20,
+) -> None:
+    """Train a generator to answer with citations: LoRA on a causal language model, merged when done.
+
+    On a GPU if there is one. A run that was killed goes on from its last checkpoint. What comes out opens by
+    PAPER_TRAIL_LOCAL_MODEL.
+    """
+    with _failures_told():
+        try:
+            from training import generator as room  # noqa: PLC0415 - torch takes seconds to import
+        except ModuleNotFoundError as error:
+            raise TrainingError(f"{error.name} is missing: pip install -r requirements-train.txt") from None
+        plan = room.GeneratorPlan(
+            data,
+            model,
+            out,
+            epochs,
+            learning_rate,
+            length,
+            seed,
+            rank,
+            rows_per_step=rows_per_step,
+            checkpoint_every=checkpoint_every,
+        )
+        typer.echo(json.dumps(room.train_generator(plan, _say)))
+
+
 def _entry(name: str, settings: Settings) -> ModelEntry:
     """Return the model of that name, the first where none is given; raises TrainingError."""
     entries = {entry.id: entry for entry in available_models(settings)}
