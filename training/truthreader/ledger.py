@@ -5,6 +5,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -55,14 +56,17 @@ class Ledger:
             self._file = self.path.open("ab+")
             self._read()
         except OSError as error:
+            self._close()
             raise self._failed(error) from None
+        except TrainingError:
+            self._close()
+            raise
         return self
 
     def __exit__(
         self, _kind: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None
     ) -> None:
-        if self._file:
-            self._file.close()
+        self._close()
 
     @property
     def count(self) -> int:
@@ -84,6 +88,12 @@ class Ledger:
             os.fsync(self._file.fileno())
         except OSError as error:
             raise self._failed(error) from None
+
+    def _close(self) -> None:
+        # What a full disk did not take is tried again here, and was said already.
+        with suppress(OSError):
+            if self._file:
+                self._file.close()
 
     def _read(self) -> None:
         assert self._file is not None
