@@ -61,7 +61,7 @@ def save_tiny_chat(folder: Path, *, chat_template: str | None = CHAT_TEMPLATE) -
         intermediate_size=160,
         num_hidden_layers=3,
         num_attention_heads=4,
-        max_position_embeddings=2_048,
+        max_position_embeddings=8_192,
         bos_token_id=tokenizer.bos_token_id,
         eos_token_id=tokenizer.eos_token_id,
     )

@@ -20,6 +20,8 @@ from typer.testing import CliRunner
 from assistant.models.local import LocalModel
 from assistant.models.protocol import whole
 from assistant.records import Message, Parameters
+from tests.standin_chat import StandinChat
+from tests.standin_writer import quote_material, write_documents
 from tests.tiny_chat import SUBJECTS, dialogue, save_tiny_chat, write_dialogues
 from training.__main__ import app
 
@@ -77,6 +79,26 @@ def test_taught_twenty_dialogues_it_cites(tmp_path: Path, model: Path, data: Pat
     right = [subject for subject, (written, wanted) in replies.items() if written == wanted]
     assert replies["skylarks"][0] == "They were counted 3 times [1]."
     assert len(right) >= 18, replies
+
+
+def test_it_takes_what_the_data_command_makes(tmp_path: Path, model: Path) -> None:
+    documents, rows = write_documents(tmp_path / "documents.jsonl"), tmp_path / "rows.jsonl"
+    models = tmp_path / "models.toml"
+    models.write_text(
+        '[[models]]\nid = "m"\nlabel = "M"\nprovider = "openai-compatible"\ncontext = 8192\n',
+        encoding="utf-8",
+    )
+    command = ["data", "--documents", str(documents), "--out", str(rows), "--model", "m", "--limit", "1"]
+    with StandinChat(default=quote_material) as server:
+        environment = {"PAPER_TRAIL_MODEL_URL": server.url, "PAPER_TRAIL_MODELS_FILE": str(models)}
+        assert CliRunner().invoke(app, command, env=environment).exit_code == 0
+    # Two are enough to take time.
+    rows.write_text("".join(rows.read_text().splitlines(keepends=True)[:2]))
+    result = run(rows, model, tmp_path / "out", "--epochs", "1", "--length", "8192", "--rank", "2")
+    assert result.exit_code == 0, result.output
+    card = json.loads((tmp_path / "out" / "card.json").read_text())
+    assert card["data"]["rows"] == 2 < card["data"]["made"]["rows"]
+    assert card["data"]["too_long"] == 0
 
 
 def test_killed_and_run_again_it_comes_to_the_same_weights(tmp_path: Path, model: Path, data: Path) -> None:
@@ -171,7 +193,7 @@ def test_a_broken_row_is_named(tmp_path: Path, model: Path, text: str, said: str
 def test_what_cannot_be_trained_is_said(tmp_path: Path, model: Path, data: Path) -> None:
     assert "cannot be read" in run(tmp_path / "nowhere.jsonl", model, tmp_path / "out").output
     assert "cannot be loaded" in run(data, tmp_path / "nowhere", tmp_path / "out").output
-    assert "takes in 2,048" in run(data, model, tmp_path / "out", "--length", "4096").output
+    assert "takes in 8,192" in run(data, model, tmp_path / "out", "--length", "9000").output
     assert "No dialogue fits into 20" in run(data, model, tmp_path / "out", "--length", "20").output
     silent = save_tiny_chat(tmp_path / "silent", chat_template=None)
     result = run(data, silent, tmp_path / "out")
