@@ -9,7 +9,7 @@ PORT ?= 8501
 ADDRESS ?= 127.0.0.1
 # The hosts that requests may be addressed to, where others than this machine reach the server.
 HOSTS ?=
-CODE := streamlit_app.py corpus indexer assistant explorer evaluation tests
+CODE := streamlit_app.py corpus indexer assistant explorer evaluation training tests
 export HF_HUB_DISABLE_TELEMETRY := 1
 
 .PHONY: app demo lock test lint format bench bench-app demo-pdfs screenshots chromium clean

@@ -16,6 +16,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "assistant": {"corpus"},
     "explorer": {"assistant", "corpus", "indexer.uploads"},
     "evaluation": {"assistant", "corpus", "indexer"},
+    "training": {"assistant", "corpus", "evaluation", "indexer"},
     "streamlit_app": {"explorer"},
 }
 
@@ -80,6 +81,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "huggingface_hub": ("corpus/encoders/base.py", "indexer/maintenance/doctor.py"),
     "httpx": ("assistant/models/together.py", "indexer/web/*.py"),
     "jinja2": ("assistant/exports/rendering.py", "assistant/models/local.py"),
+    "peft": ("training/generator/*.py",),
     "lancedb": ("corpus/store/tables.py",),
     "lxml": ("indexer/parsers/*.py", "indexer/sources/acl_anthology.py"),
     "markupsafe": ("assistant/exports/*.py",),
@@ -98,7 +100,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
         "evaluation/*.py",
     ),
     "scipy": ("evaluation/*.py",),
-    "sklearn": ("indexer/paper_map/*.py", "evaluation/*.py"),
+    "sklearn": ("indexer/paper_map/*.py", "evaluation/*.py", "training/*.py"),
     "streamlit_pdf_viewer": ("explorer/paper/pdf_in_page.py",),
     "sqlalchemy": (
         "assistant/storage/database.py",
@@ -119,11 +121,13 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
         "corpus/encoders/base.py",
         "corpus/encoders/export.py",
         "evaluation/*.py",
+        "training/*.py",
     ),
     "transformers": (
         "assistant/checking/entailment.py",
         "assistant/models/local.py",
         "corpus/encoders/base.py",
+        "training/generator/*.py",
     ),
     "typst": ("corpus/demo/render.py",),
     "websockets": ("evaluation/bench/app_load.py",),

@@ -77,7 +77,7 @@ class LocalModel:
             ) from None
         if not self._tokenizer.chat_template:
             self._tokenizer.chat_template = _PLAIN_TEMPLATE
-        self._knows_system = self._renders([Message("system", "."), Message("user", ".")])
+        self._knows_system = knows_system(self._tokenizer)
         if self._tokenizer.pad_token_id is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
         self._outlines = outlines.from_transformers(self._model, cast(Any, self._tokenizer))
@@ -137,7 +137,8 @@ class LocalModel:
                     form = JsonSchema(_affordable(schema.model_json_schema(), len(self._tokenizer)))
                     self._generators[schema] = outlines.Generator(self._outlines, form)
                 text = self._generators[schema](
-                    Chat(self._chat(messages)), **self._options(parameters, progress)
+                    Chat(as_chat(messages, knows_system=self._knows_system)),
+                    **self._options(parameters, progress),
                 )
             except (RuntimeError, ValueError, IndexError) as error:
                 raise self._failed(error) from None
@@ -145,22 +146,8 @@ class LocalModel:
         finish_reason = "length" if progress.tokens >= parameters.max_tokens else "stop"
         return Completion(text, finish_reason, prompt_tokens, progress.tokens)
 
-    def _renders(self, messages: Sequence[Message]) -> bool:
-        try:
-            self._tokenizer.apply_chat_template(_as_chat(messages), tokenize=False)
-        except jinja2.TemplateError:
-            return False
-        return True
-
-    def _chat(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
-        """Return the messages as the model takes them: some know no system, and are told by the user."""
-        if self._knows_system or messages[0].role != "system":
-            return _as_chat(messages)
-        first = Message("user", f"{messages[0].content}\n\n{messages[1].content}")
-        return _as_chat([first, *messages[2:]])
-
     def _inputs(self, messages: Sequence[Message]) -> dict[str, torch.Tensor]:
-        chat = self._chat(messages)
+        chat = as_chat(messages, knows_system=self._knows_system)
         inputs = self._tokenizer.apply_chat_template(
             chat, add_generation_prompt=True, return_tensors="pt", return_dict=True
         )
@@ -243,7 +230,24 @@ def _load_kernel() -> None:
             os.environ["TORCHDYNAMO_DISABLE"] = before
 
 
-def _as_chat(messages: Sequence[Message]) -> list[dict[str, Any]]:
+def knows_system(tokenizer: Any) -> bool:
+    """Return True if a model's chat template takes what a system says."""
+    try:
+        tokenizer.apply_chat_template(_roles([Message("system", "."), Message("user", ".")]), tokenize=False)
+    except jinja2.TemplateError:
+        return False
+    return True
+
+
+def as_chat(messages: Sequence[Message], *, knows_system: bool) -> list[dict[str, Any]]:
+    """Return the messages as a chat template takes them: who knows no system is told by the user."""
+    if knows_system or messages[0].role != "system":
+        return _roles(messages)
+    first = Message("user", f"{messages[0].content}\n\n{messages[1].content}")
+    return _roles([first, *messages[2:]])
+
+
+def _roles(messages: Sequence[Message]) -> list[dict[str, Any]]:
     return [{"role": message.role, "content": message.content} for message in messages]
 
 

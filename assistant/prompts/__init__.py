@@ -10,6 +10,7 @@ from assistant.prompts.material import (
     shown_turns,
 )
 from assistant.prompts.render import (
+    NO_ANSWER,
     SummaryForm,
     as_data,
     as_line,
@@ -22,7 +23,7 @@ from assistant.prompts.render import (
 )
 
 __all__ = [
-    "SPARE_TOKENS", "SummaryForm", "as_data", "as_line", "as_written", "estimate_tokens", "fit_evidence",
-    "form", "load_prompt", "mark", "no_answer_reason", "render_evidence", "render_history",
+    "NO_ANSWER", "SPARE_TOKENS", "SummaryForm", "as_data", "as_line", "as_written", "estimate_tokens",
+    "fit_evidence", "form", "load_prompt", "mark", "no_answer_reason", "render_evidence", "render_history",
     "render_passage", "shown_turns", "task"
 ]  # fmt: skip

@@ -1,0 +1,1 @@
+"""Makes the learned parts; never imported by the product."""

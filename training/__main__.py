@@ -1,0 +1,23 @@
+"""The training's command line."""
+
+import typer
+
+from training.commands_data import data, generator
+
+app = typer.Typer(
+    help="Train what Paper Trail learns.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(data)
+app.command()(generator)
+
+
+@app.callback()
+def main() -> None:
+    """Train what Paper Trail learns."""
+
+
+if __name__ == "__main__":
+    app()

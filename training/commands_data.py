@@ -1,0 +1,118 @@
+"""The commands that make data and the generator; `training/__main__.py` registers them."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assistant.generators import default_parameters
+from assistant.models import ModelEntry, available_models, open_model
+from assistant.records import AssistantError
+from corpus.errors import CorpusError
+from corpus.settings import Settings, read_settings
+from training.errors import TrainingError
+
+
+@contextmanager
+def _failures_told() -> Iterator[None]:
+    """End with what is wrong, when nothing can be made."""
+    try:
+        yield
+    except (AssistantError, CorpusError, TrainingError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(2) from None
+
+
+def _say(line: str) -> None:
+    typer.echo(line, err=True)
+
+
+def data(
+    documents: Annotated[
+        Path, typer.Option(help="A PAPER_TRAIL_HOME, a folder of files, or JSON lines {id, title, text}.")
+    ],
+    out: Annotated[Path, typer.Option(help="Where the rows go; counts and what was dropped go beside it.")],
+    model: Annotated[
+        str, typer.Option(help="Who writes questions and answers; by default the settings' first model.")
+    ] = "",
+    seed: Annotated[int, typer.Option(help="What everything that is drawn depends on.")] = 0,
+    limit: Annotated[
+        int | None, typer.Option(help="Ask about at most so many passages, drawn at random.", min=1)
+    ] = None,
+    context: Annotated[
+        int, typer.Option(help="Tokens that prompt and reply have at most.", min=1_500)
+    ] = 4096,
+) -> None:
+    """Make cited dialogues of documents to train a generator on (TruthReader, section 3.1).
+
+    What a model has replied is kept beside the rows: a run that was killed goes on where it was.
+    """
+    from training import truthreader  # noqa: PLC0415 - scikit-learn takes seconds to import
+
+    with _failures_told():
+        settings = read_settings()
+        entry = _entry(model, settings)
+        found, unread = truthreader.read_documents(documents)
+        sizes = truthreader.Sizes(limit=limit, context=context)
+        with truthreader.Ledger(truthreader.ledger_path(out)) as ledger:
+            asked = truthreader.AskedModel(
+                open_model(entry, settings), default_parameters(settings, entry), ledger
+            )
+            made = truthreader.construct(found, asked, sizes, seed, _say)
+            about = {"documents": len(found), "model": entry.id, "seed": seed, "calls": ledger.count}
+        made = truthreader.Construction(made.rows, (*unread, *made.dropped))
+        typer.echo(json.dumps(truthreader.write_construction(made, out, about)))
+
+
+def generator(
+    data: Annotated[Path, typer.Option(help="JSON lines of dialogues, as the data command makes them.")],
+    model: Annotated[str, typer.Option(help="A folder with a model that was taught to chat, or its name.")],
+    out: Annotated[Path, typer.Option(help="The folder that the trained model goes to.")],
+    epochs: Annotated[int, typer.Option(min=1)] = 2,
+    learning_rate: Annotated[float, typer.Option(min=1e-9)] = 1e-5,
+    length: Annotated[
+        int, typer.Option(help="Tokens of a row, into which dialogues are packed.", min=16)
+    ] = 4096,
+    seed: Annotated[int, typer.Option(help="What everything that is drawn depends on.")] = 0,
+    rank: Annotated[int, typer.Option(help="The rank of LoRA's matrices.", min=1)] = 16,
+    rows_per_step: Annotated[int, typer.Option(min=1)] = 4,
+    checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.", min=1)] = 20,
+) -> None:
+    """Train a generator to answer with citations: LoRA on a causal language model, merged when done.
+
+    On a GPU if there is one. A run that was killed goes on from its last checkpoint. What comes out opens by
+    PAPER_TRAIL_LOCAL_MODEL.
+    """
+    with _failures_told():
+        try:
+            from training import generator as room  # noqa: PLC0415 - torch takes seconds to import
+        except ModuleNotFoundError as error:
+            raise TrainingError(f"{error.name} is missing: pip install -r requirements-train.txt") from None
+        plan = room.GeneratorPlan(
+            data,
+            model,
+            out,
+            epochs,
+            learning_rate,
+            length,
+            seed,
+            rank,
+            rows_per_step=rows_per_step,
+            checkpoint_every=checkpoint_every,
+        )
+        typer.echo(json.dumps(room.train_generator(plan, _say)))
+
+
+def _entry(name: str, settings: Settings) -> ModelEntry:
+    """Return the model of that name, the first where none is given; raises TrainingError."""
+    entries = {entry.id: entry for entry in available_models(settings)}
+    if not entries or (name and name not in entries):
+        raise TrainingError(
+            f"There is no model {name!r} to write questions. Available: {', '.join(entries) or 'none'}. Set"
+            " TOGETHER_API_KEY for hosted models, PAPER_TRAIL_MODEL_URL and PAPER_TRAIL_MODELS_FILE for a"
+            " server of your own, or PAPER_TRAIL_LOCAL_MODEL for a model on this machine."
+        )
+    return entries[name] if name else next(iter(entries.values()))
