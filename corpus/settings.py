@@ -39,6 +39,7 @@ class Settings(BaseSettings):
     encoder: str = BUNDLED_ENCODER
     encoder_runtime: Literal["auto", "torch", "onnx-int8"] = "auto"
     entailment: str = ""
+    learned: Path | None = None
     together_api_key: SecretStr = Field(default=SecretStr(""), validation_alias="TOGETHER_API_KEY")
     model_url: str = ""
     model_api_key: SecretStr = SecretStr("")

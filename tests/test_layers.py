@@ -42,7 +42,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("build", "maintenance", "uploads", "commands", "__main__"),
     ),
     "assistant": (
-        *("verdicts", "records", "file_format", "provenance", "prompts", "models", "retrieve"),
+        *("verdicts", "records", "file_format", "provenance", "prompts", "models", "retrieve", "learned"),
         *(
             "questions",
             "checking",
@@ -59,6 +59,10 @@ ROOMS: dict[str, tuple[str, ...]] = {
     "explorer": (
         *("presenters", "jobs", "app", "components", "uploads", "ask", "about", "collection", "paper"),
         *("compare", "pages", "warm_up"),
+    ),
+    "training": (
+        *("errors", "sets", "trunk", "fitting", "parts", "scales", "relevance", "truthreader", "generator"),
+        *("commands", "__main__"),
     ),
 }
 # Rooms whose files are entered one by one: each is loaded alone by a command line, a page or a program.
@@ -81,11 +85,11 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "huggingface_hub": ("corpus/encoders/base.py", "indexer/maintenance/doctor.py"),
     "httpx": ("assistant/models/together.py", "indexer/web/*.py"),
     "jinja2": ("assistant/exports/rendering.py", "assistant/models/local.py"),
-    "peft": ("training/generator/*.py",),
+    "peft": ("training/generator/*.py", "training/trunk.py"),
     "lancedb": ("corpus/store/tables.py",),
     "lxml": ("indexer/parsers/*.py", "indexer/sources/acl_anthology.py"),
     "markupsafe": ("assistant/exports/*.py",),
-    "onnx": ("corpus/encoders/export.py",),
+    "onnx": ("corpus/encoders/bert.py", "corpus/encoders/export.py"),
     "onnxruntime": ("corpus/encoders/*.py",),
     "markdown_it": ("indexer/parsers/text/markdown.py",),
     "outlines": ("assistant/models/local.py",),
@@ -115,7 +119,8 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     ),
     "threadpoolctl": ("indexer/paper_map/projection.py",),
     "together": ("assistant/models/together.py",),
-    "tokenizers": ("corpus/encoders/onnx.py",),
+    "safetensors": ("assistant/learned/parts.py", "corpus/encoders/pairs.py", "training/*.py"),
+    "tokenizers": ("corpus/encoders/onnx.py", "corpus/encoders/pairs.py", "training/trunk.py"),
     "torch": (
         "assistant/models/local.py",
         "corpus/encoders/base.py",
@@ -128,6 +133,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
         "assistant/models/local.py",
         "corpus/encoders/base.py",
         "training/generator/*.py",
+        "training/trunk.py",
     ),
     "typst": ("corpus/demo/render.py",),
     "websockets": ("evaluation/bench/app_load.py",),

@@ -2,7 +2,7 @@
 
 import typer
 
-from training.commands_data import data, generator
+from training.commands import data, generator, relevance
 
 app = typer.Typer(
     help="Train what Paper Trail learns.",
@@ -12,6 +12,7 @@ app = typer.Typer(
 )
 app.command()(data)
 app.command()(generator)
+app.command()(relevance)
 
 
 @app.callback()

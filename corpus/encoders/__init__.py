@@ -9,11 +9,13 @@ from corpus.encoders.base import (
     bundled_path,
     is_here_or_nowhere,
 )
-from corpus.encoders.batching import cores
+from corpus.encoders.batching import cores, token_batches
 from corpus.encoders.onnx import OnnxEncoder
+from corpus.encoders.pairs import PairNetwork, bundled_weights
 from corpus.encoders.scale import Scale, cosine_scales
 
 __all__ = [
-    "BUNDLED_SHA256", "Encoder", "OnnxEncoder", "Runtime", "Scale", "SentenceEncoder", "Vectors",
-    "bundled_path", "cores", "cosine_scales", "is_here_or_nowhere"
+    "BUNDLED_SHA256", "Encoder", "OnnxEncoder", "PairNetwork", "Runtime", "Scale", "SentenceEncoder",
+    "Vectors", "bundled_path", "bundled_weights", "cores", "cosine_scales", "is_here_or_nowhere",
+    "token_batches"
 ]  # fmt: skip

@@ -7,7 +7,6 @@ import json
 import threading
 from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,7 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from corpus.encoders.base import Runtime, Vectors
-from corpus.encoders.batching import cores, token_batches
+from corpus.encoders.batching import core_threads, token_batches
 from corpus.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ class OnnxEncoder:
 
     @cached_property
     def _network(self) -> "_Network":
-        session = _session(self.path)
+        session = open_session(self.path, _unusable(self.path))
         try:
             companion = _COMPANION.validate_json(session.get_modelmeta().custom_metadata_map[COMPANION_KEY])
         except (KeyError, ValidationError) as error:
@@ -88,8 +87,6 @@ class _Network:
         self.companion = companion
         self._session = session
         self._tokenizer = Tokenizer.from_str(companion.tokenizer)
-        # A batch to each core is 1.2 times as fast as all cores on one batch.
-        self._cores = ThreadPoolExecutor(cores(), thread_name_prefix="encoder")
 
     def encode(self, texts: Sequence[str], prompt: str) -> Vectors:
         vectors = np.empty((len(texts), self.companion.dimension), dtype=np.float32)
@@ -100,7 +97,7 @@ class _Network:
 
         batches = list(token_batches([len(ids) for ids in tokens], TOKENS_PER_CORE))
         # One text, such as a query, needs no other thread.
-        done = map(encode_batch, batches) if len(batches) == 1 else self._cores.map(encode_batch, batches)
+        done = map(encode_batch, batches) if len(batches) == 1 else core_threads().map(encode_batch, batches)
         deque(done, maxlen=0)
         return vectors
 
@@ -112,8 +109,8 @@ class _Network:
         return cast(Vectors, self._session.run(None, dict(zip(INPUTS, (padded, mask), strict=True)))[0])
 
 
-def _session(path: Path) -> "InferenceSession":
-    """Open an exported file; raises CorpusError when it cannot be run."""
+def open_session(network: Path | bytes, unusable: CorpusError) -> "InferenceSession":
+    """Open a network, in a file or as its bytes; raises `unusable` where it is none that can be run."""
     try:
         import onnxruntime  # noqa: PLC0415 - only where text is encoded
         from onnxruntime.capi import (  # type: ignore[import-untyped]  # noqa: PLC0415
@@ -121,14 +118,14 @@ def _session(path: Path) -> "InferenceSession":
         )
     except ImportError as error:
         raise CorpusError(
-            "The package onnxruntime, which runs this corpus's encoder, cannot be imported. Install it with: "
+            "The package onnxruntime, which runs the encoder, cannot be imported. Install it with: "
             "pip install -r requirements.txt"
         ) from error
     options = onnxruntime.SessionOptions()
     # A run has one thread; several runs at once keep all cores busy.
     options.intra_op_num_threads = 1
     try:
-        return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
     except (
         OSError,
         onnx_errors.Fail,
@@ -137,7 +134,7 @@ def _session(path: Path) -> "InferenceSession":
         onnx_errors.InvalidProtobuf,
         onnx_errors.NoSuchFile,
     ) as error:
-        raise _unusable(path) from error
+        raise unusable from error
 
 
 def _unusable(path: Path) -> CorpusError:

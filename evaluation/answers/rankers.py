@@ -4,11 +4,21 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import fsum, log
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from corpus.encoders import Encoder, Vectors
+from assistant.learned import (
+    RELEVANCE,
+    Card,
+    FeatureRelevance,
+    NetworkRelevance,
+    RelevanceScorer,
+    folder,
+    read_card,
+)
+from corpus.encoders import Encoder
 from corpus.language import stem, stop_words
 from corpus.text import words
 from evaluation.answers.evidence_rows import EvidenceRow
@@ -22,8 +32,14 @@ _TEXTS_KEPT, _DOCUMENTS_KEPT = 65_536, 64
 
 def open_rankers(encoder: Encoder) -> dict[str, Ranker]:
     """Return every ranker under its name, in the order in which they are listed."""
-    cosine = cosine_ranker(encoder)
-    return {"bm25": bm25, "cosine": cosine, "both": mean_of(bm25, cosine)}
+    vectors = CandidateVectors(encoder)
+    cosine = cosine_ranker(vectors)
+    return {
+        "bm25": bm25,
+        "cosine": cosine,
+        "both": mean_of(bm25, cosine),
+        **learned_rankers(read_card(RELEVANCE, folder()), folder(), vectors),
+    }
 
 
 def bm25(row: EvidenceRow) -> list[float]:
@@ -54,19 +70,40 @@ def _terms(text: str) -> tuple[str, ...]:
     return tuple(stem(word) for word in words(text) if word not in stop_words())
 
 
-def cosine_ranker(encoder: Encoder) -> Ranker:
-    """Return what scores by the cosine of question and candidate; rows of one document are encoded once."""
+class CandidateVectors:
+    """Vectors of questions and candidates; rows of one document are encoded once."""
 
-    @lru_cache(maxsize=_DOCUMENTS_KEPT)
-    def candidates(texts: tuple[str, ...]) -> Vectors:
-        return encoder.encode_passages(texts)
+    def __init__(self, encoder: Encoder) -> None:
+        self.question = lru_cache(maxsize=1)(encoder.encode_query)
+        self.candidates = lru_cache(maxsize=_DOCUMENTS_KEPT)(encoder.encode_passages)
 
-    question = lru_cache(maxsize=1)(encoder.encode_query)
+
+def cosine_ranker(vectors: CandidateVectors) -> Ranker:
+    """Return what scores by the cosine of question and candidate."""
 
     def cosine(row: EvidenceRow) -> list[float]:
-        return [float(found) for found in candidates(row.candidates) @ question(row.question)]
+        return [float(found) for found in vectors.candidates(row.candidates) @ vectors.question(row.question)]
 
     return cosine
+
+
+def learned_rankers(card: Card, weights: Path, vectors: CandidateVectors) -> dict[str, Ranker]:
+    """Return the learned relevance: its features alone, its network alone, and both as the product has it."""
+    features, network = FeatureRelevance(card), NetworkRelevance(card, weights)
+
+    def by(scorer: RelevanceScorer) -> Ranker:
+        return lambda row: scorer.score(
+            row.question,
+            row.candidates,
+            [row.title] * len(row.candidates),
+            vectors.question(row.question),
+            vectors.candidates(row.candidates),
+        )
+
+    def head(row: EvidenceRow) -> list[float]:
+        return network.numbers(row.question, row.candidates, [row.title] * len(row.candidates))
+
+    return {"features": by(features), "head": head, "ours": by(network)}
 
 
 def mean_of(*rankers: Ranker) -> Ranker:

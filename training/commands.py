@@ -1,4 +1,4 @@
-"""The commands that make data and the generator; `training/__main__.py` registers them."""
+"""The commands; `training/__main__.py` registers them."""
 
 import json
 from collections.abc import Iterator
@@ -9,10 +9,13 @@ from typing import Annotated
 import typer
 
 from assistant.generators import default_parameters
+from assistant.learned import SHIPPED
 from assistant.models import ModelEntry, available_models, open_model
 from assistant.records import AssistantError
+from corpus.encoder_choice import open_encoder
 from corpus.errors import CorpusError
 from corpus.settings import Settings, read_settings
+from evaluation.input_files import EvaluationError
 from training.errors import TrainingError
 
 
@@ -21,7 +24,7 @@ def _failures_told() -> Iterator[None]:
     """End with what is wrong, when nothing can be made."""
     try:
         yield
-    except (AssistantError, CorpusError, TrainingError) as error:
+    except (AssistantError, CorpusError, EvaluationError, TrainingError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from None
 
@@ -116,3 +119,23 @@ def _entry(name: str, settings: Settings) -> ModelEntry:
             " server of your own, or PAPER_TRAIL_LOCAL_MODEL for a model on this machine."
         )
     return entries[name] if name else next(iter(entries.values()))
+
+
+def relevance(
+    data: Annotated[Path, typer.Option(help="The folder that holds `questions/`, the labelled sets.")],
+    work: Annotated[Path, typer.Option(help="Where checkpoints are kept: a killed run goes on from them.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Where weights and card go; by default where the product has its own.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="What everything that is drawn depends on.")] = 13,
+    held: Annotated[
+        int, typer.Option(help="Which of five parts of the papers only measures.", min=0, max=4)
+    ] = 0,
+) -> None:
+    """Learn which texts answer a question, from questions of which people marked what answers them."""
+    from training.relevance import RelevancePlan, train_relevance  # noqa: PLC0415 - torch takes seconds
+
+    with _failures_told():
+        plan = RelevancePlan(data, work, out or SHIPPED, seed, held)
+        card = train_relevance(plan, open_encoder(read_settings()), _say)
+    typer.echo(json.dumps(card.provenance["held_back"]))

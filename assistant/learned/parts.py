@@ -1,0 +1,85 @@
+"""A learned part on disk: its weights, and the card that says what they are and what they fit.
+
+`python -m training` writes both. The weights are differences to the bundled encoder's matrices (LoRA, Hu et
+al. 2021, equation 3), to which they are added when a part is first used.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from corpus.encoders import BUNDLED_SHA256, PairNetwork, bundled_weights
+from corpus.errors import CorpusError
+from corpus.settings import read_settings
+
+SHIPPED = Path(__file__).with_name("weights")
+DOWN, UP = ".down", ".up"
+HEAD = ("head.weight", "head.bias")
+
+
+class LearnedError(CorpusError):
+    """A learned part cannot be used; the message says why."""
+
+
+class Card(BaseModel):
+    """What a learned part is: its name, what it fits, how its numbers become shares, and where it came from.
+
+    `provenance` holds what it was trained on, with licences, and the figures that were measured then.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    trunk_sha256: str
+    weights_sha256: str
+    longest: int
+    scales: Mapping[str, Mapping[str, float]]
+    provenance: Mapping[str, object]
+
+
+def read_card(part: str, weights: Path) -> Card:
+    """Return the card of a part in a folder; raises LearnedError."""
+    path = weights / f"{part}.json"
+    try:
+        return Card.model_validate_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise LearnedError(f"The learned part {path} cannot be read: {error.strerror}.") from error
+    except (ValidationError, UnicodeDecodeError) as error:
+        raise LearnedError(f"{path} is not the card of a learned part.") from error
+
+
+def folder() -> Path:
+    """Return where the learned parts are: with the product, or where the setting says."""
+    return read_settings().learned or SHIPPED
+
+
+def open_part(part: str, card: Card, weights: Path) -> PairNetwork:
+    """Return the network of a part, put together from its weights and the bundled encoder's.
+
+    Raises LearnedError where the weights are not those of the card or are for another encoder.
+    """
+    if card.trunk_sha256 != BUNDLED_SHA256:
+        raise LearnedError(f"The learned part {card.name} was made for another encoder than the bundled one.")
+    learned = _learned(weights / f"{part}.safetensors", card)
+    merged = bundled_weights()
+    for name in sorted({name.removesuffix(UP) for name in learned if name.endswith(UP)}):
+        merged[f"{name}.weight"] = merged[f"{name}.weight"] + learned[name + UP] @ learned[name + DOWN]
+    merged |= {name: learned[name] for name in HEAD}
+    return PairNetwork(merged, card.longest)
+
+
+def _learned(path: Path, card: Card) -> dict[str, NDArray[np.float32]]:
+    from safetensors import SafetensorError  # noqa: PLC0415 - only where a part is used
+    from safetensors.numpy import load  # noqa: PLC0415
+
+    try:
+        held = path.read_bytes()
+        if hashlib.sha256(held).hexdigest() != card.weights_sha256:
+            raise LearnedError(f"The weights in {path} are not those of their card.")
+        return {name: value.astype(np.float32) for name, value in load(held).items()}
+    except (OSError, SafetensorError) as error:
+        raise LearnedError(f"The weights in {path} cannot be read: {error}") from error

@@ -1,0 +1,64 @@
+"""A network that reads two texts beside each other, such as a question and what may answer it."""
+
+from collections import deque
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus.encoders.base import bundled_path
+from corpus.encoders.batching import core_threads, token_batches
+from corpus.encoders.bert import INPUTS, Shape, Weights, bert_network
+from corpus.encoders.onnx import open_session
+from corpus.errors import CorpusError
+
+TOKENS_AT_ONCE = 512
+# The bundled encoder's, as its configuration has them.
+LAYERS, HEADS, EPSILON = 6, 12, 1e-12
+
+Numbers = NDArray[np.float32]
+
+
+def bundled_weights() -> dict[str, NDArray[np.float32]]:
+    """Return the bundled encoder's matrices by name; raises CorpusError."""
+    from safetensors.numpy import load_file  # noqa: PLC0415 - only where a network is put together
+
+    return dict(load_file(bundled_path() / "model.safetensors"))
+
+
+class PairNetwork:
+    """The bundled encoder's network with other weights and a head; safe to share between threads.
+
+    Of a pair that is longer than `longest` tokens the longer text is cut.
+    """
+
+    def __init__(self, weights: Weights, longest: int) -> None:
+        from tokenizers import Tokenizer  # noqa: PLC0415 - only where text is read
+
+        unusable = CorpusError("The learned network cannot be run by the installed onnxruntime.")
+        self._session = open_session(bert_network(weights, Shape(LAYERS, HEADS, EPSILON)), unusable)
+        self._tokenizer = Tokenizer.from_file(str(bundled_path() / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(longest, strategy="longest_first")
+        self._outputs = len(weights["head.bias"])
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> Numbers:
+        """Return the numbers of each pair: (pairs, outputs)."""
+        read = np.empty((len(pairs), self._outputs), dtype=np.float32)
+        encoded = self._tokenizer.encode_batch_fast(list(pairs))
+
+        def read_batch(batch: list[int]) -> None:
+            columns = ([encoded[index].ids for index in batch], [encoded[index].type_ids for index in batch])
+            read[batch] = self._run(*columns)
+
+        batches = list(token_batches([len(one.ids) for one in encoded], TOKENS_AT_ONCE))
+        deque(core_threads().map(read_batch, batches), maxlen=0)
+        return read
+
+    def _run(self, ids: Sequence[Sequence[int]], sides: Sequence[Sequence[int]]) -> Numbers:
+        shape = (len(ids), max(map(len, ids)))
+        padded, mask, side = (np.zeros(shape, np.int64) for _ in INPUTS)
+        for row, (own, its_sides) in enumerate(zip(ids, sides, strict=True)):
+            padded[row, : len(own)], mask[row, : len(own)], side[row, : len(own)] = own, 1, its_sides
+        return cast(Numbers, self._session.run(None, dict(zip(INPUTS, (padded, mask, side), strict=True)))[0])

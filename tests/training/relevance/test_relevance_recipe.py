@@ -1,0 +1,172 @@
+"""The recipe on a toy set: it learns, goes on after a kill, and writes a part that the product opens."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("peft", reason="peft, of requirements-train.txt, is not installed")
+
+from typer.testing import CliRunner
+
+from corpus.encoders import bundled_path
+from evaluation.answers.evidence_rows import EvidenceRow
+from training.__main__ import app
+from training.errors import TrainingError
+from training.fitting import CHECKPOINT, Plan, fit
+from training.relevance.task import Relevance, listed
+from training.sets.questions import question_rows
+from training.trunk import Adapters, Reader
+
+TEXTS = (
+    "The model has twelve layers.",
+    "We thank the reviewers.",
+    "Retrieval takes 40 ms.",
+    "Earlier work is listed in the appendix.",
+)
+ROWS = [
+    EvidenceRow(set="toy", group="a", question="How many layers are there?", candidates=TEXTS, relevant=(0,)),
+    EvidenceRow(set="toy", group="b", question="How long does it take?", candidates=TEXTS, relevant=(2,)),
+    EvidenceRow(set="toy", group="c", question="Who funded the work?", candidates=TEXTS, relevant=()),
+]
+PLAN = Plan(epochs=4, learning_rate=3e-3, tokens=64, checkpoint_seconds=0)
+
+
+class KilledError(Exception):
+    """Stands for the end of the process."""
+
+
+def reader() -> Reader:
+    import torch  # noqa: PLC0415
+
+    torch.manual_seed(1)
+    return Reader(bundled_path(), 1, Adapters(rank=2))
+
+
+def weights(one: Reader) -> dict[str, Any]:
+    return {name: weight.detach().clone() for name, weight in one.learned().items()}
+
+
+def test_a_run_goes_on_where_it_was_killed_and_ends_alike(tmp_path: Path) -> None:
+    examples = listed(ROWS, bundled_path())
+    whole, cut = reader(), reader()
+    fit(whole, Relevance(), examples, PLAN, tmp_path / "whole", say=lambda _: None)
+
+    class Dying(Relevance):
+        steps = 0
+
+        def loss(self, reader: Reader, batch: Any) -> Any:
+            self.steps += 1
+            if self.steps > 4:
+                raise KilledError
+            return super().loss(reader, batch)
+
+    with pytest.raises(KilledError):
+        fit(cut, Dying(), examples, PLAN, tmp_path / "cut", say=lambda _: None)
+    again = reader()
+    told: list[str] = []
+    fit(again, Relevance(), examples, PLAN, tmp_path / "cut", say=told.append)
+    assert "4 done" in told[0]
+    for name, weight in weights(whole).items():
+        assert weights(again)[name].allclose(weight, atol=1e-6), name
+
+
+def test_it_learns_which_text_answers_and_that_none_may(tmp_path: Path) -> None:
+    examples = listed(ROWS, bundled_path())
+    one = reader()
+    plan = Plan(epochs=30, learning_rate=5e-3, tokens=400, checkpoint_seconds=600)
+    fit(one, Relevance(), examples, plan, tmp_path, say=lambda _: None)
+    one.eval()
+    numbers = [one.read(example.titled)[:, 0].tolist() for example in examples]
+    assert numbers[0].index(max(numbers[0])) == 0
+    assert numbers[1].index(max(numbers[1])) == 2
+    assert max(numbers[2]) < 0
+
+
+def test_a_checkpoint_of_another_run_is_not_gone_on_from(tmp_path: Path) -> None:
+    examples = listed(ROWS, bundled_path())
+    fit(reader(), Relevance(), examples, PLAN, tmp_path, say=lambda _: None)
+    assert (tmp_path / CHECKPOINT).exists()
+    other = Plan(epochs=1, tokens=64)
+    with pytest.raises(TrainingError, match="other settings"):
+        fit(reader(), Relevance(), examples, other, tmp_path, say=lambda _: None)
+    with pytest.raises(TrainingError, match="no example"):
+        fit(reader(), Relevance(), [], PLAN, tmp_path, say=lambda _: None)
+
+
+def write_sets(data: Path, **changes: str) -> Path:
+    """Write the smallest folder of sets, all files of which the recipe reads."""
+    folder = data / "questions"
+    folder.mkdir(parents=True)
+    document = {"doc_id": "d", "title": "T", "sentences": list(TEXTS)}
+    asked = {"question": "How many layers?", "evidence_idx": [0]}
+    paper = {"evidence": [{"sentences": [text], "answer_sentence_idx": [0]} for text in TEXTS[:3]]}
+    pair = {"question": "How many layers?", "text": TEXTS[0], "label": 1}
+    files = {
+        "qasper_train": [{"question": "How many?", "paper_id": f"p{n}", **paper} for n in range(12)],
+        "clapnq": [{**asked, "title": f"c{n}", "sentences": list(TEXTS)} for n in range(12)],
+        "qed_dev": [{**asked, "title": f"e{n}", "sentences": list(TEXTS)} for n in range(12)],
+        **{f"{name}_docs": [{**document, "doc_id": f"d{n}"} for n in range(12)] for name in DOCUMENTS},
+        **{f"{name}_questions": [{**asked, "doc_id": f"d{n}"} for n in range(12)] for name in DOCUMENTS},
+        "scidqa_qa": [{"question": "Q", "text": text, "paper_id": "s"} for text in TEXTS],
+        "squad_nqg_sentence_question": [pair | {"text": text} for text in TEXTS],
+        "qnli_dev": [pair | {"text": text} for text in TEXTS],
+    }
+    for name, rows in files.items():
+        lines = "\n".join(json.dumps(row) for row in rows)
+        (folder / f"{name}.jsonl").write_text(changes.get(name, lines) + "\n", encoding="utf-8")
+    return data
+
+
+DOCUMENTS = ("covidqa_cord19", "evidence_inference")
+
+
+def run(data: Path, folder: Path) -> Any:
+    options = ["--data", str(data), "--work", str(folder / "work"), "--out", str(folder / "out")]
+    return CliRunner().invoke(app, ["relevance", *options])
+
+
+def test_the_command_writes_a_part_that_the_product_opens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from assistant.learned import open_relevance  # noqa: PLC0415
+
+    made = run(write_sets(tmp_path / "data"), tmp_path)
+    assert made.exit_code == 0, made.output
+    card = json.loads((tmp_path / "out" / "relevance.json").read_text())
+    assert set(card["scales"]) == {"all", "features"}
+    assert card["provenance"]["held_back"]["clapnq"]["ours/mrr"] > 0
+    assert "CC BY 4.0" in str(card["provenance"]["licences"])
+    monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(tmp_path / "out"))
+    assert open_relevance().name == card["name"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"clapnq": '{"question": "x"}'}, "clapnq.jsonl, line 1"),
+        ({"clapnq": "nonsense"}, "clapnq.jsonl, line 1"),
+        (
+            {"qnli_dev": '{"question": "x", "text": "y", "label": 0}'},
+            "The set qnli in .* has no text that answers",
+        ),
+    ],
+)
+def test_a_set_that_cannot_teach_is_named(tmp_path: Path, changes: dict[str, str], said: str) -> None:
+    made = run(write_sets(tmp_path / "data", **changes), tmp_path)
+    assert made.exit_code == 2
+    import re  # noqa: PLC0415
+
+    assert re.search(said, " ".join(made.output.split()))
+
+
+def test_no_paper_is_learned_from_and_measured_on(shared: Path) -> None:
+    from training.relevance.recipe import fold_of  # noqa: PLC0415
+
+    rows = question_rows(shared / "data", {"qasper-sentences": 400, "qasper-paragraphs": 400}, 13)
+    folds: dict[str, set[int]] = {}
+    for row in rows:
+        folds.setdefault(row.group, set()).add(fold_of(row))
+    assert all(len(found) == 1 for found in folds.values())
+    assert len({fold for found in folds.values() for fold in found}) == 5

@@ -1,0 +1,66 @@
+"""Writing a learned part: weights as small as they can be, and the card beside them."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from safetensors.torch import save
+
+from assistant.learned import Card
+from corpus.durable import replace_durably
+from corpus.encoders import BUNDLED_SHA256
+from training.errors import TrainingError
+
+# "trunk.base_model.model.encoder.layer.0.attention.self.query.lora_A.default.weight"
+_ADAPTER = re.compile(r"^trunk\.base_model\.model\.(?P<matrix>.+)\.lora_(?P<side>[AB])\.default\.weight$")
+_SIDES = {"A": "down", "B": "up"}
+
+
+def part_tensors(learned: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return what was learned under the product's names: two small matrices for each, and the head.
+
+    Raises TrainingError of a parameter that the product would not know.
+    """
+    found = {}
+    for name, weight in learned.items():
+        adapter = _ADAPTER.match(name)
+        if not adapter and not name.startswith("head."):
+            raise TrainingError(f"The product has no place for the parameter {name}.")
+        own = f"{adapter['matrix']}.{_SIDES[adapter['side']]}" if adapter else name
+        found[own] = weight.detach().cpu().half().contiguous()
+    return found
+
+
+def write_part(
+    folder: Path,
+    part: str,
+    learned: Mapping[str, torch.Tensor],
+    *,
+    longest: int,
+    scales: Mapping[str, Mapping[str, float]],
+    provenance: Mapping[str, object],
+) -> Card:
+    """Write weights and card of a part into a folder and return the card."""
+    held = save(part_tensors(learned))
+    digest = hashlib.sha256(held).hexdigest()
+    card = Card(
+        name=f"{part}-{digest[:8]}",
+        trunk_sha256=BUNDLED_SHA256,
+        weights_sha256=digest,
+        longest=longest,
+        scales=scales,
+        provenance=provenance,
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    _write(folder / f"{part}.safetensors", held)
+    _write(folder / f"{part}.json", (json.dumps(card.model_dump(), indent=2) + "\n").encode())
+    return card
+
+
+def _write(path: Path, held: bytes) -> None:
+    made = path.with_suffix(path.suffix + ".new")
+    made.write_bytes(held)
+    replace_durably(made, path)

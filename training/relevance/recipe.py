@@ -1,0 +1,188 @@
+"""The recipe of the relevance part: general questions first, then those about papers, then the scale."""
+
+import hashlib
+import tomllib
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import torch
+
+from assistant.learned import RELEVANCE, Card, NetworkRelevance, network_features, relevance_features, shares
+from corpus.encoders import Encoder, bundled_path
+from evaluation.answers.evidence import Figures, measure_rankers
+from evaluation.answers.evidence_rows import EvidenceRow
+from evaluation.answers.rankers import Ranker
+from training.fitting import Plan, fit
+from training.parts import write_part
+from training.relevance.task import LONGEST, Relevance, listed
+from training.scales import fitted_scale
+from training.sets import question_rows
+from training.trunk import Adapters, Reader
+
+FOLDS = 5
+# These come last: they are what the product is asked.
+LAST = frozenset({"qasper-sentences", "qasper-paragraphs", "clapnq"})
+REPLAYED = 0.1  # of the general questions are read again beside the last, so that they are not forgotten
+LICENCES = {
+    "qasper": "CC BY 4.0",
+    "covidqa": "Apache-2.0",
+    "evidence-inference": "MIT",
+    "scidqa": "ODC-By",
+    "clapnq": "Apache-2.0",
+    "qed": "CC BY-SA 3.0",
+    "squad": "CC BY-SA 4.0",
+    "qnli": "CC BY-SA 4.0",
+}
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RelevancePlan:
+    """What is learned from and how; of five parts of every set, by paper, `held` only measures."""
+
+    data: Path
+    work: Path
+    out: Path
+    seed: int = 13
+    held: int = 0
+    adapters: Adapters = field(default_factory=Adapters)
+    general: Plan = field(default_factory=lambda: Plan(epochs=1, learning_rate=1e-3, tokens=4096))
+    papers: Plan = field(default_factory=lambda: Plan(epochs=1, learning_rate=1e-3 / 3, tokens=4096))
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """A row with its features, the network's among them."""
+
+    row: EvidenceRow
+    features: Mapping[str, Sequence[float]]
+
+
+def train_relevance(plan: RelevancePlan, encoder: Encoder, say: Say) -> Card:
+    """Fit the part, its scale and the scale of what is used without it; return the card that was written.
+
+    What a killed run has done is not done again. Raises TrainingError, EvaluationError and CorpusError.
+    """
+    rows = question_rows(plan.data, question_counts(), plan.seed)
+    learned = [row for row in rows if fold_of(row) != plan.held]
+    held = [row for row in rows if fold_of(row) == plan.held]
+    general = [row for row in learned if row.set not in LAST]
+    first = _fitted(general, plan, "general", plan.general, start=None, say=say)
+    last = [row for row in learned if row.set in LAST]
+    last += [row for row in general if _chance(row) < REPLAYED]
+    reader = _fitted(last, plan, "papers", plan.papers, start=first.learned(), say=say)
+    return _write(reader, held, plan, encoder, say)
+
+
+def question_counts() -> dict[str, int]:
+    """Return how many questions of each set are learned from at most."""
+    file = Path(__file__).with_name("questions.toml")
+    return dict(tomllib.loads(file.read_text(encoding="utf-8"))["questions"])
+
+
+def fold_of(row: EvidenceRow) -> int:
+    """Return which of the five parts a row's paper or document belongs to."""
+    return hashlib.sha256(row.group.encode()).digest()[0] % FOLDS
+
+
+def _chance(row: EvidenceRow) -> float:
+    return hashlib.sha256(row.question.encode()).digest()[0] / 256
+
+
+def _fitted(
+    rows: Sequence[EvidenceRow],
+    plan: RelevancePlan,
+    name: str,
+    how: Plan,
+    *,
+    start: Mapping[str, torch.Tensor] | None,
+    say: Say,
+) -> Reader:
+    """Return a reader fitted to rows, with its checkpoint in a folder of its own."""
+    trunk = bundled_path()
+    torch.manual_seed(plan.seed)
+    reader = Reader(trunk, 1, plan.adapters).to("cuda" if torch.cuda.is_available() else "cpu")
+    if start:
+        reader.restore(start)
+    fit(
+        reader,
+        Relevance(),
+        listed(rows, trunk),
+        how,
+        plan.work / name,
+        say=lambda line: say(f"{name}: {line}"),
+    )
+    return reader
+
+
+def _write(
+    reader: Reader, held: Sequence[EvidenceRow], plan: RelevancePlan, encoder: Encoder, say: Say
+) -> Card:
+    """Write the part, once to read the held questions as the product does, then with its scales."""
+    learned = reader.learned()
+    draft = write_part(plan.work, RELEVANCE, learned, longest=LONGEST, scales={}, provenance={})
+    say(f"{draft.name}: reading {len(held)} questions that were held back")
+    network = NetworkRelevance(draft, plan.work)
+    measured = [_measured(row, network, encoder) for row in held]
+    scales = {
+        "all": _scale(measured, plan.seed, with_network=True),
+        "features": _scale(measured, plan.seed, with_network=False),
+    }
+    provenance = {
+        "recipe": f"python -m training relevance --seed {plan.seed} --held {plan.held}",
+        "trained_on": question_counts(),
+        "licences": LICENCES,
+        "fitting": {
+            "adapters": asdict(plan.adapters),
+            "general": asdict(plan.general),
+            "papers": asdict(plan.papers),
+        },
+        "held_back": _figures(measured, plan.seed),
+    }
+    return write_part(plan.out, RELEVANCE, learned, longest=LONGEST, scales=scales, provenance=provenance)
+
+
+def _measured(row: EvidenceRow, network: NetworkRelevance, encoder: Encoder) -> _Measured:
+    asked, vectors = encoder.encode_query(row.question), encoder.encode_passages(row.candidates)
+    numbers = network.numbers(row.question, row.candidates, [row.title] * len(row.candidates))
+    features = relevance_features(row.question, row.candidates, asked, vectors)
+    return _Measured(row, features | network_features(numbers))
+
+
+def _scale(measured: Sequence[_Measured], seed: int, *, with_network: bool) -> dict[str, float]:
+    """Return the regression of answers on features, with or without those of the network."""
+    features: dict[str, list[float]] = defaultdict(list)
+    answers: list[bool] = []
+    for one in measured:
+        for name, values in one.features.items():
+            if with_network or not name.startswith("network"):
+                features[name] += values
+        answers += [index in one.row.relevant for index in range(len(one.row.candidates))]
+    return fitted_scale(features, answers, seed)
+
+
+def _figures(measured: Sequence[_Measured], seed: int) -> dict[str, Figures]:
+    """Return what each ranker makes of the sets; of each half of the papers by the other half's scale."""
+    features = {one.row: one.features for one in measured}
+    halves = {half: [one for one in measured if _half(one.row) == half] for half in (0, 1)}
+    with_network = {half: _scale(other, seed, with_network=True) for half, other in _others(halves)}
+    without = {half: _scale(other, seed, with_network=False) for half, other in _others(halves)}
+    rankers: dict[str, Ranker] = {
+        "bm25": lambda row: features[row]["bm25"],
+        "cosine": lambda row: features[row]["cosine"],
+        "features": lambda row: shares(features[row], without[_half(row)]),
+        "head": lambda row: features[row]["network"],
+        "ours": lambda row: shares(features[row], with_network[_half(row)]),
+    }
+    return dict(measure_rankers([one.row for one in measured], rankers).sets)
+
+
+def _half(row: EvidenceRow) -> int:
+    return hashlib.sha256(row.group.encode()).digest()[1] % 2
+
+
+def _others(halves: Mapping[int, Sequence[_Measured]]) -> Iterator[tuple[int, Sequence[_Measured]]]:
+    yield from ((half, halves[1 - half]) for half in halves)
