@@ -109,9 +109,9 @@ class Reader(torch.nn.Module):
 
 def _open_network(trunk: Path) -> BertModel:
     """Return the trunk without its pooling layer, whose weights are then told to be missing: in silence."""
-    transformers_logging.disable_progress_bar()
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     before = transformers_logging.get_verbosity()
-    transformers_logging.set_verbosity_error()
+    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     try:
         return BertModel.from_pretrained(trunk, add_pooling_layer=False, dtype=torch.float32)
     finally:
