@@ -25,7 +25,7 @@ import pytest
 from assistant.comparing.extractive import cues, finding
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("corpus", "indexer", "assistant", "explorer", "evaluation")
+PACKAGES = ("corpus", "indexer", "assistant", "explorer", "evaluation", "training")
 # Close together where an exponential pattern begins to show: it doubles with every character.
 LENGTHS = (16, 18, 20, 24, 32, 64, 128, 256, 512, 1024)
 # How much more than the plain pattern, and than half the length; four times as much is quadratic.
@@ -312,13 +312,21 @@ def test_a_pattern_that_would_freeze_the_server_is_noticed(pattern: str) -> None
 
 def test_no_pattern_freezes_the_server() -> None:
     limit = DEARER * _plain_cost()
-    slow = {found: _slowest(found, limit) for found in all_patterns() if found.place not in BOUNDED}
+    slow = {found: _surely_slow(found, limit) for found in all_patterns() if found.place not in BOUNDED}
     told = [
         f"{found.place}: {one.growth:.1f} times as long for twice {one.text!r}: {found.pattern.pattern!r}"
         for found, one in slow.items()
         if one
     ]
     assert not told, "\n".join(map(str, told))
+
+
+def _surely_slow(found: Found, limit: float) -> Slow | None:
+    """Return how slow a pattern is, None where that was seen only once: the machine had other work then."""
+    slow = _slowest(found, limit)
+    for _ in range(2):
+        slow = _slowest(found, DEARER * _plain_cost()) if slow else None
+    return slow
 
 
 def _plain_cost() -> float:
