@@ -14,6 +14,8 @@ def run(*arguments):
     return CliRunner().invoke(app, ["bench-app", *map(str, arguments)])
 
 
+# On a busy machine the browser may not show in time what it was to show; the summary says if it did not.
+@pytest.mark.flaky(reruns=1)
 def test_pages_are_measured_beside_stock_settings_and_clicks_in_a_browser(demo_home):
     quick = ("--page", "ask", "--sessions", 2, "--seconds", 0.3, "--think", 0.1, "--clicks", 1)
     done = run("--home", demo_home, *quick)
