@@ -24,7 +24,7 @@ SPREAD = 0.1  # lengths are jittered by so much, so that not the same examples a
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a part is fitted; `tokens` is what one step reads, padding included."""
+    """How a part is fitted; `tokens` is what one step reads, without padding."""
 
     epochs: int = 3
     learning_rate: float = 5e-4
