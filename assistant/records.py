@@ -281,7 +281,10 @@ class TableVersion:
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where an answer came from: product, generator, encoder, support scorer and the tables' versions."""
+    """Where an answer came from: product, generator, encoder, support scorer and the tables' versions.
+
+    `learned` names the parts that were learned from labelled data, besides the scorer's.
+    """
 
     product: str
     generator: str
@@ -290,6 +293,7 @@ class Provenance:
     corpus: tuple[TableVersion, ...]
     encoder_runtime: str = ""
     scorer: str = ""
+    learned: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

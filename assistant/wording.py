@@ -141,6 +141,8 @@ def made_with(made: Provenance) -> Iterator[str]:
     yield f"encoder {' in '.join(filter(None, (made.encoder, made.encoder_runtime)))}"
     if made.scorer:
         yield f"support scored by {made.scorer}"
+    if made.learned:
+        yield f"learned parts: {', '.join(made.learned)}"
     yield "corpus versions " + ", ".join(f"{entry.table} {entry.version}" for entry in made.corpus)
     yield made.product
 

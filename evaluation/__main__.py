@@ -20,7 +20,7 @@ from corpus.settings import read_settings
 from corpus.wording import counted
 from evaluation.answers.pairs import Selection
 from evaluation.answers.refusal import measure_refusal, refusal_table
-from evaluation.answers.rewriting import measure_rewriting, rewriting_table
+from evaluation.answers.rewriting import measure_rewriting, read_turns, rewriting_table
 from evaluation.aspects import ASPECTS, LLAMA, METRICS, AspectFigures, measure_aspects
 from evaluation.bench.build import measure
 from evaluation.bench.latency import measure_latency
@@ -183,7 +183,7 @@ def rewriting(
 ) -> None:
     """Measure rewriting without a model against questions that people rewrote."""
     with _failures_told():
-        figures = measure_rewriting(turns)
+        figures = measure_rewriting(read_turns(turns))
     out.print(rewriting_table(figures))
     sources = {name: part for name, part in figures.items() if name != "all"}
     typer.echo(json.dumps({**figures["all"], "sources": sources}))

@@ -42,7 +42,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("build", "maintenance", "uploads", "commands", "__main__"),
     ),
     "assistant": (
-        *("verdicts", "records", "file_format", "provenance", "prompts", "models", "retrieve", "learned"),
+        *("verdicts", "records", "file_format", "prompts", "models", "retrieve", "learned", "provenance"),
         *(
             "questions",
             "checking",
@@ -61,7 +61,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("compare", "pages", "warm_up"),
     ),
     "training": (
-        *("errors", "sets", "trunk", "fitting", "parts", "scales", "relevance", "truthreader", "generator"),
+        *("errors", "sets", "trunk", "fitting", "parts", "scales", "relevance", "followups"),
+        *("truthreader", "generator"),
         *("commands", "__main__"),
     ),
 }

@@ -2,7 +2,7 @@
 
 import typer
 
-from training.commands import data, generator, relevance
+from training.commands import data, follow_ups, generator, relevance
 
 app = typer.Typer(
     help="Train what Paper Trail learns.",
@@ -11,6 +11,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(data)
+app.command()(follow_ups)
 app.command()(generator)
 app.command()(relevance)
 

@@ -131,11 +131,30 @@ def relevance(
     held: Annotated[
         int, typer.Option(help="Which of five parts of the papers only measures.", min=0, max=4)
     ] = 0,
+    begun: Annotated[
+        Path | None, typer.Option(help="Go on from the part in this folder, with questions drawn anew.")
+    ] = None,
 ) -> None:
     """Learn which texts answer a question, from questions of which people marked what answers them."""
     from training.relevance import RelevancePlan, train_relevance  # noqa: PLC0415 - torch takes seconds
 
     with _failures_told():
-        plan = RelevancePlan(data, work, out or SHIPPED, seed, held)
+        plan = RelevancePlan(data, work, out or SHIPPED, seed, held, begun=begun)
         card = train_relevance(plan, open_encoder(read_settings()), _say)
     typer.echo(json.dumps(card.provenance["held_back"]))
+
+
+def follow_ups(
+    data: Annotated[Path, typer.Option(help="The folder that holds `rewriting/` and `questions/`.")],
+    work: Annotated[Path, typer.Option(help="Where checkpoints are kept: a killed run goes on from them.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Where weights and card go; by default where the product has its own.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="What everything that is drawn depends on.")] = 13,
+) -> None:
+    """Learn what follow-ups mean, from conversations whose questions people made self-contained."""
+    from training.followups import FollowUpsPlan, train_follow_ups  # noqa: PLC0415 - torch takes seconds
+
+    with _failures_told():
+        card = train_follow_ups(FollowUpsPlan(data, work, out or SHIPPED, seed), _say)
+    typer.echo(json.dumps(card.provenance["trained_on"]))

@@ -1,7 +1,38 @@
 """What was learned from labelled data: small weights over the bundled encoder, each with a card."""
 
 from assistant.learned.features import relevance_features
-from assistant.learned.parts import SHIPPED, Card, LearnedError, folder, read_card
+from assistant.learned.followups import (
+    BEHIND,
+    CONNECTORS,
+    FOLLOW_UPS,
+    FROM_BEGIN,
+    FROM_END,
+    JOINED,
+    OUTPUTS,
+    POINTING,
+    REPLACED,
+    TO_BEGIN,
+    TO_END,
+    Exchange,
+    Filling,
+    FollowUps,
+    Said,
+    Surety,
+    Word,
+    open_follow_ups,
+    said_before,
+    words_of,
+)
+from assistant.learned.parts import (
+    HEAD,
+    SHIPPED,
+    Card,
+    LearnedError,
+    PartInUse,
+    folder,
+    part_in_use,
+    read_card,
+)
 from assistant.learned.relevance import (
     LONGEST_QUESTION,
     RELEVANCE,
@@ -15,7 +46,10 @@ from assistant.learned.relevance import (
 )
 
 __all__ = [
-    "LONGEST_QUESTION", "RELEVANCE", "SHIPPED", "Card", "FeatureRelevance", "LearnedError",
-    "NetworkRelevance", "RelevanceScorer", "folder", "network_features", "open_relevance", "read_card",
-    "relevance_features", "shares", "with_title"
+    "BEHIND", "CONNECTORS", "FOLLOW_UPS", "FROM_BEGIN", "FROM_END", "HEAD", "JOINED",
+    "LONGEST_QUESTION", "OUTPUTS", "POINTING", "RELEVANCE", "REPLACED", "SHIPPED", "TO_BEGIN", "TO_END",
+    "Card", "Exchange", "FeatureRelevance", "Filling", "FollowUps", "LearnedError", "NetworkRelevance",
+    "PartInUse", "RelevanceScorer", "Said", "Surety", "Word", "folder", "network_features",
+    "open_follow_ups", "open_relevance", "part_in_use", "read_card", "relevance_features",
+    "said_before", "shares", "with_title", "words_of"
 ]  # fmt: skip

@@ -6,6 +6,8 @@ al. 2021, equation 3), to which they are added when a part is first used.
 
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -52,24 +54,58 @@ def read_card(part: str, weights: Path) -> Card:
         raise LearnedError(f"{path} is not the card of a learned part.") from error
 
 
-def folder() -> Path:
-    """Return where the learned parts are: with the product, or where the setting says."""
-    return read_settings().learned or SHIPPED
+def folder(part: str) -> Path:
+    """Return where a learned part is: where the setting says if it is there, else with the product."""
+    own = read_settings().learned
+    return own if own and (own / f"{part}.json").exists() else SHIPPED
 
 
-def open_part(part: str, card: Card, weights: Path) -> PairNetwork:
+@dataclass(frozen=True, slots=True)
+class PartInUse:
+    """A learned part as it is used: its name, and why it is not where it does not fit."""
+
+    name: str
+    problem: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}, not used" if self.problem else self.name
+
+
+def part_in_use(part: str) -> PartInUse:
+    """Return what is used as a part, whether or not it has been opened."""
+    return _in_use(part, folder(part))
+
+
+@cache
+def _in_use(part: str, weights: Path) -> PartInUse:
+    try:
+        card = read_card(part, weights)
+    except LearnedError as error:
+        return PartInUse(part, str(error))
+    try:
+        _fitting(part, card, weights)
+    except LearnedError as error:
+        return PartInUse(card.name, str(error))
+    return PartInUse(card.name)
+
+
+def open_part(part: str, card: Card, weights: Path, *, per_token: bool = False) -> PairNetwork:
     """Return the network of a part, put together from its weights and the bundled encoder's.
 
     Raises LearnedError where the weights are not those of the card or are for another encoder.
     """
-    if card.trunk_sha256 != BUNDLED_SHA256:
-        raise LearnedError(f"The learned part {card.name} was made for another encoder than the bundled one.")
-    learned = _learned(weights / f"{part}.safetensors", card)
+    learned = _fitting(part, card, weights)
     merged = bundled_weights()
     for name in sorted({name.removesuffix(UP) for name in learned if name.endswith(UP)}):
         merged[f"{name}.weight"] = merged[f"{name}.weight"] + learned[name + UP] @ learned[name + DOWN]
     merged |= {name: learned[name] for name in HEAD}
-    return PairNetwork(merged, card.longest)
+    return PairNetwork(merged, card.longest, per_token=per_token)
+
+
+def _fitting(part: str, card: Card, weights: Path) -> dict[str, NDArray[np.float32]]:
+    if card.trunk_sha256 != BUNDLED_SHA256:
+        raise LearnedError(f"The learned part {card.name} was made for another encoder than the bundled one.")
+    return _learned(weights / f"{part}.safetensors", card)
 
 
 def _learned(path: Path, card: Card) -> dict[str, NDArray[np.float32]]:

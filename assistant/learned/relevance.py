@@ -61,7 +61,7 @@ class NetworkRelevance:
     """Relevance by a network that reads each text beside the question, and by words and cosines."""
 
     def __init__(self, card: Card, weights: Path | None = None) -> None:
-        self._card, self._weights, self.name = card, weights or folder(), card.name
+        self._card, self._weights, self.name = card, weights or folder(RELEVANCE), card.name
         self._lock = threading.Lock()
         self._network: PairNetwork | None = None
 
@@ -116,7 +116,7 @@ def open_relevance() -> RelevanceScorer:
 
     Raises LearnedError where there is no card.
     """
-    return _opened(folder())
+    return _opened(folder(RELEVANCE))
 
 
 @cache

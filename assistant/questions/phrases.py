@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from assistant.questions.vocabulary import vocabulary
-from corpus.language import stem
 
 _TOKEN = re.compile(r"[^\s,;:?!()\"“”„«»\[\]]+")
 _EDGE = re.compile(r"^\W+|(?<![.…'’‘*_])[.…'’‘*_]++$")
@@ -33,26 +32,26 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A phrase as it stands in a text; `before` is the small word ahead of it and of its `article`."""
+    """A phrase as it stands in a text."""
 
     text: str
     start: int
     end: int
-    before: str
-    article: str
-    stems: frozenset[str]
     is_name: bool
-    judged: bool = False
-    is_pair: bool = False
 
-    @property
-    def is_plural(self) -> bool:
-        last = self.text.split()[-1].lower()
-        return self.is_pair or (last.endswith("s") and not last.endswith(("ss", "us", "is", "as", "'s")))
 
-    @property
-    def in_full(self) -> str:
-        return f"{self.article} {self.text}".strip()
+def is_subject(phrase: Phrase) -> bool:
+    """Return True if a phrase names something: not only what is asked of it ("main types"), nor a label."""
+    known = vocabulary()
+    asked = known.aspects | known.generic | known.judging
+    return any(word not in asked and not word.isdecimal() for word in phrase.text.lower().split())
+
+
+def is_complete(phrase: Phrase) -> bool:
+    """Return True if a phrase names a subject and not one of its parts ("training cost")."""
+    known = vocabulary()
+    head = phrase.text.lower().split()[-1]
+    return is_subject(phrase) and (phrase.is_name or head not in known.aspects | known.generic)
 
 
 def tokens(text: str) -> list[Token]:
@@ -147,22 +146,8 @@ def _joins_name(words: list[Token], at: int, first: int | None) -> bool:
 
 def _phrase(text: str, words: list[Token], first: int, last: int) -> Phrase:
     start, end = words[first].start, words[last].end
-    before = first - 1
-    while before >= 0 and words[before].word in vocabulary().judging:
-        before -= 1
-    article = words[before].word if before >= 0 and words[before].word in _ARTICLES else ""
-    judged = before - bool(article) < first - 1 - bool(article)
-    before -= bool(article)
-    return Phrase(
-        text=_POSSESSIVE.sub("", text[start:end]),
-        start=start,
-        end=end,
-        before=words[before].word if before >= 0 else "",
-        article=article,
-        stems=frozenset(stem(token.word) for token in words[first : last + 1]),
-        is_name=any(_is_name(words, at) for at in range(first, last + 1)),
-        judged=judged,
-    )
+    is_name = any(_is_name(words, at) for at in range(first, last + 1))
+    return Phrase(_POSSESSIVE.sub("", text[start:end]), start, end, is_name)
 
 
 def _is_name(words: list[Token], at: int) -> bool:

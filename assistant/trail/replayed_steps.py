@@ -75,6 +75,9 @@ def provenance_notes(before: Provenance, now: Provenance) -> Iterator[str]:
     if before.scorer != now.scorer:
         was, now_is = before.scorer or "nothing", now.scorer or "nothing"
         yield f"support was scored by {was}, now by {now_is}: these scores are not compared"
+    if before.learned != now.learned:
+        was, now_is = ", ".join(before.learned) or "none", ", ".join(now.learned) or "none"
+        yield f"learned parts were {was}, now {now_is}"
 
 
 def differences(

@@ -11,11 +11,11 @@ from corpus.encoders.base import (
 )
 from corpus.encoders.batching import cores, token_batches
 from corpus.encoders.onnx import OnnxEncoder
-from corpus.encoders.pairs import PairNetwork, bundled_weights
+from corpus.encoders.pairs import PairNetwork, TokenNumbers, bundled_weights, token_starts
 from corpus.encoders.scale import Scale, cosine_scales
 
 __all__ = [
     "BUNDLED_SHA256", "Encoder", "OnnxEncoder", "PairNetwork", "Runtime", "Scale", "SentenceEncoder",
-    "Vectors", "bundled_path", "bundled_weights", "cores", "cosine_scales", "is_here_or_nowhere",
-    "token_batches"
+    "TokenNumbers", "Vectors", "bundled_path", "bundled_weights", "cores", "cosine_scales",
+    "is_here_or_nowhere", "token_batches", "token_starts"
 ]  # fmt: skip

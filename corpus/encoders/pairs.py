@@ -2,7 +2,8 @@
 
 from collections import deque
 from collections.abc import Sequence
-from typing import cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from corpus.encoders.batching import core_threads, token_batches
 from corpus.encoders.bert import INPUTS, Shape, Weights, bert_network
 from corpus.encoders.onnx import open_session
 from corpus.errors import CorpusError
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
 
 TOKENS_AT_ONCE = 512
 # The bundled encoder's, as its configuration has them.
@@ -27,17 +31,32 @@ def bundled_weights() -> dict[str, NDArray[np.float32]]:
     return dict(load_file(bundled_path() / "model.safetensors"))
 
 
+@dataclass(frozen=True, slots=True)
+class TokenNumbers:
+    """The numbers of each token of a pair, (tokens, outputs), and where in the texts the tokens begin."""
+
+    numbers: Numbers
+    starts: tuple[dict[int, int], dict[int, int]]
+
+    def token_at(self, side: int, place: int) -> int | None:
+        """Return the token that begins at a place of the first text (0) or the second (1), None of none."""
+        return self.starts[side].get(place)
+
+
 class PairNetwork:
     """The bundled encoder's network with other weights and a head; safe to share between threads.
 
-    Of a pair that is longer than `longest` tokens the longer text is cut.
+    Of a pair that is longer than `longest` tokens the longer text is cut. It has numbers for each pair, or
+    where it is `per_token` for each of its tokens.
     """
 
-    def __init__(self, weights: Weights, longest: int) -> None:
+    def __init__(self, weights: Weights, longest: int, *, per_token: bool = False) -> None:
         from tokenizers import Tokenizer  # noqa: PLC0415 - only where text is read
 
         unusable = CorpusError("The learned network cannot be run by the installed onnxruntime.")
-        self._session = open_session(bert_network(weights, Shape(LAYERS, HEADS, EPSILON)), unusable)
+        self._session = open_session(
+            bert_network(weights, Shape(LAYERS, HEADS, EPSILON, per_token)), unusable
+        )
         self._tokenizer = Tokenizer.from_file(str(bundled_path() / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(longest, strategy="longest_first")
@@ -56,9 +75,26 @@ class PairNetwork:
         deque(core_threads().map(read_batch, batches), maxlen=0)
         return read
 
+    def read_tokens(self, pairs: Sequence[tuple[str, str]]) -> list[TokenNumbers]:
+        """Return the numbers of each pair's tokens."""
+
+        def read_one(found: "Encoding") -> TokenNumbers:
+            return TokenNumbers(self._run([found.ids], [found.type_ids])[0], token_starts(found))
+
+        return list(core_threads().map(read_one, self._tokenizer.encode_batch(list(pairs))))
+
     def _run(self, ids: Sequence[Sequence[int]], sides: Sequence[Sequence[int]]) -> Numbers:
         shape = (len(ids), max(map(len, ids)))
         padded, mask, side = (np.zeros(shape, np.int64) for _ in INPUTS)
         for row, (own, its_sides) in enumerate(zip(ids, sides, strict=True)):
             padded[row, : len(own)], mask[row, : len(own)], side[row, : len(own)] = own, 1, its_sides
         return cast(Numbers, self._session.run(None, dict(zip(INPUTS, (padded, mask, side), strict=True)))[0])
+
+
+def token_starts(found: "Encoding") -> tuple[dict[int, int], dict[int, int]]:
+    """Return which token begins at which place of the first text, and of the second."""
+    starts: tuple[dict[int, int], dict[int, int]] = ({}, {})
+    for at, (side, (start, end)) in enumerate(zip(found.sequence_ids, found.offsets, strict=True)):
+        if side is not None and end > start:
+            starts[side][start] = at
+    return starts

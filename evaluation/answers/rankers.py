@@ -38,7 +38,7 @@ def open_rankers(encoder: Encoder) -> dict[str, Ranker]:
         "bm25": bm25,
         "cosine": cosine,
         "both": mean_of(bm25, cosine),
-        **learned_rankers(read_card(RELEVANCE, folder()), folder(), vectors),
+        **learned_rankers(read_card(RELEVANCE, folder(RELEVANCE)), folder(RELEVANCE), vectors),
     }
 
 

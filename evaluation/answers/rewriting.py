@@ -4,7 +4,7 @@ Each question is rewritten in the light of the raw questions before it, which we
 CAsT has no answers, so that nothing but the questions can help; CANARD has one to every question before.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,9 +24,9 @@ from evaluation.input_files import read_json_lines
 WORDS_PER_UTTERANCE, WORDS_IN_ALL = 128, 500
 _TIE = 1e-9
 
-
 # A question and its answer, "" where there is none.
 Exchange = tuple[str, str]
+Rewriting = Callable[[str, tuple[Turn, ...]], Rewrite]
 
 
 class AskedTurn(BaseModel):
@@ -81,15 +81,18 @@ class _Scored:
     recall: float
 
 
-def measure_rewriting(file: Path) -> dict[str, RewritingFigures]:
-    """Return the figures of all turns of a file under "all", and of each of its sources where it names some.
-
-    Raises EvaluationError.
-    """
-    turns = read_json_lines(
+def read_turns(file: Path) -> Sequence[AskedTurn]:
+    """Return the turns of a file; raises EvaluationError."""
+    return read_json_lines(
         file, AskedTurn, "Each line has history, raw and manual, or history, question and rewrite (CANARD)."
     )
-    rewritten = _rewritten(turns)
+
+
+def measure_rewriting(
+    turns: Sequence[AskedTurn], rewrite: Rewriting = rewrite_from_words
+) -> dict[str, RewritingFigures]:
+    """Return the figures of all turns under "all", and of each of their sources where they name some."""
+    rewritten = _rewritten(turns, rewrite)
     sources = sorted({turn.src for turn in turns if turn.src})
     found = {"all": _figures(turns, rewritten)}
     for source in sources if len(sources) > 1 else []:
@@ -123,12 +126,12 @@ def concatenated(question: str, history: Sequence[str]) -> str:
     return " ".join(kept)
 
 
-def _rewritten(turns: Iterable[AskedTurn]) -> list[str]:
+def _rewritten(turns: Iterable[AskedTurn], rewrite: Rewriting) -> list[str]:
     @cache
     def asked(exchange: Exchange, before: tuple[Exchange, ...]) -> Turn:
         history = tuple(asked(earlier, before[:number]) for number, earlier in enumerate(before))
         question, answer = exchange
-        return _turn(rewrite_from_words(question, history), answer)
+        return _turn(rewrite(question, history), answer)
 
     return [asked((turn.raw, ""), turn.exchanges).rewrite.search_query for turn in turns]
 

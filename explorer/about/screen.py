@@ -9,6 +9,7 @@ from assistant.comparing import FEWEST_PAPERS, LONGEST_DESCRIPTION, MOST_PAPERS
 from corpus.search import MAX_PAPERS, MIN_PAPERS
 from corpus.version import VERSION
 from explorer.about.corpus import draw_building, draw_holdings
+from explorer.about.learned import draw_learned
 from explorer.about.models import draw_writers
 from explorer.about.scores import draw_scores
 from explorer.app import Library, Visitor, draw_signed_in
@@ -109,6 +110,7 @@ PARTS: dict[str, Callable[[Library], None]] = {
     "What is found in papers": _draw_findings,
     "Who writes": draw_writers,
     "What the scores mean": lambda _library: draw_scores(),
+    "What was learned": lambda _library: draw_learned(),
     "What is kept": _draw_keeping,
     "Limits": _draw_limits,
     "Add a collection": _draw_adding,

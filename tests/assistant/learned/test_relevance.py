@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from assistant.learned import RELEVANCE, LearnedError, open_relevance, read_card
+from assistant.learned import RELEVANCE, SHIPPED, LearnedError, open_relevance, read_card
 from corpus.encoders import BUNDLED_SHA256
 from corpus.encoders.base import SentenceEncoder
 
@@ -94,10 +94,13 @@ def test_a_part_for_another_encoder_is_told_by_its_features(
     assert "another encoder" in caplog.text
 
 
-def test_a_folder_without_a_part_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_a_part_leaves_the_products_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(tmp_path))
+    assert open_relevance().name == read_card(RELEVANCE, SHIPPED).name
     with pytest.raises(LearnedError, match="cannot be read"):
-        open_relevance()
+        read_card(RELEVANCE, tmp_path)
     (tmp_path / f"{RELEVANCE}.json").write_text("{}", encoding="utf-8")
     with pytest.raises(LearnedError, match="not the card"):
         read_card(RELEVANCE, tmp_path)

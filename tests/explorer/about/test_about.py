@@ -45,6 +45,17 @@ def test_about_says_what_is_here(screen: Screen) -> None:
     assert "all\\-MiniLM" in texts(test) and "MiB of memory" in texts(test)
     test.pills(key="part").set_value("Who writes").run()
     assert "Extractive" in texts(test) and "TOGETHER_API_KEY" in texts(test)
+    test.pills(key="part").set_value("What was learned").run()
+    assert "canard (CC BY\\-SA 4.0)" in texts(test)
+
+
+def test_a_learned_part_that_does_not_fit_is_said_to_be_out_of_use(
+    screen: Screen, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "followups.json").write_text("{}")
+    monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(tmp_path))
+    said = texts(screen("about", part="What was learned"))
+    assert "Plain rules stand in for it" in said and str(tmp_path) not in said
 
 
 def test_a_corpus_without_a_record_of_its_builds_says_how_to_have_one(

@@ -1,0 +1,36 @@
+"""What was learned from labelled data: which parts there are, what each tells, and whether it is in use."""
+
+import streamlit as st
+
+from assistant.learned import FOLLOW_UPS, folder, part_in_use, read_card
+from explorer.presenters import escaped
+
+TOLD = {
+    FOLLOW_UPS: "What a follow-up means: which words of the conversation belong to it, and where they go."
+}
+
+
+def draw_learned() -> None:
+    """Draw every part: what it tells, from what it was learned, and what is done where it does not fit."""
+    st.markdown(
+        "Small networks over the bundled encoder, trained on questions, conversations and claims that people "
+        "have labelled. They run on this server."
+    )
+    for part, told in TOLD.items():
+        used = part_in_use(part)
+        with st.container(key=f"learned_{part}", gap="xxsmall"):
+            st.markdown(f"**{escaped(used.name)}**")
+            st.markdown(told)
+            if used.problem:
+                # Why is in the server's log: it names files.
+                st.markdown("Not in use: it does not fit this server. Plain rules stand in for it.")
+            else:
+                st.markdown(escaped(f"Learned from {_sources(part)}."))
+
+
+def _sources(part: str) -> str:
+    licences = read_card(part, folder(part)).provenance.get("licences")
+    named = licences if isinstance(licences, dict) else {}
+    return (
+        ", ".join(f"{name} ({licence})" for name, licence in named.items()) or "data its card does not name"
+    )
