@@ -62,7 +62,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "training": (
         *("errors", "sets", "trunk", "fitting", "parts", "scales", "relevance", "truthreader", "generator"),
-        *("commands", "__main__"),
+        *("retriever", "commands", "__main__"),
     ),
 }
 # Rooms whose files are entered one by one: each is loaded alone by a command line, a page or a program.
