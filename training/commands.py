@@ -168,6 +168,7 @@ def retriever(
     measured: Annotated[
         int, typer.Option(help="Queries of each set that are held back and measure.", min=1)
     ] = 100,
+    checkpoint_seconds: Annotated[float, typer.Option(help="Seconds between checkpoints.", min=0)] = 60.0,
     seed: Annotated[int, typer.Option(help="What everything that is drawn depends on.")] = 13,
 ) -> None:
     """Fine-tune the bundled sentence encoder to find passages (TruthReader, section 3.2).
@@ -193,5 +194,6 @@ def retriever(
             tokens_per_step,
             seed,
             Adapters(rank),
+            checkpoint_seconds,
         )
         typer.echo(json.dumps(room.train_retriever(plan, _say)["held_back"]))

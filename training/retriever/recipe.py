@@ -57,15 +57,23 @@ class RetrieverPlan:
     tokens: int = 8192
     seed: int = 13
     adapters: Adapters = field(default_factory=lambda: Adapters(rank=16))
+    checkpoint_seconds: float = 60.0
 
     @property
     def numbers(self) -> dict[str, object]:
         """What the weights depend on, beside the data."""
-        return {name: value for name, value in asdict(self).items() if name not in ("data", "work", "out")}
+        left_out = ("data", "work", "out", "checkpoint_seconds")
+        return {name: value for name, value in asdict(self).items() if name not in left_out}
 
     @property
     def fitting(self) -> Plan:
-        return Plan(epochs=1, learning_rate=self.learning_rate, tokens=self.tokens, seed=self.seed)
+        return Plan(
+            epochs=1,
+            learning_rate=self.learning_rate,
+            tokens=self.tokens,
+            seed=self.seed,
+            checkpoint_seconds=self.checkpoint_seconds,
+        )
 
 
 def train_retriever(plan: RetrieverPlan, say: Say) -> dict[str, Any]:
