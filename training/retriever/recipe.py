@@ -4,6 +4,7 @@ import hashlib
 import json
 import random
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -179,6 +180,9 @@ def _card(
 
 def _curve(work: Path) -> list[dict[str, float]]:
     """Return the losses by step; what a run that was killed had noted is noted anew when it goes on."""
-    lines = (work / CURVE).read_text(encoding="utf-8").splitlines()
-    points = {point["step"]: point for point in map(json.loads, lines)}
+    points: dict[int, dict[str, float]] = {}
+    for line in (work / CURVE).read_text(encoding="utf-8").splitlines():
+        with suppress(ValueError, LookupError):  # a line may have been cut by a full disk
+            point = json.loads(line)
+            points[point["step"]] = point
     return [points[step] for step in sorted(points)]
