@@ -126,6 +126,10 @@ def _measured_papers(folder: Path) -> frozenset[str]:
 class _Paragraph(_Record):
     sentences: tuple[str, ...]
 
+    @property
+    def text(self) -> str:
+        return " ".join(self.sentences).strip()
+
 
 class _PaperQuestion(_Record):
     """A question about a paper, as QASPER has them."""
@@ -148,7 +152,7 @@ def _qasper(data: Path) -> Iterator[SoughtTexts]:
         papers.setdefault(asked.paper_id, []).append(asked)
     for paper, questions in papers.items():
         for number, asked in enumerate(questions):
-            texts = tuple(dict.fromkeys(" ".join(part.sentences) for part in asked.evidence))
+            texts = tuple(dict.fromkeys(part.text for part in asked.evidence if part.text))
             history = tuple(one.exchange for one in questions[max(0, number - MOST_EXCHANGES) : number])
             yield SoughtTexts("qasper", paper, asked.question, texts, history, asked.question)
 
