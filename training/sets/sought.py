@@ -117,6 +117,8 @@ def _titles(data: Path) -> Iterator[SoughtTexts]:
             paper = source.paper
             if paper.abstract and paper.title and paper.id not in measured:
                 yield SoughtTexts("titles", paper.id, paper.title, (paper.abstract,))
+    if volumes.problems:
+        raise TrainingError(volumes.problems[0])
 
 
 def _measured_papers(folder: Path) -> frozenset[str]:

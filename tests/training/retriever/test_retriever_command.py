@@ -294,6 +294,8 @@ def test_a_checkpoint_that_cannot_be_read_is_said(tmp_path: Path, data: Path) ->
             '{"question": "a", "paper_id": "b", "evidence": []}',
             "The set qasper in",
         ),
+        ("acl_anthology/xml/2020.a.xml", "<collection id='2020.a'>", "2020.a.xml cannot be read"),
+        ("acl_anthology/xml/2020.a.xml", "<collection id='2020.a'/>", "The set titles in"),
         ("rewriting/canard_train.jsonl", '{"id": "a", "turns": [{"q": "b"}]}', "canard_train.jsonl, line 1"),
     ],
 )
@@ -321,7 +323,7 @@ def test_only_free_years_and_what_does_not_measure_are_learned(tmp_path: Path) -
         tmp_path,
         **{
             f"acl_anthology/xml/{name}": text
-            for name, text in anthology({"2020.a": 2020, "P09": 2009}).items()
+            for name, text in anthology({"2020.a": 2020, "2009.b": 2009}).items()
         },
         **{
             "citations/citeacl/queries.jsonl": '{"_id": "q", "text": "x"}',
