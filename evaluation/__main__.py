@@ -13,6 +13,7 @@ from rich.table import Column, Table
 
 from assistant.checking import WEIGHTS_FILE
 from assistant.records import AssistantError
+from corpus.encoder_choice import open_encoder
 from corpus.encoders import Runtime
 from corpus.errors import CorpusError
 from corpus.search import SearchMode
@@ -25,6 +26,7 @@ from evaluation.aspects import ASPECTS, LLAMA, METRICS, AspectFigures, measure_a
 from evaluation.bench.build import measure
 from evaluation.bench.latency import measure_latency
 from evaluation.bench.search import SearchSpeed, measure_search
+from evaluation.histories import histories_table, measure_histories
 from evaluation.input_files import EvaluationError
 from evaluation.retrieval import HowSearched, RetrievalFigures, Split, evaluate, evaluate_corpus
 from evaluation.summaries.corwa import TAG_WEIGHTS
@@ -136,6 +138,24 @@ def retrieval(
         figures = evaluate_corpus(corpus, data, how, split) if corpus else evaluate(data, how, split)
     _say_missing(figures)
     _print_figures(figures, decimals=4)
+
+
+@app.command()
+def histories(
+    turns: Annotated[
+        Path, typer.Option(help="JSON lines: history, question, contexts, answerability, collection (MTRAG).")
+    ],
+    encoder: Annotated[
+        str | None, typer.Option(help="The encoder to measure instead of the setting's.")
+    ] = None,
+    runtime: Annotated[Runtime | None, typer.Option(help="What runs the encoder.")] = None,
+) -> None:
+    """Measure what an encoder finds in conversations, with four kinds of history (TruthReader's Table 4)."""
+    with _failures_told():
+        settings = HowSearched(encoder=encoder).settings(read_settings())
+        figures = measure_histories(turns, open_encoder(settings, runtime))
+    out.print(histories_table(figures))
+    typer.echo(json.dumps(figures))
 
 
 def _say_missing(figures: RetrievalFigures) -> None:

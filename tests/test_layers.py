@@ -62,7 +62,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "training": (
         *("errors", "sets", "trunk", "fitting", "parts", "scales", "relevance", "followups"),
-        *("truthreader", "generator"),
+        *("truthreader", "generator", "retriever"),
         *("commands", "__main__"),
     ),
 }

@@ -2,7 +2,7 @@
 
 import typer
 
-from training.commands import data, follow_ups, generator, relevance
+from training.commands import data, follow_ups, generator, relevance, retriever
 
 app = typer.Typer(
     help="Train what Paper Trail learns.",
@@ -14,6 +14,7 @@ app.command()(data)
 app.command()(follow_ups)
 app.command()(generator)
 app.command()(relevance)
+app.command()(retriever)
 
 
 @app.callback()

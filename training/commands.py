@@ -15,6 +15,7 @@ from assistant.records import AssistantError
 from corpus.encoder_choice import open_encoder
 from corpus.errors import CorpusError
 from corpus.settings import Settings, read_settings
+from evaluation.answers.query_contexts import QueryContext
 from evaluation.input_files import EvaluationError
 from training.errors import TrainingError
 
@@ -158,3 +159,60 @@ def follow_ups(
     with _failures_told():
         card = train_follow_ups(FollowUpsPlan(data, work, out or SHIPPED, seed), _say)
     typer.echo(json.dumps(card.provenance["trained_on"]))
+
+
+def retriever(
+    data: Annotated[
+        Path,
+        typer.Option(help="The folder of `citations/`, `acl_anthology/`, `questions/` and `rewriting/`."),
+    ],
+    work: Annotated[Path, typer.Option(help="Where checkpoints are kept: a killed run goes on from them.")],
+    out: Annotated[Path, typer.Option(help="The folder that the encoder goes to.")],
+    context: Annotated[
+        QueryContext,
+        typer.Option(
+            help="The query of a follow-up: the question alone, with its history, or as we rewrite it."
+        ),
+    ] = "ours",
+    length: Annotated[
+        int, typer.Option(help="Tokens of a query, and of a text, at most.", min=16, max=512)
+    ] = 512,
+    most_tokens: Annotated[
+        int | None, typer.Option(help="Read so many tokens at most: fewer queries, by chance.", min=1)
+    ] = None,
+    tokens_per_step: Annotated[int, typer.Option(help="The more, the more negatives.", min=64)] = 8192,
+    negatives: Annotated[int, typer.Option(help="Hard negatives of a query.", min=0, max=8)] = 1,
+    learning_rate: Annotated[float, typer.Option(min=1e-9)] = 2e-4,
+    rank: Annotated[int, typer.Option(help="The rank of LoRA's matrices.", min=1)] = 16,
+    measured: Annotated[
+        int, typer.Option(help="Queries of each set that are held back and measure.", min=1)
+    ] = 100,
+    checkpoint_seconds: Annotated[float, typer.Option(help="Seconds between checkpoints.", min=0)] = 60.0,
+    seed: Annotated[int, typer.Option(help="What everything that is drawn depends on.")] = 13,
+) -> None:
+    """Fine-tune the bundled sentence encoder to find passages (TruthReader, section 3.2).
+
+    A run that was killed goes on from its last checkpoint. What comes out opens by PAPER_TRAIL_ENCODER.
+    """
+    with _failures_told():
+        try:
+            from training import retriever as room  # noqa: PLC0415 - torch takes seconds to import
+            from training.trunk import Adapters  # noqa: PLC0415
+        except ModuleNotFoundError as error:
+            raise TrainingError(f"{error.name} is missing: pip install -r requirements-train.txt") from None
+        plan = room.RetrieverPlan(
+            data,
+            work,
+            out,
+            context,
+            length,
+            most_tokens,
+            negatives,
+            measured,
+            learning_rate,
+            tokens_per_step,
+            seed,
+            Adapters(rank),
+            checkpoint_seconds,
+        )
+        typer.echo(json.dumps(room.train_retriever(plan, _say)["held_back"]))

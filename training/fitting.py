@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -162,7 +163,10 @@ def _save(run: _Run) -> None:
 
 
 def _resume(run: _Run) -> None:
-    held = torch.load(run.folder / CHECKPOINT, weights_only=True)
+    try:
+        held = torch.load(run.folder / CHECKPOINT, weights_only=True)
+    except (OSError, RuntimeError, EOFError, ValueError, LookupError, pickle.UnpicklingError):
+        raise TrainingError(f"{run.folder / CHECKPOINT} cannot be read. Remove it to begin anew.") from None
     if held["plan"] != asdict(run.plan):
         raise TrainingError(
             f"The checkpoint in {run.folder} is of a run with other settings. Name another folder, or remove "

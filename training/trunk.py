@@ -139,3 +139,8 @@ class PairTokenizer:
             )
             for found in self._tokenizer.encode_batch_fast(list(texts))
         ]
+
+    def texts(self, texts: Sequence[str]) -> list[Pair]:
+        """Return single texts in tokens: pairs without a second."""
+        encoded = self._tokenizer.encode_batch_fast(list(texts))
+        return [Pair(np.array(found.ids, np.uint16), len(found.ids)) for found in encoded]

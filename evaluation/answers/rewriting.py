@@ -4,9 +4,9 @@ Each question is rewritten in the light of the raw questions before it, which we
 CAsT has no answers, so that nothing but the questions can help; CANARD has one to every question before.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from statistics import fmean
 from typing import Self, TypedDict
@@ -92,12 +92,12 @@ def measure_rewriting(
     turns: Sequence[AskedTurn], rewrite: Rewriting = rewrite_from_words
 ) -> dict[str, RewritingFigures]:
     """Return the figures of all turns under "all", and of each of their sources where they name some."""
-    rewritten = _rewritten(turns, rewrite)
+    ours = [rewritten(turn.raw, turn.exchanges, rewrite) for turn in turns]
     sources = sorted({turn.src for turn in turns if turn.src})
-    found = {"all": _figures(turns, rewritten)}
+    found = {"all": _figures(turns, ours)}
     for source in sources if len(sources) > 1 else []:
         chosen = [index for index, turn in enumerate(turns) if turn.src == source]
-        found[source] = _figures([turns[index] for index in chosen], [rewritten[index] for index in chosen])
+        found[source] = _figures([turns[index] for index in chosen], [ours[index] for index in chosen])
     return found
 
 
@@ -126,14 +126,16 @@ def concatenated(question: str, history: Sequence[str]) -> str:
     return " ".join(kept)
 
 
-def _rewritten(turns: Iterable[AskedTurn], rewrite: Rewriting) -> list[str]:
-    @cache
-    def asked(exchange: Exchange, before: tuple[Exchange, ...]) -> Turn:
-        history = tuple(asked(earlier, before[:number]) for number, earlier in enumerate(before))
-        question, answer = exchange
-        return _turn(rewrite(question, history), answer)
+def rewritten(question: str, exchanges: Sequence[Exchange], rewrite: Rewriting = rewrite_from_words) -> str:
+    """Return a question as we search for it after some exchanges, whose questions are rewritten too."""
+    return _asked((question, ""), tuple(exchanges), rewrite).rewrite.search_query
 
-    return [asked((turn.raw, ""), turn.exchanges).rewrite.search_query for turn in turns]
+
+@lru_cache(maxsize=65_536)
+def _asked(exchange: Exchange, before: tuple[Exchange, ...], rewrite: Rewriting) -> Turn:
+    history = tuple(_asked(earlier, before[:number], rewrite) for number, earlier in enumerate(before))
+    question, answer = exchange
+    return _turn(rewrite(question, history), answer)
 
 
 def _turn(rewrite: Rewrite, answer: str) -> Turn:
@@ -152,10 +154,10 @@ def _turn(rewrite: Rewrite, answer: str) -> Turn:
     )
 
 
-def _figures(turns: Sequence[AskedTurn], rewritten: Sequence[str]) -> RewritingFigures:
+def _figures(turns: Sequence[AskedTurn], searched: Sequence[str]) -> RewritingFigures:
     raw = _scores(turns, [turn.raw for turn in turns])
     joined = _scores(turns, [concatenated(turn.raw, turn.history) for turn in turns])
-    ours = _scores(turns, rewritten)
+    ours = _scores(turns, searched)
     pairs = list(zip(ours, raw, strict=True))
     return RewritingFigures(
         turns=len(turns),
