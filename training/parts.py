@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import torch
-from safetensors.torch import save
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
 
 from assistant.learned import Card
 from corpus.durable import replace_durably
@@ -32,6 +33,26 @@ def part_tensors(learned: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]
         own = f"{adapter['matrix']}.{_SIDES[adapter['side']]}" if adapter else name
         found[own] = weight.detach().cpu().half().contiguous()
     return found
+
+
+def adapters_of(part: str, folder: Path, learned: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """Return what was learned with the adapters of a part that was written before in place of its own.
+
+    The head stays. Raises TrainingError where the part is not there or its adapters are of another rank.
+    """
+    path = folder / f"{part}.safetensors"
+    try:
+        held = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise TrainingError(f"The part {path}, which is gone on from, cannot be read: {error}") from error
+    begun = dict(learned)
+    for name, weight in learned.items():
+        if adapter := _ADAPTER.match(name):
+            own = held.get(f"{adapter['matrix']}.{_SIDES[adapter['side']]}")
+            if own is None or own.shape != weight.shape:
+                raise TrainingError(f"The part {path} has other adapters than those that are to be fitted.")
+            begun[name] = own.to(weight.dtype)
+    return begun
 
 
 def write_part(

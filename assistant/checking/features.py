@@ -50,6 +50,16 @@ def read_closely(claim: str, sentences: Sequence[str], most: int = READ_CLOSELY)
     return Reading(stated, read, weights, tuple(close[:most]))
 
 
+def close_text(claim: str, sentences: Sequence[str]) -> str:
+    """Return the few sentences that share most with a claim as one text, as it is read beside the claim."""
+    return in_reading_order(sentences, read_closely(claim, sentences).close)
+
+
+def in_reading_order(sentences: Sequence[str], chosen: Iterable[int]) -> str:
+    """Return some of the sentences as one text."""
+    return " ".join(said(sentences[index]) for index in sorted(chosen))
+
+
 def best_first(reading: Reading, likeness: Sequence[float]) -> tuple[int, ...]:
     """Return the close sentences by how much of the claim they carry, in words and in meaning.
 

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from assistant.checking.features import TOGETHER, Reading, best_first, compare, read_closely, said
+from assistant.checking.features import TOGETHER, Reading, best_first, compare, in_reading_order, read_closely, said
 from corpus.encoders import Encoder, Vectors, cosine_scales
 
 WEIGHTS_FILE = Path(__file__).with_name("weights.json")
@@ -157,7 +157,7 @@ class SupportReader:
         compared: Sequence[Compared | None],
     ) -> list[float]:
         asked = [index for index, one in enumerate(compared) if one]
-        texts = [_in_reading_order(evidence[index], compared[index]) for index in asked]
+        texts = [in_reading_order(evidence[index], one.order) for index, one in enumerate(compared) if one]
         found = entailment.probabilities([said(claims[index]) for index in asked], texts)
         joined = dict(zip(asked, found, strict=True))
         return [
@@ -172,6 +172,3 @@ def _is_comparable(reading: Reading) -> bool:
 def _encodable(text: str) -> str:
     return said(text)[:LONGEST_TEXT]
 
-
-def _in_reading_order(sentences: Sequence[str], compared: Compared | None) -> str:
-    return " ".join(said(sentences[index]) for index in sorted(compared.order if compared else ()))
