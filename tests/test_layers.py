@@ -61,7 +61,18 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("compare", "pages", "warm_up"),
     ),
     "training": (
-        *("errors", "sets", "trunk", "fitting", "parts", "scales", "relevance", "truthreader", "generator"),
+        *(
+            "errors",
+            "sets",
+            "trunk",
+            "fitting",
+            "parts",
+            "scales",
+            "relevance",
+            "support",
+            "truthreader",
+            "generator",
+        ),
         *("commands", "__main__"),
     ),
 }

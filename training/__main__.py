@@ -2,7 +2,7 @@
 
 import typer
 
-from training.commands import data, generator, relevance
+from training.commands import data, generator, relevance, support
 
 app = typer.Typer(
     help="Train what Paper Trail learns.",
@@ -13,6 +13,7 @@ app = typer.Typer(
 app.command()(data)
 app.command()(generator)
 app.command()(relevance)
+app.command()(support)
 
 
 @app.callback()

@@ -13,9 +13,10 @@ from assistant.learned.relevance import (
     shares,
     with_title,
 )
+from assistant.learned.support import SUPPORT, LearnedSupport, SupportNetwork, open_support
 
 __all__ = [
-    "LONGEST_QUESTION", "RELEVANCE", "SHIPPED", "Card", "FeatureRelevance", "LearnedError",
-    "NetworkRelevance", "RelevanceScorer", "folder", "network_features", "open_relevance", "read_card",
-    "relevance_features", "shares", "with_title"
+    "LONGEST_QUESTION", "RELEVANCE", "SHIPPED", "SUPPORT", "Card", "FeatureRelevance", "LearnedError",
+    "LearnedSupport", "NetworkRelevance", "RelevanceScorer", "SupportNetwork", "folder", "network_features",
+    "open_relevance", "open_support", "read_card", "relevance_features", "shares", "with_title"
 ]  # fmt: skip

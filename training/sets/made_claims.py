@@ -73,7 +73,7 @@ def among_others(claims: Sequence[Claim], share: float, seed: int) -> list[Claim
         few = taken[claim.set]
         order = nearest[claim.set].order(claim.claim, 2 * BESIDE)
         texts = list(dict.fromkeys(few[at].sentences for at in order if few[at].claim != claim.claim))
-        texts = [text for text in texts if text != claim.sentences][:BESIDE] + [claim.sentences]
+        texts = [*[text for text in texts if text != claim.sentences][:BESIDE], claim.sentences]
         chance.shuffle(texts)
         return replace(claim, sentences=tuple(one for text in texts for one in text))
 
@@ -95,9 +95,7 @@ def quoted(claims: Sequence[Claim], share: float, seed: int) -> list[Claim]:
     return found
 
 
-def _quotations(
-    claim: Claim, sentence: str, names: Sequence[str], chance: random.Random
-) -> Iterator[Claim]:
+def _quotations(claim: Claim, sentence: str, names: Sequence[str], chance: random.Random) -> Iterator[Claim]:
     short = shortened(sentence, chance)
     yield replace(claim, claim=short, level=1.0)
     if wrong := _wrong(short, claim.sentences, names, chance):
