@@ -11,7 +11,6 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 
-from assistant.checking import WEIGHTS_FILE
 from assistant.records import AssistantError
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Runtime
@@ -292,20 +291,6 @@ def evidence_sets(
         made = sets.write_evidence_sets(data, out_file, only_set or ())
     out.print(sets.evidence_sets_table(made))
     typer.echo(json.dumps(sets.count_rows(made)))
-
-
-@app.command()
-def train_support(
-    pairs: Annotated[Path, typer.Option(help="JSON lines: claim, references, label (1 = supported), set.")],
-    out_file: Annotated[Path, typer.Option("--out", help="Where the weights go.")] = WEIGHTS_FILE,
-    runtime: Annotated[Runtime | None, typer.Option(help="What runs the encoder.")] = None,
-) -> None:
-    """Train the weights of the support score on labelled pairs and write them."""
-    from evaluation.answers import attribution as report  # noqa: PLC0415 - scikit-learn takes seconds to import
-
-    with _failures_told():
-        weights = report.train(pairs, out_file, runtime)
-    typer.echo(weights.model_dump_json())
 
 
 @app.command()

@@ -61,7 +61,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("compare", "pages", "warm_up"),
     ),
     "training": (
-        *("errors", "sets", "trunk", "fitting", "parts", "scales", "relevance", "followups"),
+        *("errors", "sets", "trunk", "fitting", "parts", "scales", "relevance", "support", "followups"),
         *("truthreader", "generator", "retriever"),
         *("commands", "__main__"),
     ),

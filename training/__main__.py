@@ -2,7 +2,7 @@
 
 import typer
 
-from training.commands import data, follow_ups, generator, relevance, retriever
+from training.commands import data, follow_ups, generator, relevance, retriever, support
 
 app = typer.Typer(
     help="Train what Paper Trail learns.",
@@ -15,6 +15,7 @@ app.command()(follow_ups)
 app.command()(generator)
 app.command()(relevance)
 app.command()(retriever)
+app.command()(support)
 
 
 @app.callback()

@@ -132,15 +132,12 @@ def relevance(
     held: Annotated[
         int, typer.Option(help="Which of five parts of the papers only measures.", min=0, max=4)
     ] = 0,
-    begun: Annotated[
-        Path | None, typer.Option(help="Go on from the part in this folder, with questions drawn anew.")
-    ] = None,
 ) -> None:
     """Learn which texts answer a question, from questions of which people marked what answers them."""
     from training.relevance import RelevancePlan, train_relevance  # noqa: PLC0415 - torch takes seconds
 
     with _failures_told():
-        plan = RelevancePlan(data, work, out or SHIPPED, seed, held, begun=begun)
+        plan = RelevancePlan(data, work, out or SHIPPED, seed, held)
         card = train_relevance(plan, open_encoder(read_settings()), _say)
     typer.echo(json.dumps(card.provenance["held_back"]))
 
@@ -216,3 +213,25 @@ def retriever(
             checkpoint_seconds,
         )
         typer.echo(json.dumps(room.train_retriever(plan, _say)["held_back"]))
+
+
+def support(
+    data: Annotated[
+        Path, typer.Option(help="The folder that holds `support/`, `summaries/` and `attribution/`.")
+    ],
+    work: Annotated[Path, typer.Option(help="Where checkpoints are kept: a killed run goes on from them.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Where weights and card go; by default where the product has its own.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="What everything that is drawn depends on.")] = 13,
+    held: Annotated[
+        int, typer.Option(help="Which of five parts of a set without splits only measures.", min=0, max=4)
+    ] = 0,
+) -> None:
+    """Learn how far evidence carries a claim, from claims that people judged and claims made wrong."""
+    from training.support import SupportPlan, train_support  # noqa: PLC0415 - torch takes seconds to import
+
+    with _failures_told():
+        plan = SupportPlan(data, work, out or SHIPPED, seed, held)
+        card = train_support(plan, open_encoder(read_settings()), _say)
+    typer.echo(json.dumps(card.provenance["other_sets_only"]))

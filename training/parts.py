@@ -10,7 +10,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 
-from assistant.learned import HEAD, Card
+from assistant.learned import Card
 from corpus.durable import replace_durably
 from corpus.encoders import BUNDLED_SHA256
 from training.errors import TrainingError
@@ -53,13 +53,6 @@ def adapters_of(part: str, folder: Path, learned: Mapping[str, torch.Tensor]) ->
                 raise TrainingError(f"The part {path} has other adapters than those that are to be fitted.")
             begun[name] = own.to(weight.dtype)
     return begun
-
-
-def part_of(part: str, folder: Path, learned: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return a part that was written before, head and all, as parameters; raises TrainingError."""
-    begun = adapters_of(part, folder, learned)
-    held = load_file(folder / f"{part}.safetensors")
-    return begun | {name: held[name].to(begun[name].dtype) for name in HEAD}
 
 
 def write_part(

@@ -11,7 +11,7 @@ from assistant.checking.citations import (
 from assistant.checking.comparable_text import Statement, read_statement, stem, word_lists
 from assistant.checking.drafts import read_draft
 from assistant.checking.entailment import open_scorer
-from assistant.checking.features import said
+from assistant.checking.features import close_text, said
 from assistant.checking.overlap import (
     WORD_BESIDE,
     ScoreWord,
@@ -22,7 +22,7 @@ from assistant.checking.overlap import (
 )
 from assistant.checking.refusal import cannot_answer, is_foreign, refuse, with_coverage
 from assistant.checking.scorer import (
-    WEIGHTS_FILE,
+    NOWHERE,
     SupportReader,
     SupportScorer,
     SupportWeights,
@@ -32,9 +32,9 @@ from assistant.checking.support import Carrier, SupportCheck, citation_quality
 from assistant.checking.thresholds import ExtractiveWeights, thresholds
 
 __all__ = [
-    "WEIGHTS_FILE", "WORD_BESIDE", "Carrier", "ExtractiveWeights", "ScoreWord", "Statement",
-    "SupportCheck", "SupportReader", "SupportScorer", "SupportWeights", "cannot_answer", "check",
-    "check_sentences", "citation_quality", "hold_back", "is_foreign", "is_weak", "normalise_labels",
+    "NOWHERE", "WORD_BESIDE", "Carrier", "ExtractiveWeights", "ScoreWord", "Statement", "SupportCheck",
+    "SupportReader", "SupportScorer", "SupportWeights", "cannot_answer", "check", "check_sentences",
+    "citation_quality", "close_text", "hold_back", "is_foreign", "is_weak", "normalise_labels",
     "open_scorer", "overlap_word", "plain_claim", "read_draft", "read_statement", "refuse", "said",
     "score_attribution", "stem", "support_weights", "support_word", "thresholds", "with_coverage",
     "without_labels", "word_lists"

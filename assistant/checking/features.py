@@ -18,6 +18,11 @@ POLARITY_FROM = 2
 UNNAMED_DENIAL = 0.2
 # A long sentence shares words by chance: each of its words costs as much as a five-hundredth of the claim.
 LENGTH_COST = 0.002
+LONGEST_TEXT = 1000
+MANY_READ = 30  # sentences of evidence of which the few that the network reads tell nothing of their own
+# What the network's number is taken for where a sentence says the claim word for word; others are cut there.
+SURE_NUMBER = 6.0
+QUOTED = 0.8  # of the sentence that holds all of a claim, so that no "it is false that" stands before it
 # Labels and addresses are no part of what is claimed.
 _NOT_SAID = re.compile(r"\[\d{1,3}\??\]|https?://\S+")
 
@@ -50,6 +55,16 @@ def read_closely(claim: str, sentences: Sequence[str], most: int = READ_CLOSELY)
     return Reading(stated, read, weights, tuple(close[:most]))
 
 
+def close_text(claim: str, sentences: Sequence[str]) -> str:
+    """Return the few sentences that share most with a claim as one text, as it is read beside the claim."""
+    return in_reading_order(sentences, read_closely(claim, sentences).close)
+
+
+def in_reading_order(sentences: Sequence[str], chosen: Iterable[int]) -> str:
+    """Return some of the sentences as one text, of each no more than its beginning."""
+    return " ".join(said(sentences[index])[:LONGEST_TEXT] for index in sorted(chosen))
+
+
 def best_first(reading: Reading, likeness: Sequence[float]) -> tuple[int, ...]:
     """Return the close sentences by how much of the claim they carry, in words and in meaning.
 
@@ -76,6 +91,21 @@ def compare(
         "claim_length": math.log1p(len(reading.claim.words)),
         "sentences": math.log1p(min(len(reading.sentences), MANY_SENTENCES)),
     }
+
+
+def is_quotation(reading: Reading) -> bool:
+    """Return True if one of the close sentences is the claim word for word, with hardly anything more."""
+    claim = " ".join(reading.claim.words)
+    return any(
+        f" {claim} " in f" {text} " and len(claim) >= QUOTED * len(text)
+        for text in (" ".join(reading.sentences[index].words) for index in reading.close)
+    )
+
+
+def network_feature(number: float, reading: Reading) -> dict[str, float]:
+    """Return a network's number as a feature: the less of it, the more evidence there is besides."""
+    longer = min(1.0, math.log1p(max(0, len(reading.sentences) - 1)) / math.log1p(MANY_READ))
+    return {"network": max(-SURE_NUMBER, min(SURE_NUMBER, number)) * (1 - longer) ** 2}
 
 
 def _weights(claim: Statement, sentences: Sequence[Statement]) -> dict[str, float]:

@@ -1,26 +1,40 @@
 """How well evidence carries a claim, 0..1: calibrated, from words, meaning, numbers, names and negations.
 
-What is compared is in features.py; what each counts is in weights.json, which
-`python -m evaluation train-support` writes and which says what it was trained on.
+What is compared is in features.py, beside it the number of a network that reads claim and evidence together;
+what each counts stands on the card of the learned part (`assistant/learned/support.py`), which
+`python -m training support` writes and which says what it was trained on.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from assistant.checking.features import TOGETHER, Reading, best_first, compare, read_closely, said
+from assistant.checking.absent import is_absent
+from assistant.checking.features import (
+    LONGEST_TEXT,
+    SURE_NUMBER,
+    TOGETHER,
+    Reading,
+    best_first,
+    compare,
+    in_reading_order,
+    is_quotation,
+    network_feature,
+    read_closely,
+    said,
+)
+from assistant.checking.thresholds import thresholds
+from assistant.learned import LearnedSupport, open_support
 from corpus.encoders import Encoder, Vectors, cosine_scales
 
-WEIGHTS_FILE = Path(__file__).with_name("weights.json")
 # Of evidence beyond this, only the beginning is read: a paper as it is given has some dozens of sentences.
 MOST_SENTENCES = 2000
-LONGEST_TEXT = 1000
+INTERCEPT, NOWHERE = "intercept", "nowhere"
+CAP_FROM, CAP_TO = 0.1, 0.01  # below the bar of support: what a cap squeezes scores into
 
 
 class SupportWeights(BaseModel):
@@ -35,7 +49,19 @@ class SupportWeights(BaseModel):
 
     def score(self, features: Mapping[str, float]) -> float:
         total = self.intercept + sum(weight * features[name] for name, weight in self.weights.items())
-        return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+        return capped(1 / (1 + math.exp(-max(-30.0, min(30.0, total)))), features)
+
+
+def capped(score: float, features: Mapping[str, float]) -> float:
+    """Return a score, below the bar of support where a number or name of the claim stands nowhere.
+
+    Of two such claims the likelier one still scores higher.
+    """
+    bar = thresholds().support.supported
+    start, end = bar - CAP_FROM, bar - CAP_TO
+    if not features[NOWHERE] or score <= start:
+        return score
+    return start + (end - start) * (score - start) / (1 - start)
 
 
 class Entailment(Protocol):
@@ -56,6 +82,19 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
+class _Asked:
+    """A claim, the sentences that may carry it, and whose they are."""
+
+    claim: str
+    sentences: Sequence[str]
+    about: str
+
+    def nowhere(self) -> dict[str, float]:
+        """Return as a feature whether a number or name of the claim stands nowhere in what is cited."""
+        return {NOWHERE: float(is_absent(said(self.claim), (*map(said, self.sentences), self.about)))}
+
+
+@dataclass(frozen=True, slots=True)
 class Compared:
     """A claim that has been compared with its sentences: the features, and the close sentences best first."""
 
@@ -63,9 +102,13 @@ class Compared:
     order: tuple[int, ...]
 
 
-@cache
-def support_weights() -> SupportWeights:
-    return SupportWeights.model_validate_json(WEIGHTS_FILE.read_text(encoding="utf-8"))
+def support_weights(learned: LearnedSupport | None = None) -> SupportWeights:
+    """Return the weights of a learned part, by default the product's; raises LearnedError."""
+    part = learned or open_support()
+    weights = {name: weight for name, weight in part.scale.items() if name != INTERCEPT}
+    return SupportWeights(
+        name=part.name, intercept=part.scale[INTERCEPT], weights=weights, provenance=part.provenance
+    )
 
 
 class SupportScorer:
@@ -81,7 +124,7 @@ class SupportScorer:
 
     @property
     def name(self) -> str:
-        own = support_weights().name
+        own = open_support().name
         return f"{own} + {self.entailment.name}" if self.entailment else own
 
     def score(self, claims: Sequence[str], evidence: Sequence[Sequence[str]]) -> list[float]:
@@ -94,43 +137,66 @@ class SupportScorer:
 
 
 class SupportReader:
-    """Reads the claims and sentences of one answer, each text encoded once."""
+    """Reads the claims and sentences of one answer, each text encoded once and each pair read once."""
 
-    def __init__(self, encoder: Encoder, entailment: Entailment | None = None) -> None:
+    def __init__(
+        self,
+        encoder: Encoder,
+        entailment: Entailment | None = None,
+        learned: LearnedSupport | None = None,
+    ) -> None:
         self._encoder = encoder
         self._entailment = entailment
+        self._learned = learned or open_support()
         self._vectors: dict[str, Vectors] = {}
+        self._numbers: dict[tuple[str, str], float] = {}
 
-    def weigh(self, claims: Sequence[str], evidence: Sequence[Sequence[str]]) -> list[Support]:
-        """Return for each claim how well its sentences carry it, and which of them does best."""
-        compared = self.compare(claims, evidence)
-        scores = [support_weights().score(one.features) if one else 0.0 for one in compared]
+    def weigh(
+        self,
+        claims: Sequence[str],
+        evidence: Sequence[Sequence[str]],
+        about: Sequence[str] | None = None,
+    ) -> list[Support]:
+        """Return for each claim how well its sentences carry it, and which of them does best.
+
+        `about` tells of each evidence whose it is: names and years that stand there come from somewhere.
+        """
+        compared = self.compare(claims, evidence, about)
+        weights = support_weights(self._learned)
+        scores = [weights.score(one.features) if one else 0.0 for one in compared]
         if self._entailment:
             scores = self._with_entailment(self._entailment, scores, claims, evidence, compared)
         return [
             Support(score, one.order[0] if one else None) for score, one in zip(scores, compared, strict=True)
         ]
 
-    def compare(self, claims: Sequence[str], evidence: Sequence[Sequence[str]]) -> list[Compared | None]:
+    def compare(
+        self,
+        claims: Sequence[str],
+        evidence: Sequence[Sequence[str]],
+        about: Sequence[str] | None = None,
+    ) -> list[Compared | None]:
         """Return what the score is made of, None for a claim or evidence without words."""
-        readings = [
-            read_closely(claim, sentences[:MOST_SENTENCES])
-            for claim, sentences in zip(claims, evidence, strict=True)
+        asked = [
+            _Asked(claim, few[:MOST_SENTENCES], whose)
+            for claim, few, whose in zip(claims, evidence, about or [""] * len(claims), strict=True)
         ]
-        taken = list(zip(claims, evidence, readings, strict=True))
+        read = [read_closely(one.claim, one.sentences) for one in asked]
+        taken = [pair for pair in zip(asked, read, strict=True) if _is_comparable(pair[1])]
         self._encode([
             text
-            for claim, sentences, reading in taken
-            if _is_comparable(reading)
-            for text in (claim, *(sentences[index] for index in reading.close))
+            for one, reading in taken
+            for text in (one.claim, *(one.sentences[index] for index in reading.close))
         ])  # fmt: skip
+        numbers = iter(self._read(taken))
         return [
-            self._compared(claim, sentences, reading) if _is_comparable(reading) else None
-            for claim, sentences, reading in taken
+            self._compared(one, reading, next(numbers)) if _is_comparable(reading) else None
+            for one, reading in zip(asked, read, strict=True)
         ]
 
-    def _compared(self, claim: str, sentences: Sequence[str], reading: Reading) -> Compared:
-        vectors = np.stack([self._vector(text) for text in (claim, *(sentences[at] for at in reading.close))])
+    def _compared(self, asked: "_Asked", reading: Reading, number: float) -> Compared:
+        texts = (asked.claim, *(asked.sentences[at] for at in reading.close))
+        vectors = np.stack([self._vector(text) for text in texts])
         cosines = cosine_scales(self._encoder).alike(vectors @ vectors.T)
         likeness = cosines[0, 1:].tolist()
         order = best_first(reading, likeness)
@@ -138,7 +204,22 @@ class SupportReader:
         # The cosine of the claim with the sum of the best, from those of each two.
         length = math.sqrt(max(0.0, float(cosines[np.ix_(few, few)].sum())))
         pooled = float(cosines[0, few].sum()) / (length or 1.0)
-        return Compared(compare(reading, order, likeness, pooled), order)
+        features = compare(reading, order, likeness, pooled) | asked.nowhere()
+        if self._learned.network:
+            features |= network_feature(number, reading)
+        return Compared(features, order)
+
+    def _read(self, taken: Sequence[tuple["_Asked", Reading]]) -> list[float]:
+        """Return the network's number for each claim, of all that it has not read at once.
+
+        What a sentence says word for word it need not read.
+        """
+        if self._learned.network is None:
+            return [0.0] * len(taken)
+        pairs = [None if is_quotation(reading) else _pair(one, reading) for one, reading in taken]
+        new = [pair for pair in dict.fromkeys(pairs) if pair and pair not in self._numbers]
+        self._numbers.update(zip(new, self._learned.network.numbers(new), strict=True))
+        return [self._numbers[pair] if pair else SURE_NUMBER for pair in pairs]
 
     def _encode(self, texts: Sequence[str]) -> None:
         new = [text for text in dict.fromkeys(map(_encodable, texts)) if text not in self._vectors]
@@ -157,11 +238,12 @@ class SupportReader:
         compared: Sequence[Compared | None],
     ) -> list[float]:
         asked = [index for index, one in enumerate(compared) if one]
-        texts = [_in_reading_order(evidence[index], compared[index]) for index in asked]
+        texts = [in_reading_order(evidence[index], one.order) for index, one in enumerate(compared) if one]
         found = entailment.probabilities([said(claims[index]) for index in asked], texts)
         joined = dict(zip(asked, found, strict=True))
         return [
-            (score + joined[index]) / 2 if index in joined else score for index, score in enumerate(scores)
+            capped((score + joined[index]) / 2, one.features) if one else score
+            for index, (score, one) in enumerate(zip(scores, compared, strict=True))
         ]
 
 
@@ -173,5 +255,5 @@ def _encodable(text: str) -> str:
     return said(text)[:LONGEST_TEXT]
 
 
-def _in_reading_order(sentences: Sequence[str], compared: Compared | None) -> str:
-    return " ".join(said(sentences[index]) for index in sorted(compared.order if compared else ()))
+def _pair(asked: _Asked, reading: Reading) -> tuple[str, str]:
+    return _encodable(asked.claim), in_reading_order(asked.sentences, reading.close)

@@ -52,6 +52,7 @@ class SupportCheck:
         self._reader: SupportReader = scorer.reader()
         self._known: dict[tuple[str, tuple[int, ...]], Support] = {}
         self._places = {paper.label: _places(paper) for paper in evidence.papers}
+        self._about = {paper.label: _about(paper) for paper in evidence.papers}
 
     def weigh(self, sentences: Sequence[AnswerSentence]) -> Weighed:
         """Return the sentences with every citation led to where its support is best, and scored."""
@@ -138,7 +139,8 @@ class SupportCheck:
         """Return how well all that the labels of each claim stand for carries it; each is weighed once."""
         new = [one for one in dict.fromkeys(asked) if one not in self._known]
         evidence = [[place.text for label in labels for place in self._places[label]] for _, labels in new]
-        weighed = self._reader.weigh([claim for claim, _ in new], evidence)
+        about = [" ".join(self._about[label] for label in labels) for _, labels in new]
+        weighed = self._reader.weigh([claim for claim, _ in new], evidence, about)
         self._known.update(zip(new, weighed, strict=True))
         return [self._known[one] for one in asked]
 
@@ -167,3 +169,10 @@ def _places(paper: LabelledPaper) -> tuple[_Place, ...]:
         for passage in paper.passages
         for index in range(len(passage.sentences))
     )
+
+
+def _about(paper: LabelledPaper) -> str:
+    """Return what names a paper: who cites it may say its title, its authors and its year."""
+    known = paper.paper
+    names = [author.name for author in known.authors]
+    return " ".join([known.title, *names, known.venue, str(known.year or "")])

@@ -24,7 +24,6 @@ from assistant.learned.followups import (
     words_of,
 )
 from assistant.learned.parts import (
-    HEAD,
     SHIPPED,
     Card,
     LearnedError,
@@ -44,12 +43,14 @@ from assistant.learned.relevance import (
     shares,
     with_title,
 )
+from assistant.learned.support import SUPPORT, LearnedSupport, SupportNetwork, open_support
 
 __all__ = [
-    "BEHIND", "CONNECTORS", "FOLLOW_UPS", "FROM_BEGIN", "FROM_END", "HEAD", "JOINED",
-    "LONGEST_QUESTION", "OUTPUTS", "POINTING", "RELEVANCE", "REPLACED", "SHIPPED", "TO_BEGIN", "TO_END",
-    "Card", "Exchange", "FeatureRelevance", "Filling", "FollowUps", "LearnedError", "NetworkRelevance",
-    "PartInUse", "RelevanceScorer", "Said", "Surety", "Word", "folder", "network_features",
-    "open_follow_ups", "open_relevance", "part_in_use", "read_card", "relevance_features",
-    "said_before", "shares", "with_title", "words_of"
+    "BEHIND", "CONNECTORS", "FOLLOW_UPS", "FROM_BEGIN", "FROM_END", "JOINED",
+    "LONGEST_QUESTION", "OUTPUTS", "POINTING", "RELEVANCE", "REPLACED", "SHIPPED", "SUPPORT",
+    "TO_BEGIN", "TO_END", "Card", "Exchange", "FeatureRelevance", "Filling", "FollowUps",
+    "LearnedError", "LearnedSupport", "NetworkRelevance", "PartInUse", "RelevanceScorer", "Said",
+    "SupportNetwork", "Surety", "Word", "folder", "network_features", "open_follow_ups",
+    "open_relevance", "open_support", "part_in_use", "read_card", "relevance_features", "said_before",
+    "shares", "with_title", "words_of"
 ]  # fmt: skip

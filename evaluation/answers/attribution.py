@@ -11,7 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Column, Table
 from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
 
-from assistant.checking import SupportWeights, score_attribution, support_weights, thresholds
+from assistant.checking import score_attribution, support_weights, thresholds
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Runtime
 from corpus.settings import read_settings
@@ -24,8 +24,6 @@ from evaluation.answers.train_support import (
     compare_pairs,
     cross_validated,
     scores,
-    trained_weights,
-    write_weights,
 )
 
 BINS = 10
@@ -177,14 +175,6 @@ def attribution_figures(
     compared = compare_pairs(pairs, open_encoder(read_settings(), runtime))
     name = support_weights().name if how == "shipped" else how
     return measure_attribution(pairs, compared, _SCORINGS[how](compared), name)
-
-
-def train(file: Path, weights_file: Path, runtime: Runtime | None) -> SupportWeights:
-    """Train on a file of pairs and write the weights; raises EvaluationError and CorpusError."""
-    pairs, encoder = read_pairs(file), open_encoder(read_settings(), runtime)
-    weights = trained_weights(pairs, compare_pairs(pairs, encoder), encoder)
-    write_weights(weights, weights_file)
-    return weights
 
 
 def attribution_tables(figures: AttributionFigures) -> tuple[Table, Table]:

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 from assistant.checking import Statement, read_statement, stem, word_lists
 from evaluation.answers.pairs import LabelledPair, evidence_sentences
 
-ContrastKind = Literal["number", "negation", "name", "comparison"]
+ContrastKind = Literal["number", "negation", "name", "comparison", "unit", "quantifier"]
 KINDS: tuple[ContrastKind, ...] = get_args(ContrastKind)
 TRIES = 20
 _NUMBER = re.compile(r"(?<![\w.,\[-])(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(?![\w\]]|[.,]\d)")
@@ -44,6 +44,32 @@ OPPOSITES = {
     if pair.strip()
 }
 _COMPARISON = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b", re.IGNORECASE)
+# Units of a kind: with another of them a number says something else.
+_UNITS = """
+seconds minutes hours days weeks months years; second minute hour day week month year;
+thousand million billion; kilograms grams milligrams; kg g mg; kilometers meters miles;
+kilometres metres miles; km m cm mm; dollars euros pounds; percent degrees points; % °C;
+tokens words sentences documents; layers heads epochs steps
+"""
+OTHER_UNITS = {
+    unit: tuple(other for other in kind.split() if other != unit)
+    for kind in _UNITS.split(";")
+    for unit in kind.split()
+}
+_UNIT = re.compile(rf"(?<=\d)([ -]?)({'|'.join(sorted(OTHER_UNITS, key=len, reverse=True))})(?!\w)")
+# What each may become, so that the claim says more than before or the reverse, never less.
+_QUANTIFIERS = """
+all: none of, few; every: no; each: no; most: few, all; many: few, all; several: no, all; some: all, no;
+few: many; often: never, always; usually: never, always; sometimes: never, always; always: never, rarely;
+frequently: never, always; rarely: often, always; typically: never, always; mostly: never, entirely;
+generally: never, always; partly: entirely; partially: fully; nearly: never; at least: at most;
+at most: at least; up to: at least
+"""
+QUANTIFIERS = {
+    word.strip(): tuple(other.strip() for other in others.split(","))
+    for word, _, others in (entry.partition(":") for entry in _QUANTIFIERS.split(";"))
+}
+_QUANTIFIER = re.compile(rf"\b(?:{'|'.join(QUANTIFIERS)})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,26 +83,34 @@ class Contrast:
 
 def contrasts(pairs: Sequence[LabelledPair]) -> tuple[Contrast, ...]:
     """Return at most one change of each kind for every supported pair, the same every time."""
-    names = sorted({name for pair in pairs for name, _ in _names(pair.claim)})
+    names = names_in([pair.claim for pair in pairs])
     return tuple(
         Contrast(kind, index, changed)
         for index, pair in enumerate(pairs)
         if pair.label == 1
-        for kind, changed in _changes(pair, names)
+        for kind, changed in changes(pair.claim, evidence_sentences(pair.references), names)
     )
 
 
-def _changes(pair: LabelledPair, names: Sequence[str]) -> Iterator[tuple[ContrastKind, str]]:
+def names_in(claims: Sequence[str]) -> list[str]:
+    """Return the names of claims, each once: what a name may be swapped for."""
+    return sorted({name for claim in claims for name, _ in _names(claim)})
+
+
+def changes(claim: str, sentences: Sequence[str], names: Sequence[str]) -> Iterator[tuple[ContrastKind, str]]:
+    """Yield a claim made wrong, in each way that it can be, beside sentences that carry it."""
     # The claim itself seeds the choice, so that a pair is changed alike in any file.
-    choice = random.Random(pair.claim)
-    evidence = [read_statement(sentence) for sentence in evidence_sentences(pair.references)]
+    choice = random.Random(claim)
+    evidence = [read_statement(sentence) for sentence in sentences]
     changed: dict[ContrastKind, str | None] = {
-        "number": change_number(pair.claim, evidence, choice),
-        "negation": change_negation(pair.claim, evidence, choice),
-        "name": change_name(pair.claim, evidence, names, choice),
-        "comparison": change_comparison(pair.claim, choice),
+        "number": change_number(claim, evidence, choice),
+        "negation": change_negation(claim, evidence, choice),
+        "name": change_name(claim, evidence, names, choice),
+        "comparison": change_comparison(claim, choice),
+        "unit": change_unit(claim, evidence, choice),
+        "quantifier": change_quantifier(claim, choice),
     }
-    yield from ((kind, claim) for kind, claim in changed.items() if claim and claim != pair.claim)
+    yield from ((kind, other) for kind, other in changed.items() if other and other != claim)
 
 
 def change_number(claim: str, evidence: Sequence[Statement], choice: random.Random) -> str | None:
@@ -163,9 +197,35 @@ def change_comparison(claim: str, choice: random.Random) -> str | None:
     if not found:
         return None
     match = choice.choice(found)
-    other = OPPOSITES[match[0].lower()]
-    return (
-        claim[: match.start()]
-        + (other.capitalize() if match[0][0].isupper() else other)
-        + claim[match.end() :]
-    )
+    return _put(claim, match, OPPOSITES[match[0].lower()])
+
+
+def change_unit(claim: str, evidence: Sequence[Statement], choice: random.Random) -> str | None:
+    """Return the claim with the unit of one number made another, None where none of its numbers has one.
+
+    Where the evidence has that unit too, with whatever number, the claim is left alone.
+    """
+    said_units = {word for sentence in evidence for word in sentence.words}
+    found = list(_UNIT.finditer(claim))
+    if not found:
+        return None
+    match = choice.choice(found)
+    others = [unit for unit in OTHER_UNITS[match[2]] if unit not in said_units]
+    if not others:
+        return None
+    return claim[: match.start()] + match[1] + choice.choice(others) + claim[match.end() :]
+
+
+def change_quantifier(claim: str, choice: random.Random) -> str | None:
+    """Return the claim with "some" made "all", "most" made "few", and the like; None where it has no such."""
+    found = list(_QUANTIFIER.finditer(claim))
+    if not found:
+        return None
+    match = choice.choice(found)
+    return _put(claim, match, choice.choice(QUANTIFIERS[match[0].lower()]))
+
+
+def _put(claim: str, match: re.Match[str], other: str) -> str:
+    """Return the claim with another word in the place of one, with a capital where that has one."""
+    word = other[0].upper() + other[1:] if match[0][0].isupper() else other
+    return claim[: match.start()] + word + claim[match.end() :]

@@ -70,7 +70,7 @@ EVERYTHING = Selection()
 
 def read_pairs(path: Path, selection: Selection = EVERYTHING) -> tuple[LabelledPair, ...]:
     """Return the selected pairs of a file; raises EvaluationError that names the line at fault."""
-    pairs = read_json_lines(path, LabelledPair, _HINT)
+    pairs = read_all_pairs(path)
     for option, wanted, held in (
         ("set", selection.sets, {pair.set for pair in pairs}),
         ("split", selection.splits, {pair.split for pair in pairs}),
@@ -82,6 +82,11 @@ def read_pairs(path: Path, selection: Selection = EVERYTHING) -> tuple[LabelledP
     if {pair.label for pair in chosen} != {0, 1}:
         raise EvaluationError(f"{path} must hold supported pairs (label 1) and others (label 0).")
     return chosen
+
+
+def read_all_pairs(path: Path) -> list[LabelledPair]:
+    """Return all pairs of a file; raises EvaluationError that names the line at fault."""
+    return read_json_lines(path, LabelledPair, _HINT)
 
 
 _HINT = "Each line has claim, references (or evidence) and label (1 or 0; or supported, partial, not)."

@@ -1,24 +1,22 @@
-"""Trains the weights of the support score: a logistic regression whose signs are fixed beforehand.
+"""Fits the weights of the support score: a logistic regression whose signs are fixed beforehand.
 
 Human labels say how much each feature counts. They hold too few negations dropped or added, and numbers and
-names taken from elsewhere in the evidence, to say it of these: what such count at least is set here. Claims
-made wrong on purpose (evaluation/answers/contrast.py) are not trained on, only measured.
+names taken from elsewhere in the evidence, to say it of these, and mostly long evidence, of which a network
+reads little: what such features count at least is set here. Claims made wrong on purpose
+(evaluation/answers/contrast.py) are not trained on, only measured.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedGroupKFold
 
-from assistant.checking import SupportReader, SupportWeights
+from assistant.checking import NOWHERE, SupportReader, SupportWeights
+from assistant.learned import LearnedSupport
 from corpus.encoders import Encoder
 from evaluation.answers.contrast import Contrast, contrasts
 from evaluation.answers.pairs import LabelledPair, evidence_sentences, groups
@@ -28,7 +26,6 @@ Matrix = NDArray[np.float64]
 
 FOLDS, REPEATS, SEED = 5, 3, 0
 SHRINK = 0.002
-NAME = "support-1"
 # What speaks against support; all else speaks for it, but for the claim's length, which may do either.
 AGAINST = frozenset(
     "words_scattered number_missing numbers_missing numbers_missing_near names_missing names_missing_near "
@@ -40,6 +37,7 @@ AT_LEAST = {
     "negation_lost": 1.5,
     "numbers_missing_near": 0.8,
     "names_missing_near": 0.6,
+    "network": 0.45,
 }
 
 
@@ -60,8 +58,10 @@ class Compared:
         return np.array([contrast.pair for contrast in self.contrasts], dtype=np.int64)
 
 
-def compare_pairs(pairs: Sequence[LabelledPair], encoder: Encoder) -> Compared:
-    """Compare every pair, and every claim made wrong, with its evidence."""
+def compare_pairs(
+    pairs: Sequence[LabelledPair], encoder: Encoder, learned: LearnedSupport | None = None
+) -> Compared:
+    """Compare every pair, and every claim made wrong, with its evidence, by default by the product's part."""
     changed = contrasts(pairs)
     claims: dict[int, list[str]] = {index: [pair.claim] for index, pair in enumerate(pairs)}
     for contrast in changed:
@@ -69,7 +69,8 @@ def compare_pairs(pairs: Sequence[LabelledPair], encoder: Encoder) -> Compared:
     features: list[list[Mapping[str, float] | None]] = []
     for index, pair in enumerate(pairs):
         evidence = evidence_sentences(pair.references)
-        compared = SupportReader(encoder).compare(claims[index], [evidence] * len(claims[index]))
+        reader = SupportReader(encoder, learned=learned)
+        compared = reader.compare(claims[index], [evidence] * len(claims[index]))
         features.append([one.features if one else None for one in compared])
     names = tuple(next(one[0] for one in features if one[0] is not None))
     rows = [[_row(one, names) for one in few] for few in features]
@@ -88,19 +89,25 @@ def _row(features: Mapping[str, float] | None, names: Sequence[str]) -> list[flo
     return [features[name] if features else 0.0 for name in names]
 
 
-def fit(compared: Compared, chosen: NDArray[np.bool_]) -> SupportWeights:
+def fit(compared: Compared, chosen: NDArray[np.bool_], *, with_network: bool = True) -> SupportWeights:
     """Fit the weights to the chosen pairs, and calibrate what they say (Platt)."""
-    rows, labels = compared.rows[chosen], compared.labels[chosen]
+    columns = [index for index, name in enumerate(compared.names) if _is_weighed(name, with_network)]
+    names = [compared.names[index] for index in columns]
+    rows, labels = compared.rows[chosen][:, columns], compared.labels[chosen]
     scale = rows.std(axis=0) + 1e-6
-    weights = _fit_signed((rows - rows.mean(axis=0)) / scale, labels, compared.names, scale) / scale
+    weights = _fit_signed((rows - rows.mean(axis=0)) / scale, labels, names, scale) / scale
     curve = LogisticRegression(C=1e6).fit((rows @ weights)[:, None], labels)
     weights = weights * float(curve.coef_[0, 0])
     return SupportWeights(
-        name=NAME,
+        name="fitted",
         intercept=round(float(curve.intercept_[0]), 4),
-        weights={name: round(float(one), 4) for name, one in zip(compared.names, weights, strict=True)},
+        weights={name: round(float(one), 4) for name, one in zip(names, weights, strict=True)},
         provenance={},
     )
+
+
+def _is_weighed(name: str, with_network: bool) -> bool:
+    return name != NOWHERE and (with_network or not name.startswith("network"))
 
 
 def _fit_signed(rows: Matrix, labels: NDArray[np.int64], names: Sequence[str], scale: Matrix) -> Matrix:
@@ -123,14 +130,17 @@ def _fit_signed(rows: Matrix, labels: NDArray[np.int64], names: Sequence[str], s
 def _bounds(name: str, scale: float) -> tuple[float | None, float | None]:
     if name in EITHER:
         return None, None
-    return (None, -AT_LEAST.get(name, 0.0) * scale) if name in AGAINST else (0.0, None)
+    least = AT_LEAST.get(name, 0.0) * scale
+    return (None, -least) if name in AGAINST else (least, None)
 
 
 def scores(weights: SupportWeights, rows: Matrix, names: Sequence[str]) -> Matrix:
     return np.array([weights.score(dict(zip(names, row, strict=True))) for row in rows])
 
 
-def cross_validated(compared: Compared, repeats: int = REPEATS) -> tuple[Matrix, Matrix]:
+def cross_validated(
+    compared: Compared, repeats: int = REPEATS, *, with_network: bool = True
+) -> tuple[Matrix, Matrix]:
     """Return the scores of pairs and contrasts, each by weights that saw nothing of its group.
 
     The means of several divisions into folds; pairs of one question, claim or reference stay together.
@@ -145,61 +155,27 @@ def cross_validated(compared: Compared, repeats: int = REPEATS) -> tuple[Matrix,
         for _, held in folds.split(compared.rows, compared.labels, compared.groups):
             chosen = np.ones(len(compared.rows), dtype=bool)
             chosen[held] = False
-            _score_held(compared, chosen, pairs, changed)
+            _score_held(compared, fit(compared, chosen, with_network=with_network), chosen, pairs, changed)
     return pairs / repeats, changed / repeats
 
 
-def across_sets(compared: Compared) -> tuple[Matrix, Matrix]:
+def across_sets(compared: Compared, *, with_network: bool = True) -> tuple[Matrix, Matrix]:
     """Return the scores of pairs and contrasts, each by weights that saw nothing of its set."""
     names = np.array(compared.sets)
     if len(set(compared.sets)) < 2:
         raise EvaluationError("To train on other sets takes at least two sets of pairs.")
     pairs, changed = np.zeros(len(compared.rows)), np.zeros(len(compared.contrasts))
     for name in dict.fromkeys(compared.sets):
-        _score_held(compared, names != name, pairs, changed)
+        chosen = names != name
+        _score_held(compared, fit(compared, chosen, with_network=with_network), chosen, pairs, changed)
     return pairs, changed
 
 
-def _score_held(compared: Compared, chosen: NDArray[np.bool_], pairs: Matrix, changed: Matrix) -> None:
-    """Fit to the chosen pairs and add the scores of the others to `pairs` and `changed`."""
-    weights = fit(compared, chosen)
+def _score_held(
+    compared: Compared, weights: SupportWeights, chosen: NDArray[np.bool_], pairs: Matrix, changed: Matrix
+) -> None:
+    """Add to `pairs` and `changed` what weights that were fitted to the chosen pairs say of the others."""
     pairs[~chosen] += scores(weights, compared.rows[~chosen], compared.names)
     if len(compared.contrasts):
         held = ~chosen[compared.contrast_pairs]
         changed[held] += scores(weights, compared.contrast_rows[held], compared.names)
-
-
-def trained_weights(pairs: Sequence[LabelledPair], compared: Compared, encoder: Encoder) -> SupportWeights:
-    """Return weights fitted to all pairs, with what they were trained on."""
-    weights = fit(compared, np.ones(len(pairs), dtype=bool))
-    counts = Counter(compared.sets)
-    return weights.model_copy(
-        update={
-            "provenance": {
-                "pairs": dict(counts),
-                "supported": {name: sum(pair.label for pair in pairs if pair.set == name) for name in counts},
-                "encoder": f"{encoder.name}, {encoder.runtime}",
-                "trained": datetime.now(UTC).date().isoformat(),
-                "seed": SEED,
-                "shrink": SHRINK,
-                "at_least": AT_LEAST,
-                "auroc_cross_validated": _auroc_by_set(compared, cross_validated(compared)[0]),
-                "auroc_other_sets_only": (
-                    _auroc_by_set(compared, across_sets(compared)[0]) if len(counts) > 1 else {}
-                ),
-            }
-        }
-    )
-
-
-def _auroc_by_set(compared: Compared, found: Matrix) -> dict[str, float]:
-    names = np.array(compared.sets)
-    return {
-        name: round(float(roc_auc_score(compared.labels[names == name], found[names == name])), 4)
-        for name in dict.fromkeys(compared.sets)
-        if len(set(compared.labels[names == name].tolist())) == 2
-    }
-
-
-def write_weights(weights: SupportWeights, file: Path) -> None:
-    file.write_text(weights.model_dump_json(indent=2) + "\n", encoding="utf-8")

@@ -9,21 +9,13 @@ from pathlib import Path
 
 import torch
 
-from assistant.learned import (
-    RELEVANCE,
-    Card,
-    NetworkRelevance,
-    network_features,
-    read_card,
-    relevance_features,
-    shares,
-)
+from assistant.learned import RELEVANCE, Card, NetworkRelevance, network_features, relevance_features, shares
 from corpus.encoders import Encoder, bundled_path
 from evaluation.answers.evidence import Figures, measure_rankers
 from evaluation.answers.evidence_rows import EvidenceRow
 from evaluation.answers.rankers import Ranker
 from training.fitting import Plan, fit
-from training.parts import part_of, write_part
+from training.parts import write_part
 from training.relevance.task import LONGEST, Relevance, listed
 from training.scales import fitted_scale
 from training.sets import question_rows
@@ -49,10 +41,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class RelevancePlan:
-    """What is learned from and how; of five parts of every set, by paper, `held` only measures.
-
-    Where a part was `begun`, in that folder, it is gone on from with questions drawn anew.
-    """
+    """What is learned from and how; of five parts of every set, by paper, `held` only measures."""
 
     data: Path
     work: Path
@@ -62,8 +51,6 @@ class RelevancePlan:
     adapters: Adapters = field(default_factory=Adapters)
     general: Plan = field(default_factory=lambda: Plan(epochs=1, learning_rate=1e-3, tokens=4096))
     papers: Plan = field(default_factory=lambda: Plan(epochs=1, learning_rate=1e-3 / 3, tokens=4096))
-    begun: Path | None = None
-    again: Plan = field(default_factory=lambda: Plan(epochs=1, learning_rate=5e-4, tokens=4096))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,33 +67,20 @@ def train_relevance(plan: RelevancePlan, encoder: Encoder, say: Say) -> Card:
     What a killed run has done is not done again. Raises TrainingError, EvaluationError and CorpusError.
     """
     rows = question_rows(plan.data, question_counts(), plan.seed)
+    learned = [row for row in rows if fold_of(row) != plan.held]
     held = [row for row in rows if fold_of(row) == plan.held]
-    reader = _again(plan, plan.begun, say) if plan.begun else _from_the_start(rows, plan, say)
-    return _write(reader, held, plan, encoder, say)
-
-
-def _again(plan: RelevancePlan, begun: Path, say: Say) -> Reader:
-    """Return a reader that goes on from a part with questions drawn anew; what is held stays held."""
-    rows = question_rows(plan.data, question_counts("again"), plan.seed + 1)
-    start = part_of(RELEVANCE, begun, Reader(bundled_path(), 1, plan.adapters).learned())
-    learned = [row for row in rows if fold_of(row) != plan.held]
-    return _fitted(learned, plan, "again", plan.again, start=start, say=say)
-
-
-def _from_the_start(rows: Sequence[EvidenceRow], plan: RelevancePlan, say: Say) -> Reader:
-    """Return a reader of general questions first and then of those about papers."""
-    learned = [row for row in rows if fold_of(row) != plan.held]
     general = [row for row in learned if row.set not in LAST]
     first = _fitted(general, plan, "general", plan.general, start=None, say=say)
     last = [row for row in learned if row.set in LAST]
     last += [row for row in general if _chance(row) < REPLAYED]
-    return _fitted(last, plan, "papers", plan.papers, start=first.learned(), say=say)
+    reader = _fitted(last, plan, "papers", plan.papers, start=first.learned(), say=say)
+    return _write(reader, held, plan, encoder, say)
 
 
-def question_counts(table: str = "questions") -> dict[str, int]:
-    """Return how many questions of each set are learned from at most; `again`: of a part begun before."""
+def question_counts() -> dict[str, int]:
+    """Return how many questions of each set are learned from at most."""
     file = Path(__file__).with_name("questions.toml")
-    return dict(tomllib.loads(file.read_text(encoding="utf-8"))[table])
+    return dict(tomllib.loads(file.read_text(encoding="utf-8"))["questions"])
 
 
 def fold_of(row: EvidenceRow) -> int:
@@ -157,17 +131,14 @@ def _write(
         "all": _scale(measured, plan.seed, with_network=True),
         "features": _scale(measured, plan.seed, with_network=False),
     }
-    begun = {"begun_as": read_card(RELEVANCE, plan.begun).name} if plan.begun else {}
     provenance = {
         "recipe": f"python -m training relevance --seed {plan.seed} --held {plan.held}",
-        **begun,
-        "trained_on": question_counts("again" if plan.begun else "questions"),
+        "trained_on": question_counts(),
         "licences": LICENCES,
         "fitting": {
             "adapters": asdict(plan.adapters),
             "general": asdict(plan.general),
             "papers": asdict(plan.papers),
-            "again": asdict(plan.again),
         },
         "held_back": _figures(measured, plan.seed),
     }

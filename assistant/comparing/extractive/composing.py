@@ -92,7 +92,7 @@ class _Writing:
 
     def is_supported(self, claim: str, paper: PaperProfile) -> bool:
         """Return True if a paper surely carries a claim."""
-        (found,) = self._support.weigh([claim], [paper.places])
+        (found,) = self._support.weigh([claim], [paper.places], [paper.title])
         return found.score >= thresholds().support.supported + MARGIN
 
 

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assistant.checking.overlap import score_attribution, support_word
-from assistant.checking.scorer import SupportScorer, support_weights
+from assistant.checking.scorer import NOWHERE, SupportScorer, support_weights
 from corpus.encoders.base import SentenceEncoder
 from tests.counting_encoder import CountingEncoder
 
@@ -117,13 +117,20 @@ def test_any_claim_gets_a_score_between_none_and_full(scorer, claim, evidence):
 def test_the_weights_say_what_they_were_trained_on(scorer):
     weights = support_weights()
     assert weights.name == scorer.name
-    assert {"pairs", "trained", "encoder", "seed", "auroc_cross_validated"} <= weights.provenance.keys()
+    assert {
+        "recipe",
+        "judged",
+        "made",
+        "scaled_on",
+        "licences",
+        "other_sets_only",
+    } <= weights.provenance.keys()
 
 
 def test_the_weights_and_the_features_are_the_same(scorer):
     (compared,) = scorer.reader().compare([SOURCE], [EVIDENCE])
     assert compared is not None
-    assert set(compared.features) == set(support_weights().weights)
+    assert set(compared.features) == {*support_weights().weights, NOWHERE}
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ def test_the_last_line_holds_the_figures(pairs_file, option):
     assert figures["auroc_support"] == 1.0
     assert set(figures["sets"]) == {"first", "second"}
     assert all(one["pairs"] == 8 for one in figures["sets"].values())
-    assert set(figures["contrast"]) == {"number", "negation", "name", "comparison"}
+    assert set(figures["contrast"]) == {"number", "negation", "name", "comparison", "unit"}
     for kind in ("number", "negation", "name"):
         assert figures["contrast"][kind]["below_support"] == 1.0
 

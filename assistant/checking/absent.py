@@ -1,0 +1,135 @@
+"""Numbers and names of a claim that stand nowhere in what it cites: with one, a claim is not supported.
+
+Only what is surely a number or a name counts, and only where nothing that is cited comes near it: whoever
+says it took it from somewhere else.
+"""
+
+import math
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from assistant.checking.comparable_text import Quantity, read_statement, stem, word_lists
+
+LEAST_NUMBER = 2  # "one" and "zero" are said in many ways
+MOSTLY_CAPITALS = 0.6  # of the words of a heading: there capitals say nothing
+SHORTEST_ALIKE, ALIKE = 4, 0.7  # letters that "America" and "American" share, of the shorter
+# Digits of a name are part of it: "COVID-19", "GPT-4"; "1990s" names ten years.
+_ATTACHED = re.compile(r"[^\W\d_][^\W_]*-\d[\w.]*|\b\d{3}0s\b|^\s*\d{1,2}[.)]\s")
+_DIGITS = re.compile(r"(?<![\w.,])[$€£]?\d[\d,]*(?:\.\d+)?")
+_BEHIND = 24  # letters behind a number that may hold its scale and unit
+_GLUED = re.compile(r"[^\W\d_]-?(\d+(?:\.\d+)?)")
+_WORD = re.compile(r"[^\W\d_](?:[\w&'’]|-(?=\w))*|[.!?:]")
+_POSSESSIVE = re.compile(r"['’]s?$")
+# Asides and the names of those who are cited beside a text, which need not say them.
+_NOT_CLAIMED = re.compile(
+    r"\([^()]{0,200}\)?|[A-Z][\w'’-]+(?: (?:and|&) [A-Z][\w'’-]+)?,? (?:et al|and colleagues)\b"
+)
+_DATES = frozenset(
+    "january february march april may june july august september october november december monday tuesday "
+    "wednesday thursday friday saturday sunday".split()
+)
+_OF_A_PLACE = re.compile(r"(?:an|ans|ish|ese|ic)$")  # American, Spanish: said in many other ways
+_NOT_LETTERS = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class _Cited:
+    """What is cited, as far as numbers and names are looked for in it."""
+
+    numbers: tuple[Quantity, ...]
+    glued: frozenset[str]
+    words: frozenset[str]
+    stems: frozenset[str]
+    letters: str
+    initials: str
+
+
+def is_absent(claim: str, cited: Sequence[str]) -> bool:
+    """Return True if a number or a name of the claim stands in none of the texts that are cited."""
+    texts = _read(tuple(cited))
+    return any(number_absent(claim, texts)) or any(name_absent(claim, texts))
+
+
+def number_absent(claim: str, cited: _Cited) -> Iterator[str]:
+    """Yield the numbers written in digits that stand nowhere, in whatever form."""
+    text = unicodedata.normalize("NFKC", _ATTACHED.sub(" ", claim))
+    for match in _DIGITS.finditer(text):
+        found = read_statement(text[match.start() : match.end() + _BEHIND]).numbers
+        if not found or found[0].value < LEAST_NUMBER:
+            continue
+        digits = match[0].lstrip("$€£").replace(",", "")
+        if digits not in cited.glued and not any(found[0].says(other) for other in cited.numbers):
+            yield match[0]
+
+
+def name_absent(claim: str, cited: _Cited) -> Iterator[str]:
+    """Yield the names of which nothing stands in what is cited: no part, no other form, no initials."""
+    for name in filter(_is_sure, _names(_NOT_CLAIMED.sub(" ", claim))):
+        initials = "".join(part[0] for part in name).lower()
+        is_abbreviated = len(name) > 1 and initials in cited.words
+        if not is_abbreviated and not any(_stands(part, cited) for part in name):
+            yield " ".join(name)
+
+
+def _names(claim: str) -> Iterator[tuple[str, ...]]:
+    """Yield runs of words with a capital that the beginning of a sentence has not made."""
+    words = [match[0] for match in _WORD.finditer(claim)]
+    capitals = [word for word in words if word[0].isupper()]
+    if len(capitals) > MOSTLY_CAPITALS * len([word for word in words if word[0].isalpha()]):
+        return
+    run: list[str] = []
+    opens = True
+    for word in [*words, "."]:
+        is_name = word[0].isupper() and len(word) > 1 and word.lower() not in word_lists().function
+        surely = is_name and (not opens or any(one.isupper() or one.isdigit() for one in word[1:]))
+        if surely:
+            run += [part for part in _POSSESSIVE.sub("", word).split("-") if part]
+        elif run:
+            yield tuple(run)
+            run = []
+        opens = word in ".!?:"
+
+
+def _is_sure(name: Sequence[str]) -> bool:
+    """Return True if a name has a word of its own: what is short for something may be written out instead."""
+    return any(
+        part[1:].islower() and part.lower() not in _DATES and not _OF_A_PLACE.search(part) for part in name
+    )
+
+
+def _stands(part: str, cited: _Cited) -> bool:
+    """Return True if a part of a name is there, in another form, or as the initials of what is there."""
+    word = part.lower()
+    letters = _NOT_LETTERS.sub("", word)
+    if word in cited.words or stem(word) in cited.stems or not letters:
+        return True
+    if len(letters) >= SHORTEST_ALIKE and letters in cited.letters:
+        return True
+    if part.rstrip("s").isupper() and len(letters) > 1 and letters.rstrip("s") in cited.initials:
+        return True
+    if any(one.isdigit() for one in letters):
+        return False
+    return any(_alike(letters, other) for other in cited.words)
+
+
+def _alike(word: str, other: str) -> bool:
+    least = max(SHORTEST_ALIKE, math.ceil(ALIKE * min(len(word), len(other))))
+    return len(word) >= least and other.startswith(word[:least])
+
+
+@lru_cache(maxsize=64)
+def _read(cited: tuple[str, ...]) -> _Cited:
+    read = [read_statement(text) for text in cited]
+    words = [word for statement in read for word in statement.words]
+    text = " ".join(cited).lower()
+    return _Cited(
+        numbers=tuple(number for statement in read for number in statement.numbers),
+        glued=frozenset(match[1] for match in _GLUED.finditer(text)),
+        words=frozenset(words) | frozenset(_WORD.findall(text)),
+        stems=frozenset(stem(word) for word in words),
+        letters=_NOT_LETTERS.sub("", text),
+        initials="".join(word[0] for word in words),
+    )

@@ -1,0 +1,126 @@
+"""The support part through its door: a card, weights that fit or do not, and what is read of an answer."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from assistant.checking.scorer import SupportReader, SupportScorer
+from assistant.learned import SUPPORT, LearnedError, LearnedSupport, SupportNetwork, open_support
+from corpus.encoders import BUNDLED_SHA256
+from corpus.encoders.base import SentenceEncoder
+
+EVIDENCE = (
+    "The collection holds 225 queries.",
+    "Dense retrieval compares vectors of queries and passages.",
+    "It was made in 1999 and has not been changed since.",
+)
+SCALES = {
+    "all": {"intercept": -2.0, "network": 0.5, "words_nearby": 4.0},
+    "features": {"intercept": -1.0, "words_nearby": 4.0},
+}
+
+
+def part(folder: Path, **changes: Any) -> Path:
+    """Write a support part that has learned next to nothing into a folder."""
+    folder.mkdir(exist_ok=True)
+    chance = np.random.default_rng(1)
+    tensors = {
+        "encoder.layer.0.attention.self.query.down": chance.normal(size=(2, 384)).astype(np.float16),
+        "encoder.layer.0.attention.self.query.up": np.zeros((384, 2), np.float16),
+        "head.weight": chance.normal(size=(1, 384)).astype(np.float16),
+        "head.bias": np.zeros(1, np.float16),
+    }
+    file = folder / f"{SUPPORT}.safetensors"
+    save_file(tensors, file)
+    card = {
+        "name": "support-test",
+        "trunk_sha256": BUNDLED_SHA256,
+        "weights_sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+        "longest": 64,
+        "scales": SCALES,
+        "provenance": {},
+    }
+    (folder / f"{SUPPORT}.json").write_text(json.dumps(card | changes), encoding="utf-8")
+    return folder
+
+
+class CountingNetwork:
+    """Stands for a network, and remembers what it was given to read, call by call."""
+
+    def __init__(self) -> None:
+        self.calls: list[list[tuple[str, str]]] = []
+
+    def numbers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        self.calls.append(list(pairs))
+        return [-1.0] * len(pairs)
+
+
+def counting() -> tuple[CountingNetwork, LearnedSupport]:
+    network = CountingNetwork()
+    return network, LearnedSupport("counting", SCALES["all"], {}, cast(SupportNetwork, network))
+
+
+def test_the_networks_number_joins_the_score(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoder: SentenceEncoder
+) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(part(tmp_path / "learned")))
+    scorer = SupportScorer(encoder)
+    assert scorer.name == "support-test"
+    (compared,) = scorer.reader().compare(["Queries are compared by their vectors."], [EVIDENCE])
+    assert compared is not None
+    (number,) = open_support().network.numbers(
+        [  # type: ignore[union-attr]
+            ("Queries are compared by their vectors.", " ".join(EVIDENCE))
+        ]
+    )
+    assert compared.features["network"] == pytest.approx(number, abs=1e-3)
+
+
+@pytest.mark.parametrize("change", [{"weights_sha256": "0" * 64}, {"trunk_sha256": "1" * 64}])
+def test_where_the_network_does_not_fit_the_features_tell_and_the_name_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoder: SentenceEncoder, change: dict[str, str]
+) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(part(tmp_path / "other", **change)))
+    scorer = SupportScorer(encoder)
+    assert scorer.name == "support-test without its network"
+    right, wrong = scorer.score([EVIDENCE[1], "Penguins swim far."], [EVIDENCE, EVIDENCE])
+    assert wrong < right
+
+
+def test_a_folder_without_a_part_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(tmp_path))
+    with pytest.raises(LearnedError, match="cannot be read"):
+        open_support()
+    monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(part(tmp_path / "bare", scales={"all": {}})))
+    with pytest.raises(LearnedError, match="no scales"):
+        open_support()
+
+
+def test_what_is_quoted_word_for_word_costs_no_reading(encoder: SentenceEncoder) -> None:
+    network, learned = counting()
+    reader = SupportReader(encoder, learned=learned)
+    found = reader.weigh([EVIDENCE[0], "The collection holds 225 queries [2]."], [EVIDENCE, EVIDENCE])
+    assert network.calls == [[]]
+    assert all(one.score > 0.9 for one in found)
+
+
+def test_an_answer_is_read_at_once_and_each_pair_once(encoder: SentenceEncoder) -> None:
+    network, learned = counting()
+    reader = SupportReader(encoder, learned=learned)
+    claims = ["It holds many queries.", "Vectors are compared.", "It holds many queries.", EVIDENCE[0]]
+    reader.weigh(claims, [EVIDENCE] * len(claims))
+    reader.weigh(claims[:1], [EVIDENCE])
+    assert [len(call) for call in network.calls] == [2, 0]
+
+
+def test_a_denied_quotation_is_read(encoder: SentenceEncoder) -> None:
+    network, learned = counting()
+    evidence = ["Nobody would claim that dense retrieval compares vectors."]
+    SupportReader(encoder, learned=learned).weigh(["Dense retrieval compares vectors."], [evidence])
+    assert [len(call) for call in network.calls] == [1]
