@@ -199,9 +199,9 @@ def _worth_adding(fillings: Sequence[Filling], bars: Surety, question: str) -> l
 def _as_named(filling: Filling, exchange: Exchange) -> Filling:
     """Return a filling that names something: a whole title, or phrases without the verb by them."""
     asked, words = exchange[0], filling.words
-    if title := next((one[0] for one in _TITLE.finditer(asked) if words in one[0]), ""):
-        return replace(filling, words=title)
     start = asked.find(words)
+    if title := next((one[0] for one in _TITLE.finditer(asked) if one.start() <= start < one.end()), ""):
+        return replace(filling, words=title)
     inside = [one for one in phrases(asked) if start <= one.start < start + len(words)]
     if start < 0 or not inside:
         return filling

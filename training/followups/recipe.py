@@ -29,7 +29,7 @@ LICENCES = {
 
 DEVELOPED_ON = "rewriting/canard_dev.jsonl"
 POINTS = 0.4
-REPLACING, BEHIND_AND_BRACKETED = (0.1, 0.2, 0.3), ((0.25, 0.2), (0.3, 0.3), (0.4, 0.3))
+REPLACING, BEHIND_AND_BRACKETED = (0.1, 0.2, 0.3), ((0.3, 0.3), (0.4, 0.3), (0.4, 0.4))
 FIRST = Surety(points=POINTS, replacing=REPLACING[0], behind=0.3, bracketed=0.3)
 # A question further from what people wrote than it was as asked counts against the bars, beside the mean F1.
 WORSE_COUNTS = 0.1

@@ -29,7 +29,7 @@ def test_a_pronoun_is_filled_with_what_was_asked_about(shipped: FollowUps) -> No
     (filling,) = (
         one
         for one in shipped.fillings("How does it work?", [("What is late interaction?", "")])
-        if one.surety >= shipped.surety.placed
+        if shipped.surety.is_placed(one)
     )
     assert (filling.start, filling.end, filling.words) == (9, 11, "late interaction")
     assert filling.turn == 0

