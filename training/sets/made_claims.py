@@ -55,7 +55,8 @@ def elsewhere(claims: Sequence[Claim], share: float, seed: int) -> list[Claim]:
             if claim.level == 1 and chance.random() < share:
                 order = nearest.order(claim.claim, NEAREST + 1)
                 others = [texts[index] for index in order if texts[index] != claim.sentences]
-                found.append(replace(claim, sentences=chance.choice(others), level=0.0))
+                if others:
+                    found.append(replace(claim, sentences=chance.choice(others), level=0.0))
     return found
 
 

@@ -18,8 +18,16 @@ from evaluation.answers.train_support import Compared, Matrix, across_sets, comp
 from evaluation.answers.train_support import fit as fit_scale
 from training.fitting import Plan, fit
 from training.parts import adapters_of, write_part
-from training.sets.claims import Claim, held_pairs, labelled_claims, summary_claims
-from training.sets.made_claims import altered, among_others, elsewhere, quoted
+from training.sets import (
+    Claim,
+    altered,
+    among_others,
+    elsewhere,
+    held_pairs,
+    labelled_claims,
+    quoted,
+    summary_claims,
+)
 from training.support.task import LONGEST, Support, weighed
 from training.trunk import Adapters, Reader
 

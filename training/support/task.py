@@ -11,7 +11,7 @@ import torch
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from assistant.checking import close_text, said
-from training.sets.claims import Claim
+from training.sets import Claim
 from training.trunk import Pair, PairTokenizer, Reader
 
 LONGEST = 256

@@ -49,8 +49,9 @@ def test_it_leads_there_in_whatever_order_the_passages_stand(answered):
     assert sentence.citations[0].passage_id == "p1#1"
 
 
-def test_a_claim_far_from_its_paper_marks_no_sentence(answered):
-    (sentence,) = answered("Penguins swim far [2].").sentences
+def test_a_claim_far_from_its_paper_marks_no_sentence(encoder):
+    check_of = SupportCheck(EVIDENCE, SupportScorer(encoder))
+    (sentence,) = check_of.weigh(check_sentences("Penguins swim far [2].", EVIDENCE)).sentences
     assert sentence.citations[0].sentence is None
     assert sentence.citations[0].support < 0.35
 

@@ -8,7 +8,6 @@ import pytest
 from typer.testing import CliRunner
 
 from assistant.checking.comparable_text import read_statement
-from assistant.checking.scorer import SupportWeights, support_weights
 from evaluation.__main__ import app
 from evaluation.answers.attribution import calibration_error
 from evaluation.answers.contrast import (
@@ -16,6 +15,8 @@ from evaluation.answers.contrast import (
     change_name,
     change_negation,
     change_number,
+    change_quantifier,
+    change_unit,
     contrasts,
 )
 from evaluation.answers.pairs import LabelledPair, Selection, evidence_sentences, groups, read_pairs
@@ -72,13 +73,12 @@ def test_the_last_line_holds_the_figures(pairs_file, option):
         assert figures["contrast"][kind]["below_support"] == 1.0
 
 
-def test_training_writes_weights_with_their_provenance(pairs_file, tmp_path):
-    out = tmp_path / "weights.json"
-    run("train-support", "--pairs", str(pairs_file), "--out", str(out))
-    weights = SupportWeights.model_validate_json(out.read_text(encoding="utf-8"))
-    assert weights.weights.keys() == support_weights().weights.keys()
-    assert weights.provenance["pairs"] == {"first": 8, "second": 8}
-    assert weights.weights["negation_added"] < 0 < weights.weights["meaning_together"]
+def test_claims_of_unit_and_quantifier_are_changed():
+    evidence = [read_statement("Most runs take 12 hours.")]
+    assert change_unit("It takes 12 hours.", evidence, random.Random(0)) != "It takes 12 hours."
+    assert change_unit("It takes hours.", evidence, random.Random(0)) is None
+    assert change_quantifier("Most runs end.", random.Random(1)) in {"Few runs end.", "All runs end."}
+    assert change_quantifier("It runs.", random.Random(0)) is None
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from training.trunk import Adapters, Reader
 
 METHODS = ("Ranker", "Parser", "Tagger", "Reader", "Writer", "Indexer", "Linker", "Summariser", "Chunker")
 FACTS = [
-    f"In all our tests the {method} from Ghent is faster than its rivals and takes {20 + 3 * index} minutes."
+    f"In all tests the {method} from Ghent is faster than its rivals and takes {20 + 3 * index} minutes."
     for index, method in enumerate(METHODS)
 ]
 CLAIMS = [
@@ -141,7 +141,7 @@ def write_sets(data: Path, lines: str = "") -> Path:
     for name, splits in LEARNED_SPLITS.items():
         for split in dict.fromkeys((splits[0], "all" if splits[0] == "all" else "dev")):
             for index, fact in enumerate(FACTS):
-                own = fact.replace("tests", f"tests of {name} {split}")
+                own = fact.replace("tests", f"tests of {name} {split}", 1)
                 other = FACTS[(index + 3) % len(FACTS)].replace("tests", f"tests of {name} {split} {index}")
                 rows += [
                     {"set": name, "split": split, "claim": own, "evidence": own, "label": "supported"},
