@@ -1,7 +1,7 @@
 """How the scores are made, how good they are, and what they do not say."""
 
 import streamlit as st
-from pydantic import BaseModel
+from pydantic import BaseModel, field_validator
 
 from assistant.checking import support_weights, thresholds
 from explorer.components import meaning, score_bars
@@ -9,12 +9,19 @@ from explorer.presenters import escaped
 
 
 class Quality(BaseModel):
-    """What the file of weights says of the support score: pairs it was trained on, and AUROC on others."""
+    """What the card of the support score says: claims it was learned from, and AUROC on others by set."""
 
-    trained: str
-    pairs: dict[str, int]
-    auroc_cross_validated: dict[str, float]
-    auroc_other_sets_only: dict[str, float]
+    judged: dict[str, int]
+    scaled_on: dict[str, int]
+    cross_validated: dict[str, float]
+    other_sets_only: dict[str, float]
+
+    @field_validator("cross_validated", "other_sets_only", mode="before")
+    @classmethod
+    def _aurocs(cls, found: dict[str, dict[str, dict[str, float]]]) -> dict[str, float]:
+        """Take the AUROC of each set out of all figures, those with the network."""
+        sets = found["with the network"]
+        return {name: figures["auroc"] for name, figures in sets.items() if "auroc" in figures}
 
 
 def draw_scores() -> None:
@@ -45,17 +52,21 @@ def draw_scores() -> None:
 
 def format_quality(quality: Quality) -> list[str]:
     """Return in sentences how well the support score tells supported claims from others."""
-    pairs = ", ".join(f"{number:,} of {name}" for name, number in quality.pairs.items())
     rows = "; ".join(
-        f"{name}: {_cases(known)}, and trained without that set {_cases(quality.auroc_other_sets_only[name])}"
-        for name, known in quality.auroc_cross_validated.items()
-        if name in quality.auroc_other_sets_only
+        f"{name}: {_cases(known)}, and weighed without that set {_cases(quality.other_sets_only[name])}"
+        for name, known in quality.cross_validated.items()
+        if name in quality.other_sets_only
     )
     return [
-        f"It was trained on claims that people have judged: {pairs}.",
+        f"Its network was taught by claims that people have judged: {_counted(quality.judged)}. "
+        f"What it says is weighed beside other signs on {_counted(quality.scaled_on)}.",
         "Of a supported and an unsupported claim that it has not seen, in so many of 100 cases it puts the "
         f"supported one higher: {rows}. Chance is 50.",
     ]
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return ", ".join(f"{number:,} of {name}" for name, number in counts.items())
 
 
 def _cases(share: float) -> str:

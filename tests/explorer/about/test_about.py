@@ -123,7 +123,8 @@ def test_parameters_are_told_as_the_choice_of_them_tells() -> None:
 
 
 def test_what_the_weights_say_of_themselves_is_said_in_cases() -> None:
-    others = {"auroc_cross_validated": {"X": 0.799}, "auroc_other_sets_only": {"X": 0.7}}
-    quality = Quality(trained="2026", pairs={"X": 1200}, **others)
-    assert format_quality(quality)[0] == "It was trained on claims that people have judged: 1,200 of X."
-    assert "X: 79, and trained without that set 70" in format_quality(quality)[1]
+    known, others = ({"with the network": {"X": {"auroc": auroc}, "below": {}}} for auroc in (0.799, 0.7))
+    found = {"judged": {"Y": 1200}, "scaled_on": {"X": 90}, "cross_validated": known}
+    said = format_quality(Quality.model_validate(found | {"other_sets_only": others}))
+    assert "taught by claims that people have judged: 1,200 of Y." in said[0] and "90 of X" in said[0]
+    assert "X: 79, and weighed without that set 70" in said[1]
