@@ -28,14 +28,43 @@ from assistant.checking.scorer import (
     SupportWeights,
     support_weights,
 )
-from assistant.checking.support import Carrier, SupportCheck, citation_quality
+from assistant.checking.support import Carrier, SupportCheck, about, citation_quality
 from assistant.checking.thresholds import ExtractiveWeights, thresholds
 
 __all__ = [
-    "NOWHERE", "WORD_BESIDE", "Carrier", "ExtractiveWeights", "ScoreWord", "Statement", "SupportCheck",
-    "SupportReader", "SupportScorer", "SupportWeights", "cannot_answer", "check", "check_sentences",
-    "citation_quality", "close_text", "hold_back", "is_foreign", "is_weak", "normalise_labels",
-    "open_scorer", "overlap_word", "plain_claim", "read_draft", "read_statement", "refuse", "said",
-    "score_attribution", "stem", "support_weights", "support_word", "thresholds", "with_coverage",
-    "without_labels", "word_lists"
+    "NOWHERE",
+    "WORD_BESIDE",
+    "Carrier",
+    "ExtractiveWeights",
+    "ScoreWord",
+    "Statement",
+    "SupportCheck",
+    "SupportReader",
+    "SupportScorer",
+    "SupportWeights",
+    "about",
+    "cannot_answer",
+    "check",
+    "check_sentences",
+    "citation_quality",
+    "close_text",
+    "hold_back",
+    "is_foreign",
+    "is_weak",
+    "normalise_labels",
+    "open_scorer",
+    "overlap_word",
+    "plain_claim",
+    "read_draft",
+    "read_statement",
+    "refuse",
+    "said",
+    "score_attribution",
+    "stem",
+    "support_weights",
+    "support_word",
+    "thresholds",
+    "with_coverage",
+    "without_labels",
+    "word_lists"
 ]  # fmt: skip

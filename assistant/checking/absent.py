@@ -25,7 +25,8 @@ _WORD = re.compile(r"[^\W\d_](?:[\w&'’]|-(?=\w))*|[.!?:]")
 _POSSESSIVE = re.compile(r"['’]s?$")
 # Asides and the names of those who are cited beside a text, which need not say them.
 _NOT_CLAIMED = re.compile(
-    r"\([^()]{0,200}\)?|[A-Z][\w'’-]+(?: (?:and|&) [A-Z][\w'’-]+)?,? (?:et al|and colleagues)\b"
+    r"\([^()]{0,200}\)?"
+    r"|(?<![\w'’-])[A-Z][\w'’-]++(?: (?:and|&) [A-Z][\w'’-]++)?,? (?:et al|and colleagues)\b"
 )
 _DATES = frozenset(
     "january february march april may june july august september october november december monday tuesday "

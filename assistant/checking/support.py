@@ -7,7 +7,7 @@ from assistant.checking.overlap import likeness, score_attribution
 from assistant.checking.scorer import Support, SupportReader, SupportScorer
 from assistant.checking.thresholds import thresholds
 from assistant.records import AnswerSentence, Citation, Evidence, LabelledPaper
-from corpus.records import Passage
+from corpus.records import Paper, Passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class SupportCheck:
         self._reader: SupportReader = scorer.reader()
         self._known: dict[tuple[str, tuple[int, ...]], Support] = {}
         self._places = {paper.label: _places(paper) for paper in evidence.papers}
-        self._about = {paper.label: _about(paper) for paper in evidence.papers}
+        self._about = {paper.label: about(paper.paper) for paper in evidence.papers}
 
     def weigh(self, sentences: Sequence[AnswerSentence]) -> Weighed:
         """Return the sentences with every citation led to where its support is best, and scored."""
@@ -139,8 +139,8 @@ class SupportCheck:
         """Return how well all that the labels of each claim stand for carries it; each is weighed once."""
         new = [one for one in dict.fromkeys(asked) if one not in self._known]
         evidence = [[place.text for label in labels for place in self._places[label]] for _, labels in new]
-        about = [" ".join(self._about[label] for label in labels) for _, labels in new]
-        weighed = self._reader.weigh([claim for claim, _ in new], evidence, about)
+        whose = [" ".join(self._about[label] for label in labels) for _, labels in new]
+        weighed = self._reader.weigh([claim for claim, _ in new], evidence, whose)
         self._known.update(zip(new, weighed, strict=True))
         return [self._known[one] for one in asked]
 
@@ -171,8 +171,7 @@ def _places(paper: LabelledPaper) -> tuple[_Place, ...]:
     )
 
 
-def _about(paper: LabelledPaper) -> str:
+def about(paper: Paper) -> str:
     """Return what names a paper: who cites it may say its title, its authors and its year."""
-    known = paper.paper
-    names = [author.name for author in known.authors]
-    return " ".join([known.title, *names, known.venue, str(known.year or "")])
+    names = [author.name for author in paper.authors]
+    return " ".join([paper.title, *names, paper.venue, str(paper.year or "")])

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from assistant.checking import SupportScorer, thresholds
+from assistant.checking import SupportScorer, about, thresholds
 from assistant.comparing.differences import NamedThings
 from assistant.comparing.extractive.profiles import PaperProfile
 from assistant.comparing.records import ELEMENT_NAMES, ElementName
@@ -92,7 +92,7 @@ class _Writing:
 
     def is_supported(self, claim: str, paper: PaperProfile) -> bool:
         """Return True if a paper surely carries a claim."""
-        (found,) = self._support.weigh([claim], [paper.places], [paper.title])
+        (found,) = self._support.weigh([claim], [paper.places], [about(paper.paper)])
         return found.score >= thresholds().support.supported + MARGIN
 
 
