@@ -15,7 +15,7 @@ BESIDE = 3  # texts that evidence of a sentence or two is set among
 WITHOUT_TOPIC = frozenset({"cad_nli", "scone"})
 SHORT = frozenset({"fool_me_twice", "fever_nli"})
 QUOTED_WORDS = range(8, 46)
-_ASIDE = re.compile(r"\s*[(\[][^()\[\]]{0,200}[)\]]")
+_ASIDE = re.compile(r"(?:(?<!\s)\s++)?[(\[][^()\[\]]{0,200}[)\]]")
 _OPENING = re.compile(
     r"^(?:(?:[A-Z][^,;:.]{0,60}), (?=(?:we|the|our|a|an|it|this)\b)"
     r"|(?:\w+, )?[Ww]e (?:also |further )?(?:show|find|demonstrate|observe|argue|note) that )"
