@@ -390,6 +390,12 @@ _BENCH_ROWS = (
     ("Second build, s", "{rebuild_seconds:.1f}"),
     ("Search, ms, median / p95", "{search_ms_p50:.0f} / {search_ms_p95:.0f}"),
     ("Answer without a model, ms, median / p95", "{answer_ms_p50:.0f} / {answer_ms_p95:.0f}"),
+    ("Reading a follow-up, ms", "{follow_up_ms:.0f}"),
+    (
+        "Weighing ten claims of ten papers, ms, with its network / without",
+        "{support_ms:.0f} / {support_without_network_ms:.0f}",
+    ),
+    ("Memory of the networks, MiB", "{learned_mib:.0f}"),
     (
         "Cold start to answer in the terminal, s, torch / accelerated",
         "{cold_answer_seconds_torch:.1f} / {cold_answer_seconds_accelerated:.1f}",

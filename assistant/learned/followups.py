@@ -8,7 +8,6 @@ replaces, or a word behind which it is put.
 import copy
 import logging
 import re
-import threading
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -19,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from assistant.learned.parts import Card, LearnedError, folder, open_part, read_card
-from corpus.encoders import PairNetwork, TokenNumbers
+from assistant.learned.parts import Card, LearnedError, LearnedNetwork, folder, read_card
+from corpus.encoders import TokenNumbers
 
 logger = logging.getLogger(__name__)
 
@@ -145,30 +144,21 @@ class FollowUps:
     """Reads questions in the light of what was said before them."""
 
     def __init__(self, card: Card, weights: Path | None = None) -> None:
-        self._card, self._weights, self.name = card, weights or folder(FOLLOW_UPS), card.name
-        self.surety = _surety(card)
-        self._lock = threading.Lock()
-        self._network: PairNetwork | None = None
+        self.name, self.surety = card.name, _surety(card)
+        self.network = LearnedNetwork(FOLLOW_UPS, card, weights or folder(FOLLOW_UPS), per_token=True)
 
     def with_surety(self, surety: Surety) -> "FollowUps":
         """Return the same part with other bars; the network is shared."""
-        self.load()
         other = copy.copy(self)
         other.surety = surety
         return other
-
-    def load(self) -> PairNetwork:
-        """Return the network, put together now if it has not been; raises LearnedError."""
-        with self._lock:
-            self._network = self._network or open_part(FOLLOW_UPS, self._card, self._weights, per_token=True)
-            return self._network
 
     def fillings(self, question: str, history: Sequence[Exchange]) -> list[Filling]:
         """Return what the question leaves out, in the order of its places, sure or not."""
         said, asked = said_before(history), words_of(question[:LONGEST_QUESTION])
         if not said.words or not asked:
             return []
-        (numbers,) = self.load().read_tokens([(question[:LONGEST_QUESTION], said.text)])
+        (numbers,) = self.network.load().read_tokens([(question[:LONGEST_QUESTION], said.text)])
         return [filling for filling in _fillings(numbers, asked, said) if filling]
 
 
@@ -258,7 +248,7 @@ def _softmax(values: Numbers) -> Numbers:
 def _opened(weights: Path) -> FollowUps | None:
     try:
         learned = FollowUps(read_card(FOLLOW_UPS, weights), weights)
-        learned.load()
+        learned.network.load()
     except LearnedError as error:
         logger.warning("follow-ups are read without what was learned of them: %s", error)
         return None

@@ -5,9 +5,10 @@ al. 2021, equation 3), to which they are added when a part is first used.
 """
 
 import hashlib
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,21 @@ def _in_use(part: str, weights: Path) -> PartInUse:
     except LearnedError as error:
         return PartInUse(card.name, str(error))
     return PartInUse(card.name)
+
+
+class LearnedNetwork:
+    """The network of a part, put together when it is first used; safe to share between threads."""
+
+    def __init__(self, part: str, card: Card, weights: Path, *, per_token: bool = False) -> None:
+        self._open = partial(open_part, part, card, weights, per_token=per_token)
+        self._lock = threading.Lock()
+        self._network: PairNetwork | None = None
+
+    def load(self) -> PairNetwork:
+        """Return the network itself; raises LearnedError."""
+        with self._lock:
+            self._network = self._network or self._open()
+            return self._network
 
 
 def open_part(part: str, card: Card, weights: Path, *, per_token: bool = False) -> PairNetwork:

@@ -2,7 +2,6 @@
 
 import logging
 import math
-import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Protocol
 import numpy as np
 
 from assistant.learned.features import relevance_features
-from assistant.learned.parts import Card, LearnedError, folder, open_part, read_card
-from corpus.encoders import PairNetwork, Vectors
+from assistant.learned.parts import Card, LearnedError, LearnedNetwork, folder, read_card
+from corpus.encoders import Vectors
 
 logger = logging.getLogger(__name__)
 
@@ -61,21 +60,14 @@ class NetworkRelevance:
     """Relevance by a network that reads each text beside the question, and by words and cosines."""
 
     def __init__(self, card: Card, weights: Path | None = None) -> None:
-        self._card, self._weights, self.name = card, weights or folder(RELEVANCE), card.name
-        self._lock = threading.Lock()
-        self._network: PairNetwork | None = None
-
-    def load(self) -> PairNetwork:
-        """Return the network, put together now if it has not been; raises LearnedError."""
-        with self._lock:
-            self._network = self._network or open_part(RELEVANCE, self._card, self._weights)
-            return self._network
+        self._scale, self.name = card.scales.get("all", {}), card.name
+        self.network = LearnedNetwork(RELEVANCE, card, weights or folder(RELEVANCE))
 
     def numbers(self, question: str, texts: Sequence[str], titles: Sequence[str]) -> list[float]:
         """Return the network's own number for each text: above 0, it answers rather than not."""
         asked = question[:LONGEST_QUESTION]
         pairs = [(asked, with_title(title, text)) for title, text in zip(titles, texts, strict=True)]
-        return [float(number) for number in self.load().read(pairs)[:, 0]]
+        return [float(number) for number in self.network.load().read(pairs)[:, 0]]
 
     def score(
         self, question: str, texts: Sequence[str], titles: Sequence[str], asked: Vectors, vectors: Vectors
@@ -84,7 +76,7 @@ class NetworkRelevance:
             return []
         features = relevance_features(question, texts, asked, vectors)
         features |= network_features(self.numbers(question, texts, titles))
-        return shares(features, self._card.scales["all"])
+        return shares(features, self._scale)
 
 
 def with_title(title: str, text: str) -> str:
@@ -126,7 +118,7 @@ def _opened(weights: Path) -> RelevanceScorer:
         raise LearnedError(f"The card of {card.name} has no scales for relevance.")
     learned = NetworkRelevance(card, weights)
     try:
-        learned.load()
+        learned.network.load()
     except LearnedError as error:
         logger.warning("relevance is told without its network: %s", error)
         return FeatureRelevance(card)

