@@ -14,13 +14,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from peft import LoraConfig, get_peft_model
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Tokenizer
 from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 from transformers import BertModel
 from transformers.utils import logging as transformers_logging
 
-from corpus.encoders import token_batches
+from corpus.encoders import token_batches, token_starts
 
 # The matrices of a layer: attention in and out, and the two of the feed-forward net.
 ADAPTED = ("query", "key", "value", "dense")
@@ -122,6 +122,10 @@ def _open_network(trunk: Path) -> BertModel:
         transformers_logging.set_verbosity(before)
 
 
+# For both texts of a pair, which token begins at which place of it.
+Starts = tuple[dict[int, int], dict[int, int]]
+
+
 class PairTokenizer:
     """The trunk's tokenizer for pairs of at most `longest` tokens; of a longer one the longer text is cut."""
 
@@ -130,17 +134,20 @@ class PairTokenizer:
         self._tokenizer.no_padding()
         self._tokenizer.enable_truncation(longest, strategy=cut)
 
+    def placed(self, texts: Sequence[tuple[str, str]]) -> list[tuple[Pair, Starts]]:
+        """Return the pairs in tokens, and for both texts which token begins at which place of it."""
+        return [(_pair(found), token_starts(found)) for found in self._tokenizer.encode_batch(list(texts))]
+
     def pairs(self, texts: Sequence[tuple[str, str]]) -> list[Pair]:
         """Return the pairs in tokens."""
-        return [
-            Pair(
-                np.array(found.ids, np.uint16),
-                found.type_ids.index(1) if 1 in found.type_ids else len(found.ids),
-            )
-            for found in self._tokenizer.encode_batch_fast(list(texts))
-        ]
+        return [_pair(found) for found in self._tokenizer.encode_batch_fast(list(texts))]
 
     def texts(self, texts: Sequence[str]) -> list[Pair]:
         """Return single texts in tokens: pairs without a second."""
         encoded = self._tokenizer.encode_batch_fast(list(texts))
         return [Pair(np.array(found.ids, np.uint16), len(found.ids)) for found in encoded]
+
+
+def _pair(found: Encoding) -> Pair:
+    second = found.type_ids.index(1) if 1 in found.type_ids else len(found.ids)
+    return Pair(np.array(found.ids, np.uint16), second)

@@ -21,6 +21,7 @@ from corpus.wording import possessive
 LONGEST_TITLE = 160
 WINDOW = 12  # older turns are forgotten
 _POSSESSIVES = frozenset("its their theirs his hers".split())
+_POINTS_BACK = frozenset("it its itself they them their theirs".split())
 _ARTICLE = re.compile(r"\b(?:the|an?)\s*$", re.IGNORECASE)
 _OWN_ARTICLE = re.compile(r"^(?:the|an?)\s+(?=\S)", re.IGNORECASE)
 _CITED = re.compile(r"\s*\[\d{1,3}\??\]")
@@ -115,7 +116,8 @@ def _resolved(question: str, history: tuple[Turn, ...], reader: FollowUps | None
     exchanges = [(turn.rewrite.search_query, _CITED.sub("", turn.answer.text)) for _, turn in told]
     query, used = _filled(question, exchanges, reader)
     if not used and _WHAT_ABOUT.match(question):
-        return _asked_of_another(question, last), [last_turn]
+        query = _asked_of_another(question, last)
+        used = [len(exchanges) - 1] if query != question else []
     return query, [told[place][0] for place in used]
 
 
@@ -167,8 +169,11 @@ def _filled(question: str, exchanges: Sequence[Exchange], reader: FollowUps | No
     if _ORDINAL.search(question):
         return question, []  # It means a paper, of which there is none.
     aside, question = _parted(question)
-    fillings = [_as_named(one, exchanges[one.turn]) for one in reader.fillings(question, exchanges)]
-    kept = _worth_adding(fillings, reader.surety, question)
+    kept = _kept(question, exchanges, reader)
+    names_nothing = not any(is_complete(phrase) for phrase in phrases(question))
+    if not kept and names_nothing and _POINTS_BACK & set(words(question)):
+        question, used = _with_last_subject(question, exchanges)
+        return aside + question, used
     placed = [one for one in kept if reader.surety.is_placed(one)]
     loose = [one for one in kept if one not in placed]
     for filling in sorted(placed, key=lambda one: (-one.start, -one.end)):
@@ -176,6 +181,18 @@ def _filled(question: str, exchanges: Sequence[Exchange], reader: FollowUps | No
     loose = [one for one in loose if not stems(one.words) <= stems(question)]
     named = list(dict.fromkeys(one.words for one in loose))
     return aside + _in_brackets(question, named), [one.turn for one in (*placed, *loose)]
+
+
+def _kept(question: str, exchanges: Sequence[Exchange], reader: FollowUps) -> list[Filling]:
+    """Return what a question leaves out, read beside all that was said, or if need be what was asked alone.
+
+    Long answers distract; what was asked tells more of what a question is about.
+    """
+    for said in (exchanges, [(asked, "") for asked, _ in exchanges]):
+        named = [_as_named(one, said[one.turn]) for one in reader.fillings(question, said)]
+        if kept := _worth_adding(named, reader.surety, question):
+            return kept
+    return []
 
 
 def _parted(question: str) -> tuple[str, str]:

@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from tokenizers import Encoding, Tokenizer
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from assistant.learned import (
@@ -25,9 +24,8 @@ from assistant.learned import (
     TO_END,
     words_of,
 )
-from corpus.encoders import token_starts
 from training.followups.aligning import Gap, Resolved
-from training.trunk import Pair, Reader
+from training.trunk import Pair, PairTokenizer, Reader, Starts
 
 LONGEST = 224
 JOINED_COUNTS = 0.5  # of a wrong connector, beside a wrong place
@@ -78,16 +76,13 @@ def _loss(numbers: torch.Tensor, example: Read) -> torch.Tensor:
 
 def read_examples(resolved: Sequence[Resolved], trunk: Path) -> list[Read]:
     """Return the questions in tokens, without those whose gaps lie beyond what is read."""
-    tokenizer = Tokenizer.from_file(str(trunk / "tokenizer.json"))
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(LONGEST, strategy="longest_first")
-    encoded = tokenizer.encode_batch([(one.question, one.said.text) for one in resolved])
-    read = (_read(one, found) for one, found in zip(resolved, encoded, strict=True))
+    placed = PairTokenizer(trunk, LONGEST).placed([(one.question, one.said.text) for one in resolved])
+    read = (_read(one, pair, starts) for one, (pair, starts) in zip(resolved, placed, strict=True))
     return [one for one in read if one]
 
 
-def _read(resolved: Resolved, found: Encoding) -> Read | None:
-    of_asked, of_said = token_starts(found)
+def _read(resolved: Resolved, pair: Pair, starts: Starts) -> Read | None:
+    of_asked, of_said = starts
     asked = [of_asked.get(word.start) for word in words_of(resolved.question)]
     said = [at for word in resolved.said.words if (at := of_said.get(word.start)) is not None]
     gaps = [_within(gap, len(said)) for gap in resolved.gaps]
@@ -96,7 +91,6 @@ def _read(resolved: Resolved, found: Encoding) -> Read | None:
     places = np.zeros((len(asked), 2), np.float32)
     for gap in gaps:
         places[gap.first : gap.last + 1, REPLACED if gap.is_replaced else BEHIND] = 1
-    pair = Pair(np.array(found.ids, np.uint16), found.type_ids.index(1))
     return Read(pair, np.array(asked, np.int64), np.array(said, np.int64), places, tuple(gaps))
 
 

@@ -54,7 +54,11 @@ def test_what_was_exported_before_is_written_in_every_format(run, kept, form):
     assert len(done.stdout) > 200
     if form == "json":
         before = json.loads((FILES / f"{kept}.json").read_text(encoding="utf-8"))
-        assert json.loads(done.stdout)[kept] == before[kept]
+        after = json.loads(done.stdout)[kept]
+        # What was recorded since is empty of what was exported before.
+        for one in after.get("turns", [after]):
+            assert one["provenance"].pop("learned") == []
+        assert after == before[kept]
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def test_the_command_writes_a_part_that_the_product_opens(
     assert made.exit_code == 0, made.output
     card = json.loads((tmp_path / "out" / "followups.json").read_text())
     assert card["provenance"]["trained_on"]["rewriting/canard_train.jsonl"] == 1
-    assert 0 <= card["scales"]["surety"]["bracketed"] <= card["scales"]["surety"]["placed"]
+    assert 0 <= card["scales"]["surety"]["bracketed"] <= card["scales"]["surety"]["behind"]
     monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(tmp_path / "out"))
     opened = open_follow_ups()
     assert opened and opened.name == card["name"]
