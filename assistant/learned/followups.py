@@ -42,6 +42,7 @@ _POINTING_BACK = frozenset(
     "it its itself they them their theirs he him his she her hers this that these those there".split()
 )
 _WORD = re.compile(r"\w+(?:[-.&]\w+)*|['’]s\b", re.UNICODE)
+_LETTER = re.compile(r"[^\W\d_]")
 _BETWEEN = " | "
 
 Numbers = NDArray[np.float32]
@@ -207,6 +208,8 @@ def _filled(
             if words[last].text.lower() in _POINTING_BACK:
                 break  # What leans on other words itself fills nothing.
             share = float(begins[first] * ends[last])
+            if not any(_LETTER.search(word.text) for word in words[first : last + 1]):
+                continue  # A year alone is nobody.
             text = _alike(words[first : last + 1])
             shares[text] += share
             places[text].append((share, first, last))

@@ -20,6 +20,7 @@ from corpus.wording import possessive
 
 LONGEST_TITLE = 160
 WINDOW = 12  # older turns are forgotten
+_SEVERAL = frozenset("they them these those".split())
 _POSSESSIVES = frozenset("its their theirs his hers".split())
 _POINTS_BACK = frozenset("it its itself they them their theirs".split())
 _ARTICLE = re.compile(r"\b(?:the|an?)\s*$", re.IGNORECASE)
@@ -237,7 +238,11 @@ def _put(question: str, filling: Filling) -> str:
         question[filling.start : filling.end],
         question[filling.end :],
     )
-    name = filling.words if not _ARTICLE.search(before) else _OWN_ARTICLE.sub("", filling.words)
+    name = filling.words
+    if _ARTICLE.search(before) or replaced.lower() in _SEVERAL:
+        name = _OWN_ARTICLE.sub("", name)
+    if name.split(" ", 1)[0].lower() in vocabulary().function:
+        name = name[:1].lower() + name[1:]
     if filling.connector == "'s" or replaced.lower() in _POSSESSIVES:
         name = possessive(name)
     if replaced.lower() == "there":
