@@ -170,8 +170,11 @@ def _filled(question: str, exchanges: Sequence[Exchange], reader: FollowUps | No
     if _ORDINAL.search(question):
         return question, []  # It means a paper, of which there is none.
     aside, question = _parted(question)
-    kept = _kept(question, exchanges, reader)
     names_nothing = not any(is_complete(phrase) for phrase in phrases(question))
+    # Long answers distract; what was asked tells more of what a question without a subject is about.
+    kept = _kept(question, exchanges, reader)
+    if not kept and names_nothing:
+        kept = _kept(question, [(earlier, "") for earlier, _ in exchanges], reader)
     if not kept and names_nothing and _POINTS_BACK & set(words(question)):
         question, used = _with_last_subject(question, exchanges)
         return aside + question, used
@@ -185,15 +188,9 @@ def _filled(question: str, exchanges: Sequence[Exchange], reader: FollowUps | No
 
 
 def _kept(question: str, exchanges: Sequence[Exchange], reader: FollowUps) -> list[Filling]:
-    """Return what a question leaves out, read beside all that was said, or if need be what was asked alone.
-
-    Long answers distract; what was asked tells more of what a question is about.
-    """
-    for said in (exchanges, [(asked, "") for asked, _ in exchanges]):
-        named = [_as_named(one, said[one.turn]) for one in reader.fillings(question, said)]
-        if kept := _worth_adding(named, reader.surety, question):
-            return kept
-    return []
+    """Return what a question leaves out, as names, as far as it is sure."""
+    named = [_as_named(one, exchanges[one.turn]) for one in reader.fillings(question, exchanges)]
+    return _worth_adding(named, reader.surety, question)
 
 
 def _parted(question: str) -> tuple[str, str]:
