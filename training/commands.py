@@ -19,12 +19,22 @@ from evaluation.answers.query_contexts import QueryContext
 from evaluation.input_files import EvaluationError
 from training.errors import TrainingError
 
+Work = Annotated[Path, typer.Option(help="Where checkpoints are kept: a killed run goes on from them.")]
+Part = Annotated[
+    Path | None, typer.Option(help="Where weights and card go; by default where the product has its own.")
+]
+Seed = Annotated[int, typer.Option(help="What everything that is drawn depends on.")]
+Rank = Annotated[int, typer.Option(help="The rank of LoRA's matrices.", min=1)]
+
 
 @contextmanager
 def _failures_told() -> Iterator[None]:
     """End with what is wrong, when nothing can be made."""
     try:
         yield
+    except ModuleNotFoundError as error:
+        typer.echo(f"{error.name} is missing: pip install -r requirements-train.txt", err=True)
+        raise typer.Exit(2) from None
     except (AssistantError, CorpusError, EvaluationError, TrainingError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from None
@@ -42,7 +52,7 @@ def data(
     model: Annotated[
         str, typer.Option(help="Who writes questions and answers; by default the settings' first model.")
     ] = "",
-    seed: Annotated[int, typer.Option(help="What everything that is drawn depends on.")] = 0,
+    seed: Seed = 0,
     limit: Annotated[
         int | None, typer.Option(help="Ask about at most so many passages, drawn at random.", min=1)
     ] = None,
@@ -80,8 +90,8 @@ def generator(
     length: Annotated[
         int, typer.Option(help="Tokens of a row, into which dialogues are packed.", min=16)
     ] = 4096,
-    seed: Annotated[int, typer.Option(help="What everything that is drawn depends on.")] = 0,
-    rank: Annotated[int, typer.Option(help="The rank of LoRA's matrices.", min=1)] = 16,
+    seed: Seed = 0,
+    rank: Rank = 16,
     rows_per_step: Annotated[int, typer.Option(min=1)] = 4,
     checkpoint_every: Annotated[int, typer.Option(help="Steps between checkpoints.", min=1)] = 20,
 ) -> None:
@@ -91,10 +101,8 @@ def generator(
     PAPER_TRAIL_LOCAL_MODEL.
     """
     with _failures_told():
-        try:
-            from training import generator as room  # noqa: PLC0415 - torch takes seconds to import
-        except ModuleNotFoundError as error:
-            raise TrainingError(f"{error.name} is missing: pip install -r requirements-train.txt") from None
+        from training import generator as room  # noqa: PLC0415 - torch takes seconds to import
+
         plan = room.GeneratorPlan(
             data,
             model,
@@ -124,19 +132,17 @@ def _entry(name: str, settings: Settings) -> ModelEntry:
 
 def relevance(
     data: Annotated[Path, typer.Option(help="The folder that holds `questions/`, the labelled sets.")],
-    work: Annotated[Path, typer.Option(help="Where checkpoints are kept: a killed run goes on from them.")],
-    out: Annotated[
-        Path | None, typer.Option(help="Where weights and card go; by default where the product has its own.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="What everything that is drawn depends on.")] = 13,
+    work: Work,
+    out: Part = None,
+    seed: Seed = 13,
     held: Annotated[
         int, typer.Option(help="Which of five parts of the papers only measures.", min=0, max=4)
     ] = 0,
 ) -> None:
     """Learn which texts answer a question, from questions of which people marked what answers them."""
-    from training.relevance import RelevancePlan, train_relevance  # noqa: PLC0415 - torch takes seconds
-
     with _failures_told():
+        from training.relevance import RelevancePlan, train_relevance  # noqa: PLC0415 - torch takes seconds
+
         plan = RelevancePlan(data, work, out or SHIPPED, seed, held)
         card = train_relevance(plan, open_encoder(read_settings()), _say)
     typer.echo(json.dumps(card.provenance["held_back"]))
@@ -144,16 +150,14 @@ def relevance(
 
 def follow_ups(
     data: Annotated[Path, typer.Option(help="The folder that holds `rewriting/` and `questions/`.")],
-    work: Annotated[Path, typer.Option(help="Where checkpoints are kept: a killed run goes on from them.")],
-    out: Annotated[
-        Path | None, typer.Option(help="Where weights and card go; by default where the product has its own.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="What everything that is drawn depends on.")] = 13,
+    work: Work,
+    out: Part = None,
+    seed: Seed = 13,
 ) -> None:
     """Learn what follow-ups mean, from conversations whose questions people made self-contained."""
-    from training.followups import FollowUpsPlan, train_follow_ups  # noqa: PLC0415 - torch takes seconds
-
     with _failures_told():
+        from training.followups import FollowUpsPlan, train_follow_ups  # noqa: PLC0415 - torch takes seconds
+
         card = train_follow_ups(FollowUpsPlan(data, work, out or SHIPPED, seed), _say)
     typer.echo(json.dumps(card.provenance["trained_on"]))
 
@@ -163,7 +167,7 @@ def retriever(
         Path,
         typer.Option(help="The folder of `citations/`, `acl_anthology/`, `questions/` and `rewriting/`."),
     ],
-    work: Annotated[Path, typer.Option(help="Where checkpoints are kept: a killed run goes on from them.")],
+    work: Work,
     out: Annotated[Path, typer.Option(help="The folder that the encoder goes to.")],
     context: Annotated[
         QueryContext,
@@ -180,23 +184,21 @@ def retriever(
     tokens_per_step: Annotated[int, typer.Option(help="The more, the more negatives.", min=64)] = 8192,
     negatives: Annotated[int, typer.Option(help="Hard negatives of a query.", min=0, max=8)] = 1,
     learning_rate: Annotated[float, typer.Option(min=1e-9)] = 2e-4,
-    rank: Annotated[int, typer.Option(help="The rank of LoRA's matrices.", min=1)] = 16,
+    rank: Rank = 16,
     measured: Annotated[
         int, typer.Option(help="Queries of each set that are held back and measure.", min=1)
     ] = 100,
     checkpoint_seconds: Annotated[float, typer.Option(help="Seconds between checkpoints.", min=0)] = 60.0,
-    seed: Annotated[int, typer.Option(help="What everything that is drawn depends on.")] = 13,
+    seed: Seed = 13,
 ) -> None:
     """Fine-tune the bundled sentence encoder to find passages (TruthReader, section 3.2).
 
     A run that was killed goes on from its last checkpoint. What comes out opens by PAPER_TRAIL_ENCODER.
     """
     with _failures_told():
-        try:
-            from training import retriever as room  # noqa: PLC0415 - torch takes seconds to import
-            from training.trunk import Adapters  # noqa: PLC0415
-        except ModuleNotFoundError as error:
-            raise TrainingError(f"{error.name} is missing: pip install -r requirements-train.txt") from None
+        from training import retriever as room  # noqa: PLC0415 - torch takes seconds to import
+        from training.trunk import Adapters  # noqa: PLC0415
+
         plan = room.RetrieverPlan(
             data,
             work,
@@ -219,19 +221,17 @@ def support(
     data: Annotated[
         Path, typer.Option(help="The folder that holds `support/`, `summaries/` and `attribution/`.")
     ],
-    work: Annotated[Path, typer.Option(help="Where checkpoints are kept: a killed run goes on from them.")],
-    out: Annotated[
-        Path | None, typer.Option(help="Where weights and card go; by default where the product has its own.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="What everything that is drawn depends on.")] = 13,
+    work: Work,
+    out: Part = None,
+    seed: Seed = 13,
     held: Annotated[
         int, typer.Option(help="Which of five parts of a set without splits only measures.", min=0, max=4)
     ] = 0,
 ) -> None:
     """Learn how far evidence carries a claim, from claims that people judged and claims made wrong."""
-    from training.support import SupportPlan, train_support  # noqa: PLC0415 - torch takes seconds to import
-
     with _failures_told():
+        from training.support import SupportPlan, train_support  # noqa: PLC0415 - torch takes seconds
+
         plan = SupportPlan(data, work, out or SHIPPED, seed, held)
         card = train_support(plan, open_encoder(read_settings()), _say)
     typer.echo(json.dumps(card.provenance["other_sets_only"]))

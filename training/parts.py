@@ -11,9 +11,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save
 
 from assistant.learned import Card
-from corpus.durable import replace_durably
 from corpus.encoders import BUNDLED_SHA256
 from training.errors import TrainingError
+from training.folders import write_durably
 
 # "trunk.base_model.model.encoder.layer.0.attention.self.query.lora_A.default.weight"
 _ADAPTER = re.compile(r"^trunk\.base_model\.model\.(?P<matrix>.+)\.lora_(?P<side>[AB])\.default\.weight$")
@@ -76,12 +76,6 @@ def write_part(
         provenance=provenance,
     )
     folder.mkdir(parents=True, exist_ok=True)
-    _write(folder / f"{part}.safetensors", held)
-    _write(folder / f"{part}.json", (json.dumps(card.model_dump(), indent=2) + "\n").encode())
+    write_durably(folder / f"{part}.safetensors", held)
+    write_durably(folder / f"{part}.json", (json.dumps(card.model_dump(), indent=2) + "\n").encode())
     return card
-
-
-def _write(path: Path, held: bytes) -> None:
-    made = path.with_suffix(path.suffix + ".new")
-    made.write_bytes(held)
-    replace_durably(made, path)

@@ -28,7 +28,7 @@ from assistant.checking.features import (
     said,
 )
 from assistant.checking.thresholds import thresholds
-from assistant.learned import LearnedSupport, open_support
+from assistant.learned import LearnedPart, open_support
 from corpus.encoders import Encoder, Vectors, cosine_scales
 
 # Of evidence beyond this, only the beginning is read: a paper as it is given has some dozens of sentences.
@@ -102,12 +102,15 @@ class Compared:
     order: tuple[int, ...]
 
 
-def support_weights(learned: LearnedSupport | None = None) -> SupportWeights:
+def support_weights(learned: LearnedPart | None = None) -> SupportWeights:
     """Return the weights of a learned part, by default the product's; raises LearnedError."""
     part = learned or open_support()
-    weights = {name: weight for name, weight in part.scale.items() if name != INTERCEPT}
+    weights = dict(part.scale())
     return SupportWeights(
-        name=part.name, intercept=part.scale[INTERCEPT], weights=weights, provenance=part.provenance
+        name=part.name,
+        intercept=weights.pop(INTERCEPT),
+        weights=weights,
+        provenance=part.card.provenance,
     )
 
 
@@ -143,7 +146,7 @@ class SupportReader:
         self,
         encoder: Encoder,
         entailment: Entailment | None = None,
-        learned: LearnedSupport | None = None,
+        learned: LearnedPart | None = None,
     ) -> None:
         self._encoder = encoder
         self._entailment = entailment
@@ -218,7 +221,7 @@ class SupportReader:
             return [0.0] * len(taken)
         pairs = [None if is_quotation(reading) else _pair(one, reading) for one, reading in taken]
         new = [pair for pair in dict.fromkeys(pairs) if pair and pair not in self._numbers]
-        self._numbers.update(zip(new, self._learned.network.numbers(new), strict=True))
+        self._numbers.update(zip(new, self._learned.numbers(new), strict=True))
         return [self._numbers[pair] if pair else SURE_NUMBER for pair in pairs]
 
     def _encode(self, texts: Sequence[str]) -> None:

@@ -20,6 +20,7 @@ from assistant.learned.followups import (
     Surety,
     Word,
     open_follow_ups,
+    read_follow_ups,
     said_before,
     words_of,
 )
@@ -27,30 +28,29 @@ from assistant.learned.parts import (
     SHIPPED,
     Card,
     LearnedError,
+    LearnedPart,
     PartInUse,
     folder,
     part_in_use,
     read_card,
+    read_part,
 )
 from assistant.learned.relevance import (
     LONGEST_QUESTION,
     RELEVANCE,
-    FeatureRelevance,
-    NetworkRelevance,
     RelevanceScorer,
     network_features,
     open_relevance,
     shares,
     with_title,
 )
-from assistant.learned.support import SUPPORT, LearnedSupport, SupportNetwork, open_support
+from assistant.learned.support import SUPPORT, open_support
 
 __all__ = [
-    "BEHIND", "CONNECTORS", "FOLLOW_UPS", "FROM_BEGIN", "FROM_END", "JOINED",
-    "LONGEST_QUESTION", "OUTPUTS", "POINTING", "RELEVANCE", "REPLACED", "SHIPPED", "SUPPORT",
-    "TO_BEGIN", "TO_END", "Card", "Exchange", "FeatureRelevance", "Filling", "FollowUps",
-    "LearnedError", "LearnedSupport", "NetworkRelevance", "PartInUse", "RelevanceScorer", "Said",
-    "SupportNetwork", "Surety", "Word", "folder", "network_features", "open_follow_ups",
-    "open_relevance", "open_support", "part_in_use", "read_card", "relevance_features", "said_before",
+    "BEHIND", "CONNECTORS", "FOLLOW_UPS", "FROM_BEGIN", "FROM_END", "JOINED", "LONGEST_QUESTION",
+    "OUTPUTS", "POINTING", "RELEVANCE", "REPLACED", "SHIPPED", "SUPPORT", "TO_BEGIN", "TO_END", "Card",
+    "Exchange", "Filling", "FollowUps", "LearnedError", "LearnedPart", "PartInUse", "RelevanceScorer", "Said",
+    "Surety", "Word", "folder", "network_features", "open_follow_ups", "open_relevance", "open_support",
+    "part_in_use", "read_card", "read_follow_ups", "read_part", "relevance_features", "said_before",
     "shares", "with_title", "words_of"
 ]  # fmt: skip

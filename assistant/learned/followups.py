@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from assistant.learned.parts import Card, LearnedError, LearnedNetwork, folder, read_card
-from corpus.encoders import TokenNumbers
+from assistant.learned.parts import Card, LearnedError, folder, read_part
+from corpus.encoders import PairNetwork, TokenNumbers
 
 logger = logging.getLogger(__name__)
 
@@ -144,9 +144,8 @@ def said_before(history: Sequence[Exchange]) -> Said:
 class FollowUps:
     """Reads questions in the light of what was said before them."""
 
-    def __init__(self, card: Card, weights: Path | None = None) -> None:
-        self.name, self.surety = card.name, _surety(card)
-        self.network = LearnedNetwork(FOLLOW_UPS, card, weights or folder(FOLLOW_UPS), per_token=True)
+    def __init__(self, card: Card, network: PairNetwork) -> None:
+        self.name, self.surety, self._network = card.name, _surety(card), network
 
     def with_surety(self, surety: Surety) -> "FollowUps":
         """Return the same part with other bars; the network is shared."""
@@ -159,7 +158,7 @@ class FollowUps:
         said, asked = said_before(history), words_of(question[:LONGEST_QUESTION])
         if not said.words or not asked:
             return []
-        (numbers,) = self.network.load().read_tokens([(question[:LONGEST_QUESTION], said.text)])
+        (numbers,) = self._network.read_tokens([(question[:LONGEST_QUESTION], said.text)])
         return [filling for filling in _fillings(numbers, asked, said) if filling]
 
 
@@ -247,15 +246,18 @@ def _softmax(values: Numbers) -> Numbers:
     return np.asarray(lifted / lifted.sum(), dtype=np.float32)
 
 
+def read_follow_ups(weights: Path) -> FollowUps:
+    """Return the part of a folder; raises LearnedError where it does not fit."""
+    return FollowUps(*read_part(FOLLOW_UPS, weights, per_token=True))
+
+
 @cache
 def _opened(weights: Path) -> FollowUps | None:
     try:
-        learned = FollowUps(read_card(FOLLOW_UPS, weights), weights)
-        learned.network.load()
+        return read_follow_ups(weights)
     except LearnedError as error:
         logger.warning("follow-ups are read without what was learned of them: %s", error)
         return None
-    return learned
 
 
 def open_follow_ups() -> FollowUps | None:

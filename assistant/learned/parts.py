@@ -5,10 +5,11 @@ al. 2021, equation 3), to which they are added when a part is first used.
 """
 
 import hashlib
+import logging
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +20,12 @@ from corpus.encoders import BUNDLED_SHA256, PairNetwork, bundled_weights
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
 
+logger = logging.getLogger(__name__)
+
 SHIPPED = Path(__file__).with_name("weights")
 DOWN, UP = ".down", ".up"
 HEAD = ("head.weight", "head.bias")
+_opening = threading.Lock()
 
 
 class LearnedError(CorpusError):
@@ -90,32 +94,65 @@ def _in_use(part: str, weights: Path) -> PartInUse:
     return PartInUse(card.name)
 
 
-class LearnedNetwork:
-    """The network of a part, put together when it is first used; safe to share between threads."""
+@dataclass(frozen=True, slots=True)
+class LearnedPart:
+    """A part that tells one number of two texts: its card, and its network, None where that does not fit.
 
-    def __init__(self, part: str, card: Card, weights: Path, *, per_token: bool = False) -> None:
-        self._open = partial(open_part, part, card, weights, per_token=per_token)
-        self._lock = threading.Lock()
-        self._network: PairNetwork | None = None
-
-    def load(self) -> PairNetwork:
-        """Return the network itself; raises LearnedError."""
-        with self._lock:
-            self._network = self._network or self._open()
-            return self._network
-
-
-def open_part(part: str, card: Card, weights: Path, *, per_token: bool = False) -> PairNetwork:
-    """Return the network of a part, put together from its weights and the bundled encoder's.
-
-    Raises LearnedError where the weights are not those of the card or are for another encoder.
+    Safe to share between threads.
     """
+
+    card: Card
+    network: PairNetwork | None
+
+    @property
+    def name(self) -> str:
+        return self.card.name if self.network else f"{self.card.name} without its network"
+
+    def scale(self) -> Mapping[str, float]:
+        """Return what each feature counts, with the network or without; raises LearnedError."""
+        name = "all" if self.network else "features"
+        try:
+            return self.card.scales[name]
+        except KeyError:
+            raise LearnedError(f"The card of {self.card.name} has no scale {name!r}.") from None
+
+    def numbers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Return the network's one number of each pair of texts, none without a network."""
+        return [float(number) for number in self.network.read(pairs)[:, 0]] if self.network and pairs else []
+
+
+def read_part(part: str, weights: Path, *, per_token: bool = False) -> tuple[Card, PairNetwork]:
+    """Return the card of a part and its network, put together from its weights and the bundled encoder's.
+
+    Raises LearnedError where there is no card, or the weights are not its own or for another encoder.
+    """
+    card = read_card(part, weights)
     learned = _fitting(part, card, weights)
     merged = bundled_weights()
     for name in sorted({name.removesuffix(UP) for name in learned if name.endswith(UP)}):
         merged[f"{name}.weight"] = merged[f"{name}.weight"] + learned[name + UP] @ learned[name + DOWN]
     merged |= {name: learned[name] for name in HEAD}
-    return PairNetwork(merged, card.longest, per_token=per_token)
+    return card, PairNetwork(merged, card.longest, per_token=per_token)
+
+
+def open_part(part: str) -> LearnedPart:
+    """Return a part, without its network where that does not fit.
+
+    Raises LearnedError where it has no card, or one without scales.
+    """
+    with _opening:
+        return _opened(part, folder(part))
+
+
+@cache
+def _opened(part: str, weights: Path) -> LearnedPart:
+    try:
+        opened = LearnedPart(*read_part(part, weights))
+    except LearnedError as error:
+        logger.warning("%s is told without its network: %s", part, error)
+        opened = LearnedPart(read_card(part, weights), None)
+    opened.scale()
+    return opened
 
 
 def _fitting(part: str, card: Card, weights: Path) -> dict[str, NDArray[np.float32]]:

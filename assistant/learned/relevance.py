@@ -1,29 +1,30 @@
 """How well a text answers a question, 0..1: calibrated, from what a network reads and what words tell."""
 
-import logging
 import math
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
 from assistant.learned.features import relevance_features
-from assistant.learned.parts import Card, LearnedError, LearnedNetwork, folder, read_card
+from assistant.learned.parts import LearnedPart, open_part
 from corpus.encoders import Vectors
-
-logger = logging.getLogger(__name__)
 
 RELEVANCE = "relevance"
 LONGEST_QUESTION, LONGEST_TITLE = 400, 160
 
 
-class RelevanceScorer(Protocol):
-    """What tells how well texts answer a question."""
+class RelevanceScorer:
+    """How well texts answer a question, by words and cosines, and by the part's network where that fits."""
 
-    @property
-    def name(self) -> str: ...
+    def __init__(self, part: LearnedPart) -> None:
+        self.part = part
+
+    def numbers(self, question: str, texts: Sequence[str], titles: Sequence[str]) -> list[float]:
+        """Return the network's own number for each text: above 0, it answers rather than not."""
+        asked = question[:LONGEST_QUESTION]
+        return self.part.numbers(
+            [(asked, with_title(title, text)) for title, text in zip(titles, texts, strict=True)]
+        )
 
     def score(
         self, question: str, texts: Sequence[str], titles: Sequence[str], asked: Vectors, vectors: Vectors
@@ -33,50 +34,12 @@ class RelevanceScorer(Protocol):
         `titles` are those of the papers the texts stand in, "" where unknown; `asked` and `vectors` the unit
         vectors of question and texts.
         """
-        ...
-
-
-class FeatureRelevance:
-    """Relevance by words and cosines alone: at once, and where the network does not fit."""
-
-    def __init__(self, card: Card) -> None:
-        self._scale = card.scales["features"]
-        self.name = f"{card.name} without its network"
-
-    def score(
-        self,
-        question: str,
-        texts: Sequence[str],
-        titles: Sequence[str],  # noqa: ARG002 - the network reads them
-        asked: Vectors,
-        vectors: Vectors,
-    ) -> list[float]:
-        if not texts:
-            return []
-        return shares(relevance_features(question, texts, asked, vectors), self._scale)
-
-
-class NetworkRelevance:
-    """Relevance by a network that reads each text beside the question, and by words and cosines."""
-
-    def __init__(self, card: Card, weights: Path | None = None) -> None:
-        self._scale, self.name = card.scales.get("all", {}), card.name
-        self.network = LearnedNetwork(RELEVANCE, card, weights or folder(RELEVANCE))
-
-    def numbers(self, question: str, texts: Sequence[str], titles: Sequence[str]) -> list[float]:
-        """Return the network's own number for each text: above 0, it answers rather than not."""
-        asked = question[:LONGEST_QUESTION]
-        pairs = [(asked, with_title(title, text)) for title, text in zip(titles, texts, strict=True)]
-        return [float(number) for number in self.network.load().read(pairs)[:, 0]]
-
-    def score(
-        self, question: str, texts: Sequence[str], titles: Sequence[str], asked: Vectors, vectors: Vectors
-    ) -> list[float]:
         if not texts:
             return []
         features = relevance_features(question, texts, asked, vectors)
-        features |= network_features(self.numbers(question, texts, titles))
-        return shares(features, self._scale)
+        if numbers := self.numbers(question, texts, titles):
+            features |= network_features(numbers)
+        return shares(features, self.part.scale())
 
 
 def with_title(title: str, text: str) -> str:
@@ -104,22 +67,5 @@ def shares(features: Mapping[str, Sequence[float]], scale: Mapping[str, float]) 
 
 
 def open_relevance() -> RelevanceScorer:
-    """Return what scores relevance: the learned part, or its features alone where it does not fit.
-
-    Raises LearnedError where there is no card.
-    """
-    return _opened(folder(RELEVANCE))
-
-
-@cache
-def _opened(weights: Path) -> RelevanceScorer:
-    card = read_card(RELEVANCE, weights)
-    if not {"all", "features"} <= card.scales.keys():
-        raise LearnedError(f"The card of {card.name} has no scales for relevance.")
-    learned = NetworkRelevance(card, weights)
-    try:
-        learned.network.load()
-    except LearnedError as error:
-        logger.warning("relevance is told without its network: %s", error)
-        return FeatureRelevance(card)
-    return learned
+    """Return what scores relevance; raises LearnedError where it has no card, or one without scales."""
+    return RelevanceScorer(open_part(RELEVANCE))

@@ -9,15 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from assistant.learned import (
-    RELEVANCE,
-    Card,
-    FeatureRelevance,
-    NetworkRelevance,
-    RelevanceScorer,
-    folder,
-    read_card,
-)
+from assistant.learned import RELEVANCE, LearnedPart, RelevanceScorer, folder, read_part
 from corpus.encoders import Encoder
 from corpus.language import stem, stop_words
 from corpus.text import words
@@ -38,7 +30,7 @@ def open_rankers(encoder: Encoder) -> dict[str, Ranker]:
         "bm25": bm25,
         "cosine": cosine,
         "both": mean_of(bm25, cosine),
-        **learned_rankers(read_card(RELEVANCE, folder(RELEVANCE)), folder(RELEVANCE), vectors),
+        **learned_rankers(folder(RELEVANCE), vectors),
     }
 
 
@@ -87,9 +79,10 @@ def cosine_ranker(vectors: CandidateVectors) -> Ranker:
     return cosine
 
 
-def learned_rankers(card: Card, weights: Path, vectors: CandidateVectors) -> dict[str, Ranker]:
+def learned_rankers(weights: Path, vectors: CandidateVectors) -> dict[str, Ranker]:
     """Return the learned relevance: its features alone, its network alone, and both as the product has it."""
-    features, network = FeatureRelevance(card), NetworkRelevance(card, weights)
+    card, reader = read_part(RELEVANCE, weights)
+    features, network = RelevanceScorer(LearnedPart(card, None)), RelevanceScorer(LearnedPart(card, reader))
 
     def by(scorer: RelevanceScorer) -> Ranker:
         return lambda row: scorer.score(

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
 
 from assistant.checking import NOWHERE, SupportReader, SupportWeights
-from assistant.learned import LearnedSupport
+from assistant.learned import LearnedPart
 from corpus.encoders import Encoder
 from evaluation.answers.contrast import Contrast, contrasts
 from evaluation.answers.pairs import LabelledPair, evidence_sentences, groups
@@ -59,7 +59,7 @@ class Compared:
 
 
 def compare_pairs(
-    pairs: Sequence[LabelledPair], encoder: Encoder, learned: LearnedSupport | None = None
+    pairs: Sequence[LabelledPair], encoder: Encoder, learned: LearnedPart | None = None
 ) -> Compared:
     """Compare every pair, and every claim made wrong, with its evidence, by default by the product's part."""
     changed = contrasts(pairs)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from assistant.checking import SupportReader
-from assistant.learned import LearnedSupport, open_follow_ups, open_support
+from assistant.learned import LearnedPart, open_follow_ups, open_support
 from assistant.questions import rewrite_from_words
 from assistant.records import Evidence
 from assistant.retrieve import gather_evidence, retrieve
@@ -52,7 +52,7 @@ def _evidence(corpus: Corpus, encoder: Encoder, question: str) -> Evidence:
     )
 
 
-def _comparing(encoder: Encoder, learned: LearnedSupport, evidence: Evidence) -> Callable[[], object]:
+def _comparing(encoder: Encoder, learned: LearnedPart, evidence: Evidence) -> Callable[[], object]:
     """Return what compares a shortened sentence of every paper with all of that paper."""
     papers = [
         [

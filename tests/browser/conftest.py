@@ -46,8 +46,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            # A machine that is busy now and then keeps a page waiting; the summary names whom it kept.
-            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=["TimeoutError"]))
+            # A machine that is busy now and then keeps a page waiting, or shows an old element beside the new
+            # one that takes its place; the summary names whom it kept.
+            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=["TimeoutError", "strict mode violation"]))
             if not CHROMIUM:
                 item.add_marker(pytest.mark.skip(reason="chromium is not installed"))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from assistant.learned import FOLLOW_UPS, OUTPUTS, Card, FollowUps, Surety
+from assistant.learned import FOLLOW_UPS, OUTPUTS, Card, FollowUps, Surety, read_follow_ups
 from assistant.questions import rewrite_from_words
 from corpus.encoders import bundled_path
 from evaluation.answers.rewriting import AskedTurn, RewritingFigures, measure_rewriting, read_turns
@@ -73,7 +73,7 @@ def _write(reader: Reader, plan: FollowUpsPlan, asked: Mapping[str, Sequence[Res
     turns = read_turns(plan.data / DEVELOPED_ON)
     halves = [[turn for turn in turns if _half(turn) == half] for half in (0, 1)]
     say(f"{draft.name}: reading {len(turns)} questions of {DEVELOPED_ON}")
-    reads = FollowUps(draft, plan.work)
+    reads = read_follow_ups(plan.work)
     surety, chosen_on = _best_surety(reads, halves[0][:CHOSEN_ON])
     held = _figures(reads.with_surety(surety), halves[1])
     provenance: Mapping[str, object] = {

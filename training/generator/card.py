@@ -11,7 +11,7 @@ from training.errors import TrainingError
 from training.generator.checkpoints import Point
 from training.generator.plan import GeneratorPlan
 
-CARD, CURVE = "card.json", "curve.json"
+CURVE = "curve.json"
 _LICENCE = re.compile(r"^license:\s*(?P<name>[^\n]{1,100})$", re.MULTILINE)
 
 

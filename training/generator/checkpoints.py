@@ -2,8 +2,6 @@
 
 import io
 import pickle
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,8 +9,8 @@ from typing import Any
 import torch
 from peft import get_peft_model_state_dict, set_peft_model_state_dict
 
-from corpus.durable import replace_durably
 from training.errors import TrainingError
+from training.folders import saving, write_durably
 
 NAME = "checkpoint.pt"
 
@@ -72,22 +70,3 @@ def load_checkpoint(
     if state["chance_cuda"] and torch.cuda.is_available():
         torch.cuda.set_rng_state_all([one.cpu() for one in state["chance_cuda"]])
     return [Point(**point) for point in state["curve"]]
-
-
-def write_durably(path: Path, content: bytes) -> None:
-    """Write a file so that the old one or the new one is there at any moment."""
-    temporary = path.with_name(f"{path.name}.part")
-    temporary.write_bytes(content)
-    replace_durably(temporary, path)
-
-
-@contextmanager
-def saving(out: Path) -> Iterator[None]:
-    """Say what is to be done where a file cannot be written; raises TrainingError."""
-    try:
-        yield
-    except OSError as error:
-        raise TrainingError(
-            f"{out} cannot be written: {error.strerror or error}. Free space and run again: it goes on from"
-            " the last checkpoint."
-        ) from None

@@ -14,15 +14,14 @@ from torch.nn.functional import cross_entropy
 
 from corpus.durable import sync_tree
 from training.errors import TrainingError
+from training.folders import CARD, finished_card, saving, write_durably
 from training.generator.base import Base, keeps_apart, logits_of, open_base, save_merged, with_adapters
-from training.generator.card import CARD, CURVE, card_of, fingerprint_of
+from training.generator.card import CURVE, card_of, fingerprint_of
 from training.generator.checkpoints import (
     NAME,
     Point,
     load_checkpoint,
     save_checkpoint,
-    saving,
-    write_durably,
 )
 from training.generator.dialogues import Dialogue, encode, read_rows
 from training.generator.packing import IGNORED, Row, all_tokens, answer_tokens, as_batch, steps_of
@@ -39,7 +38,7 @@ def train_generator(plan: GeneratorPlan, say: Say) -> dict[str, Any]:
     """Train a model on dialogues, or go on with it, and return the card; raises TrainingError."""
     rows = read_rows(plan.data)
     fingerprint = fingerprint_of(plan)
-    if (finished := _finished(plan.out, fingerprint)) is not None:
+    if (finished := finished_card(plan.out, fingerprint)) is not None:
         say(f"{plan.out} holds this model already.")
         return finished
     with saving(plan.out):
@@ -53,19 +52,6 @@ def train_generator(plan: GeneratorPlan, say: Say) -> dict[str, Any]:
     curve = _Run(plan, fingerprint, model, base.device).take(steps, say)
     about = {"rows": len(rows), "too_long": len(rows) - len(dialogues), "packed": packed}
     return _save(model, base, plan, card_of(plan, fingerprint, curve, about), curve)
-
-
-def _finished(out: Path, fingerprint: str) -> dict[str, Any] | None:
-    """Return the card of a run that is complete, None where there is none; raises TrainingError."""
-    try:
-        card: dict[str, Any] = json.loads((out / CARD).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError):
-        raise TrainingError(f"{out / CARD} cannot be read. Remove it, or choose another --out.") from None
-    if card.get("fingerprint") != fingerprint:
-        raise TrainingError(f"{out} holds another model. Choose another --out.")
-    return card
 
 
 def _encoded(base: Base, rows: Sequence[Any]) -> list[Dialogue]:

@@ -9,7 +9,16 @@ from pathlib import Path
 
 import torch
 
-from assistant.learned import RELEVANCE, Card, NetworkRelevance, network_features, relevance_features, shares
+from assistant.learned import (
+    RELEVANCE,
+    Card,
+    LearnedPart,
+    RelevanceScorer,
+    network_features,
+    read_part,
+    relevance_features,
+    shares,
+)
 from corpus.encoders import Encoder, bundled_path
 from evaluation.answers.evidence import Figures, measure_rankers
 from evaluation.answers.evidence_rows import EvidenceRow
@@ -125,7 +134,7 @@ def _write(
     learned = reader.learned()
     draft = write_part(plan.work, RELEVANCE, learned, longest=LONGEST, scales={}, provenance={})
     say(f"{draft.name}: reading {len(held)} questions that were held back")
-    network = NetworkRelevance(draft, plan.work)
+    network = RelevanceScorer(LearnedPart(*read_part(RELEVANCE, plan.work)))
     measured = [_measured(row, network, encoder) for row in held]
     scales = {
         "all": _scale(measured, plan.seed, with_network=True),
@@ -145,7 +154,7 @@ def _write(
     return write_part(plan.out, RELEVANCE, learned, longest=LONGEST, scales=scales, provenance=provenance)
 
 
-def _measured(row: EvidenceRow, network: NetworkRelevance, encoder: Encoder) -> _Measured:
+def _measured(row: EvidenceRow, network: RelevanceScorer, encoder: Encoder) -> _Measured:
     asked, vectors = encoder.encode_query(row.question), encoder.encode_passages(row.candidates)
     numbers = network.numbers(row.question, row.candidates, [row.title] * len(row.candidates))
     features = relevance_features(row.question, row.candidates, asked, vectors)

@@ -2,35 +2,20 @@
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import torch
 from safetensors.torch import load_file, save
 
-from corpus.durable import replace_durably, sync_tree
+from corpus.durable import sync_tree
 from corpus.encoders import bundled_path
-from training.errors import TrainingError
+from training.folders import CARD, saving, write_durably
 from training.retriever.task import SentenceReader
 
-WEIGHTS, CARD = "model.safetensors", "card.json"
+WEIGHTS = "model.safetensors"
 # What the bundled folder says of itself, which is not true of these weights.
 LEFT_OUT = frozenset({WEIGHTS, "README.md", "data_config.json", ".gitattributes"})
-
-
-def finished_card(out: Path, fingerprint: str) -> dict[str, Any] | None:
-    """Return the card of an encoder that is complete, None where there is none; raises TrainingError."""
-    try:
-        card: dict[str, Any] = json.loads((out / CARD).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError):
-        raise TrainingError(f"{out / CARD} cannot be read. Remove it, or choose another --out.") from None
-    if card.get("fingerprint") != fingerprint:
-        raise TrainingError(f"{out} holds another encoder. Choose another --out.")
-    return card
 
 
 def write_encoder(reader: SentenceReader, card: Mapping[str, object], out: Path) -> None:
@@ -43,13 +28,9 @@ def write_encoder(reader: SentenceReader, card: Mapping[str, object], out: Path)
                 shutil.copytree(path, out / path.name, dirs_exist_ok=True)
             elif path.name not in LEFT_OUT:
                 shutil.copyfile(path, out / path.name)
-        made = out / f"{WEIGHTS}.new"
-        made.write_bytes(save(weights, metadata={"format": "pt"}))
-        replace_durably(made, out / WEIGHTS)
+        write_durably(out / WEIGHTS, save(weights, metadata={"format": "pt"}))
         sync_tree(out)
-        written = out / f"{CARD}.new"
-        written.write_text(json.dumps(card, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        replace_durably(written, out / CARD)
+        write_durably(out / CARD, (json.dumps(card, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def merged_weights(reader: SentenceReader) -> dict[str, torch.Tensor]:
@@ -60,15 +41,3 @@ def merged_weights(reader: SentenceReader) -> dict[str, torch.Tensor]:
         name: merged[name].detach().cpu().contiguous() if name in merged else weight
         for name, weight in held.items()
     }
-
-
-@contextmanager
-def saving(folder: Path) -> Iterator[None]:
-    """Say what is to be done where something cannot be written; raises TrainingError."""
-    try:
-        yield
-    except OSError as error:
-        raise TrainingError(
-            f"{folder} cannot be written: {error}. Free space and run again: it goes on from the last"
-            " checkpoint."
-        ) from None

@@ -17,8 +17,9 @@ from corpus.settings import BUNDLED_ENCODER
 from evaluation.answers.query_contexts import QueryContext
 from training.errors import TrainingError
 from training.fitting import CHECKPOINT, CURVE, Plan, fit
+from training.folders import finished_card, saving
 from training.retriever.examples import Asking, Examples, Mining, by_set
-from training.retriever.folder import finished_card, saving, write_encoder
+from training.retriever.folder import write_encoder
 from training.retriever.measuring import Found, measure_found
 from training.retriever.task import TEMPERATURE, Example, InfoNce, SentenceReader
 from training.sets import LICENCES, SoughtTexts, sought_texts

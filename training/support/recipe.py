@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from assistant.checking import SupportWeights
-from assistant.learned import RELEVANCE, SHIPPED, SUPPORT, Card, LearnedSupport, SupportNetwork, read_card
+from assistant.learned import RELEVANCE, SHIPPED, SUPPORT, Card, LearnedPart, read_card, read_part
 from corpus.encoders import Encoder, bundled_path
 from evaluation.answers.attribution import measure_attribution
 from evaluation.answers.pairs import LabelledPair, read_all_pairs
@@ -75,8 +75,7 @@ def train_support(plan: SupportPlan, encoder: Encoder, say: Say) -> Card:
     draft = write_part(plan.work, SUPPORT, reader.learned(), longest=LONGEST, scales={}, provenance={})
     pairs = scaled_pairs(plan)
     say(f"{draft.name}: reading {len(pairs)} pairs of which it has learned nothing")
-    network = SupportNetwork(draft, plan.work)
-    compared = compare_pairs(pairs, encoder, LearnedSupport(draft.name, {}, {}, network))
+    compared = compare_pairs(pairs, encoder, LearnedPart(*read_part(SUPPORT, plan.work)))
     every = np.ones(len(pairs), dtype=bool)
     scales = {
         "all": _as_scale(fit_scale(compared, every)),

@@ -13,7 +13,7 @@ from assistant.learned import (
     FollowUps,
     LearnedError,
     open_follow_ups,
-    read_card,
+    read_follow_ups,
     said_before,
 )
 from assistant.questions import rewrite_from_words
@@ -22,7 +22,7 @@ from tests.assistant.questions.test_rewrite import conversation
 
 @pytest.fixture(scope="module")
 def shipped() -> FollowUps:
-    return FollowUps(read_card(FOLLOW_UPS, SHIPPED), SHIPPED)
+    return read_follow_ups(SHIPPED)
 
 
 def test_a_pronoun_is_filled_with_what_was_asked_about(shipped: FollowUps) -> None:
@@ -48,7 +48,7 @@ def test_the_newest_of_what_was_said_is_read_first_and_all_of_it_in_bounds() -> 
 def test_whatever_is_said_and_asked_the_places_lie_in_the_question(
     question: str, history: list[tuple[str, str]]
 ) -> None:
-    reader = FollowUps(read_card(FOLLOW_UPS, SHIPPED), SHIPPED)
+    reader = read_follow_ups(SHIPPED)
     for filling in (open_follow_ups() or reader).fillings(question, history):
         assert 0 <= filling.start <= filling.end <= len(question)
         assert filling.words.strip() and 0 <= filling.surety <= 1
@@ -71,4 +71,4 @@ def test_a_card_that_does_not_say_how_sure_is_enough_is_refused(tmp_path: Path) 
     card = json.loads((SHIPPED / f"{FOLLOW_UPS}.json").read_text(encoding="utf-8")) | {"scales": {}}
     (tmp_path / f"{FOLLOW_UPS}.json").write_text(json.dumps(card), encoding="utf-8")
     with pytest.raises(LearnedError, match="how sure"):
-        FollowUps(read_card(FOLLOW_UPS, tmp_path), tmp_path)
+        read_follow_ups(tmp_path)

@@ -1,19 +1,18 @@
 """The support part through its door: a card, weights that fit or do not, and what is read of an answer."""
 
-import hashlib
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
+from numpy.typing import NDArray
 
 from assistant.checking.scorer import SupportReader, SupportScorer
-from assistant.learned import SUPPORT, LearnedError, LearnedSupport, SupportNetwork, open_support
-from corpus.encoders import BUNDLED_SHA256
+from assistant.learned import SUPPORT, Card, LearnedError, LearnedPart, open_support
+from corpus.encoders import PairNetwork
 from corpus.encoders.base import SentenceEncoder
+from tests.learned_part import write_learned_part
 
 EVIDENCE = (
     "The collection holds 225 queries.",
@@ -27,27 +26,7 @@ SCALES = {
 
 
 def part(folder: Path, **changes: Any) -> Path:
-    """Write a support part that has learned next to nothing into a folder."""
-    folder.mkdir(exist_ok=True)
-    chance = np.random.default_rng(1)
-    tensors = {
-        "encoder.layer.0.attention.self.query.down": chance.normal(size=(2, 384)).astype(np.float16),
-        "encoder.layer.0.attention.self.query.up": np.zeros((384, 2), np.float16),
-        "head.weight": chance.normal(size=(1, 384)).astype(np.float16),
-        "head.bias": np.zeros(1, np.float16),
-    }
-    file = folder / f"{SUPPORT}.safetensors"
-    save_file(tensors, file)
-    card = {
-        "name": "support-test",
-        "trunk_sha256": BUNDLED_SHA256,
-        "weights_sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
-        "longest": 64,
-        "scales": SCALES,
-        "provenance": {},
-    }
-    (folder / f"{SUPPORT}.json").write_text(json.dumps(card | changes), encoding="utf-8")
-    return folder
+    return write_learned_part(folder, SUPPORT, **{"scales": SCALES} | changes)
 
 
 class CountingNetwork:
@@ -56,14 +35,15 @@ class CountingNetwork:
     def __init__(self) -> None:
         self.calls: list[list[tuple[str, str]]] = []
 
-    def numbers(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    def read(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         self.calls.append(list(pairs))
-        return [-1.0] * len(pairs)
+        return np.full((len(pairs), 1), -1.0, np.float32)
 
 
-def counting() -> tuple[CountingNetwork, LearnedSupport]:
+def counting() -> tuple[CountingNetwork, LearnedPart]:
     network = CountingNetwork()
-    return network, LearnedSupport("counting", SCALES["all"], {}, cast(SupportNetwork, network))
+    card = Card(name="counting", trunk_sha256="", weights_sha256="", longest=64, scales=SCALES, provenance={})
+    return network, LearnedPart(card, cast(PairNetwork, network))
 
 
 def test_the_networks_number_joins_the_score(
@@ -72,11 +52,10 @@ def test_the_networks_number_joins_the_score(
     monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(part(tmp_path / "learned")))
     scorer = SupportScorer(encoder)
     assert scorer.name == "support-test"
-    claim, network = "Queries are compared by their vectors.", open_support().network
+    claim = "Queries are compared by their vectors."
     (compared,) = scorer.reader().compare([claim], [EVIDENCE[1:2]])
     assert compared is not None
-    assert network is not None
-    (number,) = network.numbers([(claim, EVIDENCE[1])])
+    (number,) = open_support().numbers([(claim, EVIDENCE[1])])
     assert compared.features["network"] == pytest.approx(max(-6.0, min(6.0, number)), abs=1e-3)
 
 
@@ -97,8 +76,10 @@ def test_a_folder_without_a_part_leaves_the_products_own(
     own = open_support().name
     monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(tmp_path))
     assert open_support().name == own
-    monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(part(tmp_path / "bare", scales={"all": {}})))
-    with pytest.raises(LearnedError, match="no scales"):
+    monkeypatch.setenv(
+        "PAPER_TRAIL_LEARNED", str(part(tmp_path / "bare", scales={"all": {}}, weights_sha256="0" * 64))
+    )
+    with pytest.raises(LearnedError, match="no scale 'features'"):
         open_support()
 
 
@@ -106,7 +87,7 @@ def test_what_is_quoted_word_for_word_costs_no_reading(encoder: SentenceEncoder)
     network, learned = counting()
     reader = SupportReader(encoder, learned=learned)
     found = reader.weigh([EVIDENCE[0], "The collection holds 225 queries [2]."], [EVIDENCE, EVIDENCE])
-    assert network.calls == [[]]
+    assert network.calls == []
     assert all(one.score > 0.9 for one in found)
 
 
@@ -116,7 +97,7 @@ def test_an_answer_is_read_at_once_and_each_pair_once(encoder: SentenceEncoder) 
     claims = ["It holds many queries.", "Vectors are compared.", "It holds many queries.", EVIDENCE[0]]
     reader.weigh(claims, [EVIDENCE] * len(claims))
     reader.weigh(claims[:1], [EVIDENCE])
-    assert [len(call) for call in network.calls] == [2, 0]
+    assert [len(call) for call in network.calls] == [2]
 
 
 def test_a_denied_quotation_is_read(encoder: SentenceEncoder) -> None:

@@ -1,49 +1,28 @@
 """The relevance part through its door: a card, weights that fit or do not, and shares."""
 
-import json
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from safetensors.numpy import save_file
 
 from assistant.learned import RELEVANCE, SHIPPED, LearnedError, open_relevance, read_card
-from corpus.encoders import BUNDLED_SHA256
 from corpus.encoders.base import SentenceEncoder
+from tests.learned_part import write_learned_part
 
 QUESTION = "How many queries does the collection have?"
 TEXTS = ["The collection has 225 queries.", "Dense retrieval compares vectors.", "It was made in 1999."]
 
 
-def part(folder: Path, **changes: Any) -> Path:
-    """Write a relevance part that has learned next to nothing into a folder."""
-    folder.mkdir(exist_ok=True)
-    chance = np.random.default_rng(1)
-    tensors = {
-        "encoder.layer.0.attention.self.query.down": chance.normal(size=(2, 384)).astype(np.float16),
-        "encoder.layer.0.attention.self.query.up": np.zeros((384, 2), np.float16),
-        "head.weight": chance.normal(size=(1, 384)).astype(np.float16),
-        "head.bias": np.zeros(1, np.float16),
-    }
-    save_file(tensors, folder / f"{RELEVANCE}.safetensors")
-    import hashlib  # noqa: PLC0415
+SCALES = {
+    "all": {"intercept": -1.0, "network": 0.1, "share": 2.0},
+    "features": {"intercept": -1.0, "share": 2.0},
+}
 
-    card = {
-        "name": "relevance-test",
-        "trunk_sha256": BUNDLED_SHA256,
-        "weights_sha256": hashlib.sha256((folder / f"{RELEVANCE}.safetensors").read_bytes()).hexdigest(),
-        "longest": 64,
-        "scales": {
-            "all": {"intercept": -1.0, "network": 0.1, "share": 2.0},
-            "features": {"intercept": -1.0, "share": 2.0},
-        },
-        "provenance": {},
-    }
-    (folder / f"{RELEVANCE}.json").write_text(json.dumps(card | changes), encoding="utf-8")
-    return folder
+
+def part(folder: Path, **changes: Any) -> Path:
+    return write_learned_part(folder, RELEVANCE, **{"scales": SCALES} | changes)
 
 
 def score(encoder: SentenceEncoder, texts: Sequence[str], question: str = QUESTION) -> list[float]:

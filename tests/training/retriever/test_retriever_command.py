@@ -188,7 +188,7 @@ def test_the_card_says_what_was_learned_from_and_what_it_brought(tmp_path: Path,
     again = run(data, tmp_path, "--context", "concatenated")
     assert (again.exit_code, "holds this encoder already" in again.output) == (0, True)
     other = run(data, tmp_path, "--seed", "1")
-    assert (other.exit_code, "holds another encoder" in other.output) == (2, True)
+    assert (other.exit_code, "holds another model" in other.output) == (2, True)
 
 
 def test_it_learns_what_the_bundled_encoder_cannot_know(tmp_path: Path) -> None:
