@@ -12,7 +12,7 @@ HOSTS ?=
 CODE := streamlit_app.py corpus indexer assistant explorer evaluation training tests
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: app demo lock test lint format bench bench-app demo-pdfs screenshots chromium clean
+.PHONY: app demo lock test tests lint format bench bench-app demo-pdfs screenshots chromium clean
 
 app: $(VENV)/installed $(HOME_DIR)/corpus/manifest.json
 	@echo "Paper Trail: http://$(ADDRESS):$(PORT)   (stop with Ctrl+C)"
@@ -63,10 +63,13 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix $(CODE)
 	$(BIN)/ruff format $(CODE)
 
-# Each process has the tests of whole files, and its own copy of the demonstration. Tests wait for servers and
-# browsers about a third of their time: three processes fill two cores.
+# Tests wait for servers and browsers about a fifth of their time: types are checked in it.
+test: $(VENV)/installed-dev chromium
+	@$(MAKE) --no-print-directory -j2 lint tests
+
+# Each process has the tests of whole files, and its own copy of the demonstration. Three fill two cores.
 TEST_PROCESSES ?= 3
-test: lint chromium
+tests: $(VENV)/installed-dev
 	$(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
 # Without a browser the browser tests skip and say so.

@@ -61,7 +61,8 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("compare", "pages", "warm_up"),
     ),
     "training": (
-        *("errors", "sets", "trunk", "fitting", "parts", "scales", "relevance", "support", "followups"),
+        *("errors", "folders", "sets", "trunk", "fitting", "parts", "scales"),
+        *("relevance", "support", "followups"),
         *("truthreader", "generator", "retriever"),
         *("commands", "__main__"),
     ),

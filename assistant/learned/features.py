@@ -2,17 +2,15 @@
 
 import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from corpus.encoders import Vectors
-from corpus.language import stem, stop_words
+from corpus.language import Bm25, terms_of
 from corpus.text import words
 
-K1, B = 1.2, 0.75
 _QUANTITY = re.compile(
     r"\bhow\s+(?:many|much|large|big|long|old|often|fast|well)\b|\bwhat\s+(?:\w+\s+)?(?:size|number|percentage|year|"
     r"score|accuracy|f1|bleu)\b",
@@ -34,25 +32,22 @@ def relevance_features(
 
     Each measure stands beside what it is in the best of the texts: which of several answers is a comparison.
     """
-    terms = dict.fromkeys(_terms(question))
-    held = [Counter(_terms(text)) for text in texts]
-    rarity = {
-        term: math.log1p((len(texts) + 0.5) / (sum(term in own for own in held) + 0.5)) for term in terms
-    }
-    lexical = _bm25(rarity, held)
-    cosine = (vectors @ asked).tolist()
+    ranking = Bm25(texts)
+    terms = dict.fromkeys(terms_of(question))
+    rarity = {term: ranking.rarity(term) for term in terms}
     whole = sum(rarity.values()) or 1.0
-    shares = [sum(rare for term, rare in rarity.items() if term in own) / whole for own in held]
-    together = [_pairs_held(list(terms), text) for text in texts]
+    held = [set(own) & terms.keys() for own in ranking.terms]
+    shares = [sum(rarity[term] for term in terms if term in own) / whole for own in held]
+    cosine = (vectors @ asked).tolist()
     return {
-        "bm25": _to_best(lexical),
+        "bm25": _to_best(ranking.scores(question)),
         "share": shares,
         "share_to_best": [share - max(shares) for share in shares],
         "cosine": cosine,
         "cosine_to_best": [one - max(cosine) for one in cosine],
         "cosine_to_mean": [one - float(np.mean(cosine)) for one in cosine],
-        "together": together,
-        "length": [math.log1p(sum(own.values())) for own in held],
+        "together": [_pairs_held(list(terms), own) for own in ranking.terms],
+        "length": [math.log1p(len(own)) for own in ranking.terms],
         "leans": [float(words(text)[:1] != [] and words(text)[0] in _LEANS) for text in texts],
         "number": [_agrees(_QUANTITY.search(question), any(map(str.isdigit, text))) for text in texts],
         "reason": [_agrees(_REASON.search(question), _GIVES_REASON.search(text)) for text in texts],
@@ -60,29 +55,14 @@ def relevance_features(
     }
 
 
-def _terms(text: str) -> list[str]:
-    return [stem(word) for word in words(text) if word not in stop_words()]
-
-
-def _bm25(rarity: dict[str, float], held: Sequence[Counter[str]]) -> list[float]:
-    mean = sum(own.total() for own in held) / len(held) or 1.0
-
-    def score(own: Counter[str]) -> float:
-        long = K1 * (1 - B + B * own.total() / mean)
-        return math.fsum(rare * own[term] * (K1 + 1) / (own[term] + long) for term, rare in rarity.items())
-
-    return [score(own) for own in held]
-
-
 def _to_best(scores: Sequence[float]) -> list[float]:
     best = max(scores) or 1.0
     return [score / best for score in scores]
 
 
-def _pairs_held(terms: Sequence[str], text: str) -> float:
+def _pairs_held(terms: Sequence[str], said: Sequence[str]) -> float:
     """Return the share of neighbouring words of the question that are neighbours in the text too."""
     wanted = set(pairwise(terms))
-    said = _terms(text)
     return len(wanted & set(pairwise(said))) / len(wanted) if wanted else 0.0
 
 

@@ -17,12 +17,16 @@ class RelevanceScorer:
     """How well texts answer a question, by words and cosines, and by the part's network where that fits."""
 
     def __init__(self, part: LearnedPart) -> None:
-        self.part = part
+        self._part = part
+
+    @property
+    def name(self) -> str:
+        return self._part.name
 
     def numbers(self, question: str, texts: Sequence[str], titles: Sequence[str]) -> list[float]:
         """Return the network's own number for each text: above 0, it answers rather than not."""
         asked = question[:LONGEST_QUESTION]
-        return self.part.numbers(
+        return self._part.numbers(
             [(asked, with_title(title, text)) for title, text in zip(titles, texts, strict=True)]
         )
 
@@ -39,7 +43,7 @@ class RelevanceScorer:
         features = relevance_features(question, texts, asked, vectors)
         if numbers := self.numbers(question, texts, titles):
             features |= network_features(numbers)
-        return shares(features, self.part.scale())
+        return shares(features, self._part.scale())
 
 
 def with_title(title: str, text: str) -> str:

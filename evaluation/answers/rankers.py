@@ -1,9 +1,7 @@
 """What can rank the candidates of a question, by name: `open_rankers` is where all are registered."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from math import fsum, log
 from pathlib import Path
 
 import numpy as np
@@ -11,15 +9,13 @@ from numpy.typing import NDArray
 
 from assistant.learned import RELEVANCE, LearnedPart, RelevanceScorer, folder, read_part
 from corpus.encoders import Encoder
-from corpus.language import stem, stop_words
-from corpus.text import words
+from corpus.language import Bm25
 from evaluation.answers.evidence_rows import EvidenceRow
 
 # Returns a score for each candidate of a row, the higher the better; it does not look at `relevant`.
 Ranker = Callable[[EvidenceRow], Sequence[float]]
 
-K1, B = 1.2, 0.75
-_TEXTS_KEPT, _DOCUMENTS_KEPT = 65_536, 64
+_DOCUMENTS_KEPT = 64
 
 
 def open_rankers(encoder: Encoder) -> dict[str, Ranker]:
@@ -36,30 +32,7 @@ def open_rankers(encoder: Encoder) -> dict[str, Ranker]:
 
 def bm25(row: EvidenceRow) -> list[float]:
     """Return BM25 of each candidate, words being counted among the row's own (Robertson et al., 1994)."""
-    texts = [Counter(_terms(text)) for text in row.candidates]
-    lengths = [text.total() for text in texts]
-    mean = sum(lengths) / len(lengths) or 1.0
-    rarity = {term: _rarity(term, texts) for term in set(_terms(row.question))}
-    return [
-        fsum(rarity[term] * _saturated(text[term], length / mean) for term in rarity)
-        for text, length in zip(texts, lengths, strict=True)
-    ]
-
-
-def _rarity(term: str, texts: Sequence[Counter[str]]) -> float:
-    # With 1 added, as in Lucene: no word speaks against a candidate, however many have it.
-    held = sum(term in text for text in texts)
-    return log(1 + (len(texts) - held + 0.5) / (held + 0.5))
-
-
-def _saturated(count: int, length: float) -> float:
-    """Return what a word counts that occurs so often in a text so many times as long as the mean."""
-    return count * (K1 + 1) / (count + K1 * (1 - B + B * length))
-
-
-@lru_cache(maxsize=_TEXTS_KEPT)
-def _terms(text: str) -> tuple[str, ...]:
-    return tuple(stem(word) for word in words(text) if word not in stop_words())
+    return Bm25(row.candidates).scores(row.question)
 
 
 class CandidateVectors:

@@ -3,10 +3,11 @@
 import random
 from collections.abc import Iterator, Mapping, Sequence
 
+from corpus.language import Bm25
 from evaluation.answers.query_contexts import HISTORIES, QueryContext, history_of, query_in_context
 from evaluation.answers.rewriting import Exchange
 from training.retriever.task import Example
-from training.sets import NearestTexts, SoughtTexts
+from training.sets import SoughtTexts
 from training.trunk import PairTokenizer
 
 HARDEST = 8  # of the texts nearest by words the negatives are taken, by chance: the nearest may be right
@@ -49,7 +50,7 @@ class Mining:
         for row in rows:
             pools.setdefault(row.set, {}).update(dict.fromkeys(row.texts))
         self._pools = {name: list(pool) for name, pool in pools.items()}
-        self._nearest = {name: NearestTexts(pool) for name, pool in self._pools.items()}
+        self._nearest = {name: Bm25(pool) for name, pool in self._pools.items()}
 
     def negatives(self, row: SoughtTexts, count: int) -> list[str]:
         """Return at most so many texts that are near to a query by its words, and not right for it."""

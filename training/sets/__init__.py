@@ -2,11 +2,10 @@
 
 from training.sets.claims import Claim, held_pairs, labelled_claims, summary_claims
 from training.sets.made_claims import altered, among_others, elsewhere, quoted
-from training.sets.nearest import NearestTexts
 from training.sets.questions import READERS, question_rows
 from training.sets.sought import LICENCES, SoughtTexts, sought_texts
 
 __all__ = [
-    "LICENCES", "READERS", "Claim", "NearestTexts", "SoughtTexts", "altered", "among_others", "elsewhere",
+    "LICENCES", "READERS", "Claim", "SoughtTexts", "altered", "among_others", "elsewhere",
     "held_pairs", "labelled_claims", "question_rows", "quoted", "sought_texts", "summary_claims"
 ]  # fmt: skip

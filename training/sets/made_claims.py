@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from corpus.language import Bm25
 from evaluation.answers.contrast import changes, names_in
 from training.sets.claims import Claim
-from training.sets.nearest import NearestTexts
 
 NEAREST = 4  # of the nearest other evidence one is taken by chance
 BESIDE = 3  # texts that evidence of a sentence or two is set among
@@ -49,7 +49,7 @@ def elsewhere(claims: Sequence[Claim], share: float, seed: int) -> list[Claim]:
         if name in WITHOUT_TOPIC:
             continue
         texts = list(dict.fromkeys(claim.sentences for claim in few))
-        nearest = NearestTexts([" ".join(text) for text in texts])
+        nearest = Bm25([" ".join(text) for text in texts])
         for claim in few:
             chance = random.Random(f"{seed}:elsewhere:{name}:{claim.claim}")
             if claim.level == 1 and chance.random() < share:
@@ -63,9 +63,7 @@ def elsewhere(claims: Sequence[Claim], share: float, seed: int) -> list[Claim]:
 def among_others(claims: Sequence[Claim], share: float, seed: int) -> list[Claim]:
     """Return the claims, a share of those with short evidence beside more, that a search finds too."""
     taken = {name: few for name, few in _by_set(claims).items() if name in SHORT}
-    nearest = {
-        name: NearestTexts([" ".join(claim.sentences) for claim in few]) for name, few in taken.items()
-    }
+    nearest = {name: Bm25([" ".join(claim.sentences) for claim in few]) for name, few in taken.items()}
 
     def mixed(claim: Claim) -> Claim:
         chance = random.Random(f"{seed}:among:{claim.set}:{claim.claim}")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from corpus.language import Bm25
 from evaluation.answers.evidence_rows import EvidenceRow
 from evaluation.answers.evidence_sets import SETS
 from evaluation.input_files import read_json_lines
 from training.errors import TrainingError
-from training.sets.nearest import NearestTexts
 
 MOST_TEXTS = 48  # of a question, the hard ones first
 PASSAGE = 6  # sentences read together where a set marks sentences of a whole paper
@@ -43,7 +43,7 @@ def _with_hardest(row: EvidenceRow, seed: int) -> EvidenceRow:
     """Return a row with the texts that answer, those a search would find beside them, and some by chance."""
     texts, relevant = row.candidates, set(row.relevant)
     if len(texts) > MOST_TEXTS:
-        wrong = [index for index in NearestTexts(texts).order(row.question) if index not in relevant]
+        wrong = [index for index in Bm25(texts).order(row.question) if index not in relevant]
         hard, easy = wrong[: MOST_TEXTS // 2], wrong[MOST_TEXTS // 2 :]
         room = max(0, MOST_TEXTS - len(hard) - len(relevant))
         some = random.Random(f"{seed}:{row.question}").sample(easy, min(room, len(easy)))
@@ -110,7 +110,7 @@ def _among_nearest(name: str, file: str) -> Rows:
     def read(data: Path) -> Iterator[EvidenceRow]:
         pairs = _pairs(data, file)
         texts = list(dict.fromkeys(pair.text for pair in pairs))
-        nearest = NearestTexts(texts)
+        nearest = Bm25(texts)
         for pair in pairs:
             others = [texts[index] for index in nearest.order(pair.question, NEAREST)]
             yield _row(name, pair.text[:LONGEST_GROUP], pair, list(dict.fromkeys([pair.text, *others])))

@@ -1,6 +1,7 @@
 """The follow-ups part through its door: what a question leaves out, and parts that do not fit."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -70,5 +71,6 @@ def test_without_the_part_the_last_subject_follows_in_brackets(
 def test_a_card_that_does_not_say_how_sure_is_enough_is_refused(tmp_path: Path) -> None:
     card = json.loads((SHIPPED / f"{FOLLOW_UPS}.json").read_text(encoding="utf-8")) | {"scales": {}}
     (tmp_path / f"{FOLLOW_UPS}.json").write_text(json.dumps(card), encoding="utf-8")
+    shutil.copy(SHIPPED / f"{FOLLOW_UPS}.safetensors", tmp_path)
     with pytest.raises(LearnedError, match="how sure"):
         read_follow_ups(tmp_path)

@@ -1,0 +1,51 @@
+"""BM25 over a few texts, for where no index is: the sentences of a paper, the candidates of a question."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+from corpus.language.stemming import stem, stop_words
+from corpus.text import words
+
+K1, B = 1.2, 0.75
+_TEXTS_KEPT = 65_536
+
+
+class Bm25:
+    """Texts by the stems of their words, without stop words (Robertson and Zaragoza, 2009, section 3)."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.terms = [terms_of(text) for text in texts]
+        lengths = [len(terms) for terms in self.terms]
+        mean = sum(lengths) / max(1, len(lengths)) or 1.0
+        self._long = [K1 * (1 - B + B * length / mean) for length in lengths]
+        self._holding: dict[str, list[tuple[int, int]]] = {}
+        for index, terms in enumerate(self.terms):
+            for term, count in Counter(terms).items():
+                self._holding.setdefault(term, []).append((index, count))
+
+    def rarity(self, term: str) -> float:
+        """Return what a term counts; never less than 0, however many texts have it, as in Lucene."""
+        holding = len(self._holding.get(term, ()))
+        return math.log1p((len(self.terms) - holding + 0.5) / (holding + 0.5))
+
+    def scores(self, question: str) -> list[float]:
+        """Return the score of each text, in their order."""
+        scores = [0.0] * len(self.terms)
+        for term in dict.fromkeys(terms_of(question)):
+            rarity = self.rarity(term)
+            for index, count in self._holding.get(term, ()):
+                scores[index] += rarity * count * (K1 + 1) / (count + self._long[index])
+        return scores
+
+    def order(self, question: str, most: int | None = None) -> list[int]:
+        """Return the indices of the texts, the nearest first."""
+        scores = self.scores(question)
+        return sorted(range(len(scores)), key=lambda index: -scores[index])[:most]
+
+
+@lru_cache(maxsize=_TEXTS_KEPT)
+def terms_of(text: str) -> tuple[str, ...]:
+    """Return the stems of a text's words, without stop words."""
+    return tuple(stem(word) for word in words(text) if word not in stop_words())
