@@ -16,6 +16,16 @@ RefusalReason = Literal[
 NOTHING_NEAR = "nothing_near"
 # The three kinds of request that TruthReader tells apart.
 RequestKind = Literal["synthesis", "summary", "fact"]
+# What ChatCite asks every paper.
+ElementName = Literal[
+    "research_questions",
+    "methodology",
+    "results",
+    "conclusions",
+    "contributions",
+    "innovations",
+    "limitations",
+]
 # What was wrong with a draft as it was received; it is kept, and what can be shown of it is.
 DraftProblem = Literal[
     "interrupted",  # the connection ended before the reply did

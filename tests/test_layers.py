@@ -46,6 +46,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *(
             "questions",
             "checking",
+            "reading",
             "wording",
             "generators",
             "admission",

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from assistant.comparing.extractive import cues, finding
+from assistant.reading import cues, finding
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("corpus", "indexer", "assistant", "explorer", "evaluation", "training")
@@ -81,10 +81,8 @@ PLAIN = Found("the plain pattern", re.compile(r"\s+$"))
 
 # Patterns that a function takes from a table of its module, or from a file.
 BUILT: dict[str, Callable[[], Iterable[str]]] = {
-    "assistant.comparing.extractive.cues": lambda: [one.pattern for one in _held(cues.cues().elements)],
-    "assistant.comparing.extractive.finding": lambda: [
-        pattern for _, pattern in (*finding._LEADS, *finding._HEADINGS)
-    ],
+    "assistant.reading.cues": lambda: [one.pattern for one in _held(cues.cues().elements)],
+    "assistant.reading.finding": lambda: [pattern for _, pattern in (*finding._LEADS, *finding._HEADINGS)],
 }
 
 

@@ -14,18 +14,13 @@ from assistant.checking import (
     read_draft,
 )
 from assistant.comparing.protocol import SourceText
-from assistant.comparing.records import (
-    ELEMENT_NAMES,
-    Candidate,
-    ElementEvidence,
-    ElementName,
-    KeyElement,
-)
+from assistant.comparing.records import ELEMENT_NAMES, Candidate, ElementEvidence, KeyElement
 from assistant.records import (
     Answer,
     Citation,
     Draft,
     DraftProblem,
+    ElementName,
     Evidence,
     LabelledPaper,
 )

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Literal
 
 from assistant.comparing.grid import NOT_STATED, Grid, element_grid
-from assistant.comparing.records import ELEMENT_NAMES, Comparison, ElementName
+from assistant.comparing.records import ELEMENT_NAMES, Comparison
 from assistant.questions import Token, tokens, vocabulary
+from assistant.records import ElementName
 from corpus.language import stem
 from corpus.records import Paper, TopicKind
 

@@ -15,7 +15,6 @@ from assistant.comparing.protocol import ComparativeGenerator, SourceText
 from assistant.comparing.records import (
     ELEMENT_NAMES,
     ComparisonEvent,
-    ElementName,
     Extracted,
     KeyElement,
     KeyElements,
@@ -24,7 +23,7 @@ from assistant.comparing.records import (
 )
 from assistant.file_format import record_from_json, record_to_json
 from assistant.models import BadReplyError
-from assistant.records import AssistantError
+from assistant.records import AssistantError, ElementName
 from corpus.store import ElementKey, ElementStore
 from corpus.text import storable
 

@@ -10,13 +10,12 @@ from assistant.comparing.records import (
     ELEMENT_NAMES,
     Comparison,
     ElementEvidence,
-    ElementName,
     KeyElement,
     KeyElements,
     TextKind,
 )
 from assistant.generators import EXTRACTIVE
-from assistant.records import LabelledPaper
+from assistant.records import ElementName, LabelledPaper
 
 ELEMENT_TITLES: dict[ElementName, str] = {
     "research_questions": "Research questions",

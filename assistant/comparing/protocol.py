@@ -5,16 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from assistant.comparing.ledger import Task
-from assistant.comparing.records import (
-    Budget,
-    Candidate,
-    ComparisonOptions,
-    ElementName,
-    KeyElements,
-    TextKind,
-    Vote,
-)
-from assistant.records import Draft, LabelledPaper, Parameters
+from assistant.comparing.records import Budget, Candidate, ComparisonOptions, KeyElements, TextKind, Vote
+from assistant.records import Draft, ElementName, LabelledPaper, Parameters
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from assistant.records import (
     AssistantError,
     Call,
     DraftProblem,
+    ElementName,
     Evidence,
     LabelledPaper,
     Parameters,
@@ -22,15 +23,6 @@ from assistant.records import (
     usage_of,
 )
 
-ElementName = Literal[
-    "research_questions",
-    "methodology",
-    "results",
-    "conclusions",
-    "contributions",
-    "innovations",
-    "limitations",
-]
 ELEMENT_NAMES: tuple[ElementName, ...] = get_args(ElementName)
 # What a text of key elements is taken from.
 TextKind = Literal["full text", "abstract", "title", "description"]

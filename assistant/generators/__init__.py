@@ -8,20 +8,10 @@ from assistant.generators.parameters import RANGES, SAMPLING_TEMPERATURE, defaul
 from assistant.generators.prompted import PromptedGenerator
 from assistant.generators.protocol import ANY_LENGTH, EXTRACTIVE, Generator
 from assistant.generators.recorded import recorded_generators
-from assistant.generators.sentence_rewriting import brackets, plain, short_title, subject_of, told
-from assistant.generators.standing_alone import (
-    can_stand_alone,
-    has_no_antecedent,
-    is_back_matter,
-    leans,
-    points_away,
-)
 
 __all__ = [
     "ANY_LENGTH", "EXTRACTIVE", "MOST_DRAFTS", "RANGES", "SAMPLING_TEMPERATURE", "ExtractiveGenerator",
-    "Generator", "GeneratorChoice", "Price", "PromptedGenerator", "SampledGenerator", "brackets",
-    "call_of", "can_stand_alone", "check_choice", "citation_quality", "default_parameters",
-    "generator_choices", "has_no_antecedent", "is_back_matter", "leans", "no_price", "open_generator",
-    "plain", "points_away", "recorded_generators", "short_title", "subject_of", "told", "unknown_price",
-    "write_best"
+    "Generator", "GeneratorChoice", "Price", "PromptedGenerator", "SampledGenerator", "call_of",
+    "check_choice", "citation_quality", "default_parameters", "generator_choices", "no_price",
+    "open_generator", "recorded_generators", "unknown_price", "write_best"
 ]  # fmt: skip

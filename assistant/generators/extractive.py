@@ -16,9 +16,15 @@ import numpy as np
 
 from assistant.checking import ExtractiveWeights, overlap_word, score_attribution, thresholds, without_labels
 from assistant.generators.protocol import EXTRACTIVE
-from assistant.generators.sentence_rewriting import in_third_person, speaks_of_itself, without_lead
-from assistant.generators.standing_alone import is_back_matter, is_quotable, points_back
 from assistant.questions import Asked, read_question, rewrite_from_words, spelt_out, stems, vocabulary
+from assistant.reading import (
+    in_third_person,
+    is_back_matter,
+    is_quotable,
+    points_back,
+    speaks_of_itself,
+    without_lead,
+)
 from assistant.records import (
     NOTHING_NEAR,
     Call,

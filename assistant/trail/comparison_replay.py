@@ -16,7 +16,6 @@ from assistant.comparing import (
     ComparisonError,
     ComparisonRequest,
     ComparisonStep,
-    ElementName,
     ExtractiveComparer,
     KeyElements,
     PromptedComparer,
@@ -35,7 +34,7 @@ from assistant.comparing import (
 from assistant.generators import ANY_LENGTH, EXTRACTIVE
 from assistant.models import BadReplyError, Completion, Exchange, Schema
 from assistant.prompts import as_data
-from assistant.records import AssistantError, Draft, Message, Parameters
+from assistant.records import AssistantError, Draft, ElementName, Message, Parameters
 from assistant.trail.replay import CorpusAt
 from assistant.trail.replayed_steps import (
     SCORED,

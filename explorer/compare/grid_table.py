@@ -6,7 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from assistant.comparing import ELEMENT_NAMES, ELEMENT_TITLES, ElementName, Grid, GridCell, GridRow, TextKind
+from assistant.comparing import ELEMENT_NAMES, ELEMENT_TITLES, Grid, GridCell, GridRow, TextKind
+from assistant.records import ElementName
 from explorer.app import field_value
 from explorer.components import format_score
 from explorer.presenters import one_line, shortened

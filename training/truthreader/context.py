@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from assistant.checking import score_attribution
-from assistant.generators import leans
+from assistant.reading import leans
 from assistant.records import Evidence, LabelledPaper
 from corpus.records import Paper, Passage
 from training.truthreader.citing import CARRIED, candidates, cite

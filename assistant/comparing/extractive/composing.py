@@ -7,8 +7,9 @@ import numpy as np
 from assistant.checking import SupportScorer, about, thresholds
 from assistant.comparing.differences import NamedThings
 from assistant.comparing.extractive.profiles import PaperProfile
-from assistant.comparing.records import ELEMENT_NAMES, ElementName
-from assistant.generators import short_title, subject_of
+from assistant.comparing.records import ELEMENT_NAMES
+from assistant.reading import short_title, subject_of
+from assistant.records import ElementName
 from corpus.encoders import Encoder, Vectors, cosine_scales
 from corpus.wording import short_authors
 

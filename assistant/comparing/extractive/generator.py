@@ -3,14 +3,13 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from assistant.comparing.extractive.composing import compose
-from assistant.comparing.extractive.cues import version
-from assistant.comparing.extractive.finding import find_elements
 from assistant.comparing.extractive.profiles import read_profile
 from assistant.comparing.ledger import Task
 from assistant.comparing.protocol import ComparisonStep, SourceText
-from assistant.comparing.records import Budget, ComparisonOptions, ElementName
+from assistant.comparing.records import Budget, ComparisonOptions
 from assistant.generators import EXTRACTIVE
-from assistant.records import Draft, Parameters
+from assistant.reading import find_elements, version
+from assistant.records import Draft, ElementName, Parameters
 from corpus.encoders import Encoder
 
 
@@ -43,7 +42,7 @@ class ExtractiveComparer:
         return Budget(calls=0, most_calls=0, prompt_tokens=0, completion_tokens=0, price=0.0)
 
     def extract_key_elements(self, source: SourceText, task: Task) -> Mapping[ElementName, str]:  # noqa: ARG002
-        return find_elements(source, self._encoder)
+        return find_elements(source.paper, self._encoder)
 
     def compose(self, step: ComparisonStep) -> Draft:
         """Return a summary of the papers of a step, each sentence cited."""

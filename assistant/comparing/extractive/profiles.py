@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from assistant.checking import without_labels
-from assistant.comparing.extractive.finding import read_sentences
 from assistant.comparing.protocol import SourceText
-from assistant.comparing.records import ElementName, KeyElements
-from assistant.generators import has_no_antecedent, leans, points_away, told
+from assistant.comparing.records import KeyElements
+from assistant.reading import has_no_antecedent, leans, points_away, read_sentences, told
+from assistant.records import ElementName
 from corpus.records import Paper
 from corpus.sentences import sentence_spans
 from corpus.text import words
@@ -76,7 +76,7 @@ def _of_elements(elements: KeyElements) -> dict[ElementName, tuple[str, ...]]:
 def _opening(source: SourceText) -> tuple[str, ...]:
     """Return what can be written of the abstract, or of how the text begins: first what the authors do."""
     paper = source.paper.paper
-    sentences = list(islice(read_sentences(source), OPENING_SENTENCES))
+    sentences = list(islice(read_sentences(source.paper), OPENING_SENTENCES))
     first = [one for one in sentences if one.role == "abstract"] or sentences[:8]
     rewritten = [(one, told(one.text, paper.authors, paper.title)) for one in first]
     rewritten = [(one, text) for one, text in rewritten if can_be_cited(text)]

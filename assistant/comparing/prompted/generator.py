@@ -30,14 +30,13 @@ from assistant.comparing.records import (
     Budget,
     Candidate,
     ComparisonOptions,
-    ElementName,
     TooLongError,
     Vote,
 )
 from assistant.generators import SAMPLING_TEMPERATURE, Price, call_of, unknown_price
 from assistant.models import ChatModel, Completion, Exchange, bad_reply, complaint, read_reply, reply_problem
 from assistant.prompts import SPARE_TOKENS, SummaryForm, estimate_tokens, form, load_prompt
-from assistant.records import Call, Draft, Message, Parameters, Step
+from assistant.records import Call, Draft, ElementName, Message, Parameters, Step
 from corpus.text import storable
 
 # What models write for null.

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
-from assistant.comparing import MOST_PAPERS, Comparison, ComparisonRequest, ElementName, Planned
-from assistant.records import Parameters
+from assistant.comparing import MOST_PAPERS, Comparison, ComparisonRequest, Planned
+from assistant.records import ElementName, Parameters
 from corpus.wording import counted
 from explorer.app.visitor.stored_item import StoredItem
 from explorer.jobs import ComparisonView

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from assistant.checking.citations import normalise_labels
 from assistant.comparing.extractive.generator import ExtractiveComparer
 from assistant.comparing.records import ELEMENT_NAMES, ComparisonOptions
-from assistant.generators.sentence_rewriting import plain, told
-from assistant.generators.standing_alone import can_stand_alone, has_no_antecedent, leans, points_away
+from assistant.reading.standing_alone import can_stand_alone, has_no_antecedent, leans, points_away
+from assistant.reading.telling import plain, told
 from corpus.encoders.base import SentenceEncoder
 from corpus.records import Author
 from tests.assistant.comparing.comparing_texts import AUTHORS, description, source, task

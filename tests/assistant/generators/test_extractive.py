@@ -7,8 +7,8 @@ import pytest
 
 from assistant.checking.citations import normalise_labels
 from assistant.generators.extractive import ExtractiveGenerator
-from assistant.generators.sentence_rewriting import in_third_person, without_lead
-from assistant.generators.standing_alone import is_back_matter, is_quotable, points_back
+from assistant.reading.standing_alone import is_back_matter, is_quotable, points_back
+from assistant.reading.telling import in_third_person, without_lead
 from assistant.records import CallLog, Evidence, LabelledPaper, Rewrite
 from corpus.demo import __file__ as demo_package
 from corpus.records import Aspect, Author

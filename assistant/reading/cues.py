@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from assistant.comparing.records import ElementName
+from assistant.records import ElementName
 from corpus.records import AspectName
 
 CUES_FILE = Path(__file__).with_name("cues.toml")

@@ -8,10 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from assistant.comparing.extractive.cues import ChoiceWeights, Cues, ElementCues, Role, cues
-from assistant.comparing.protocol import SourceText
-from assistant.comparing.records import ElementName
-from assistant.generators import brackets, can_stand_alone, is_back_matter, leans, plain, points_away, told
+from assistant.reading.cues import ChoiceWeights, Cues, ElementCues, Role, cues
+from assistant.reading.standing_alone import can_stand_alone, is_back_matter, leans, points_away
+from assistant.reading.telling import brackets, plain, told
+from assistant.records import ElementName, LabelledPaper
 from corpus.encoders import Encoder, Scale, Vectors, cosine_scales
 from corpus.records import Paper, Passage, Section
 from corpus.text import words
@@ -87,26 +87,24 @@ class _Offer:
     score: float
 
 
-def find_elements(source: SourceText, encoder: Encoder) -> Mapping[ElementName, str]:
+def find_elements(paper: LabelledPaper, encoder: Encoder) -> Mapping[ElementName, str]:
     """Return what a text states to each of the seven questions; what it does not state is left out."""
-    sentences = list(read_sentences(source))
+    sentences = list(read_sentences(paper))
     if not sentences:
         return {}
     known = cues()
-    offers, meanings = _offers(source, sentences, known, encoder)
+    offers, meanings = _offers(paper, sentences, known, encoder)
     chosen = _assign(offers, meanings, sentences, known, cosine_scales(encoder).alike)
-    authors = source.paper.paper.authors
-    speak = (
-        (lambda text: told(text, authors, source.paper.paper.title)) if source.label else (lambda text: text)
-    )
+    authors = paper.paper.authors
+    speak = (lambda text: told(text, authors, paper.paper.title)) if paper.label else (lambda text: text)
     return {name: " ".join(speak(sentences[index].text) for index in found) for name, found in chosen.items()}
 
 
-def read_sentences(source: SourceText) -> Iterator[CandidateSentence]:
+def read_sentences(paper: LabelledPaper) -> Iterator[CandidateSentence]:
     """Yield the sentences of running text that can stand alone, each once, in reading order."""
-    roles = read_roles(source.paper.paper, source.paper.passages)
+    roles = read_roles(paper.paper, paper.passages)
     seen: set[str] = set()
-    for passage in source.paper.passages:
+    for passage in paper.passages:
         role = roles.get(passage.number, "back")
         if role == "back":
             continue
@@ -154,20 +152,20 @@ def _turn(sentences: Sequence[str]) -> int:
 
 
 def _offers(
-    source: SourceText, sentences: Sequence[CandidateSentence], known: Cues, encoder: Encoder
+    paper: LabelledPaper, sentences: Sequence[CandidateSentence], known: Cues, encoder: Encoder
 ) -> tuple[list[_Offer], Mapping[int, Vectors]]:
     """Return the likeliest sentences of every element with their scores, and the vectors of these sentences.
 
     Wording and place make the short list; only what is on it is encoded.
     """
-    short = {name: _short_list(source, sentences, name, one, known) for name, one in known.elements.items()}
+    short = {name: _short_list(paper, sentences, name, one, known) for name, one in known.elements.items()}
     listed = sorted({index for found in short.values() for index in found})
     if not listed:
         return [], {}
     encoded = encoder.encode_passages([sentences[index].text for index in listed])
     meanings = dict(zip(listed, encoded, strict=True))
     scale = cosine_scales(encoder).alike
-    central = dict(zip(listed, _centrality(source, sentences, encoder, encoded), strict=True))
+    central = dict(zip(listed, _centrality(paper, sentences, encoder, encoded), strict=True))
     asked = _asked(encoder)
     offers = []
     for name, found in short.items():
@@ -184,11 +182,11 @@ def _asked(encoder: Encoder) -> Mapping[ElementName, Vectors]:
 
 
 def _centrality(
-    source: SourceText, sentences: Sequence[CandidateSentence], encoder: Encoder, encoded: Vectors
+    paper: LabelledPaper, sentences: Sequence[CandidateSentence], encoder: Encoder, encoded: Vectors
 ) -> list[float]:
     """Return how near sentences come to a text's title and first sentences, which say what it is about."""
     opening = [one.text for one in sentences if one.role == "abstract"][:8] or [sentences[0].text]
-    title = source.paper.paper.title
+    title = paper.paper.title
     about = encoder.encode_passages([*([title] * 2 if title else []), *opening])
     scale = cosine_scales(encoder).alike
     # The cosine of each with the sum of what says it, from those of each two.
@@ -198,14 +196,14 @@ def _centrality(
 
 
 def _short_list(
-    source: SourceText,
+    paper: LabelledPaper,
     sentences: Sequence[CandidateSentence],
     name: ElementName,
     one: ElementCues,
     known: Cues,
 ) -> dict[int, float]:
     weights = known.choice
-    named = [aspect for aspect in source.paper.paper.aspects if aspect.name in one.aspects]
+    named = [aspect for aspect in paper.paper.aspects if aspect.name in one.aspects]
     aspects = {(aspect.passage, aspect.sentence) for aspect in named}
     scores: dict[int, float] = {}
     for index, sentence in enumerate(sentences):

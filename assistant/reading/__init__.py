@@ -1,0 +1,30 @@
+"""What the sentences of a paper say, each read alone: its part in the paper, and how it is told elsewhere."""
+
+from assistant.reading.cues import Role, version
+from assistant.reading.finding import CandidateSentence, find_elements, read_roles, read_sentences
+from assistant.reading.standing_alone import (
+    can_stand_alone,
+    has_no_antecedent,
+    is_back_matter,
+    is_quotable,
+    leans,
+    points_away,
+    points_back,
+)
+from assistant.reading.telling import (
+    brackets,
+    in_third_person,
+    plain,
+    short_title,
+    speaks_of_itself,
+    subject_of,
+    told,
+    without_lead,
+)
+
+__all__ = [
+    "CandidateSentence", "Role", "brackets", "can_stand_alone", "find_elements", "has_no_antecedent",
+    "in_third_person", "is_back_matter", "is_quotable", "leans", "plain", "points_away", "points_back",
+    "read_roles", "read_sentences", "short_title", "speaks_of_itself", "subject_of", "told", "version",
+    "without_lead"
+]  # fmt: skip
