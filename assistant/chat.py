@@ -10,9 +10,10 @@ from typing import TypeVar, cast
 
 from assistant.admission import admit
 from assistant.checking import cannot_answer, check, open_scorer, refuse, with_coverage
-from assistant.generators import Generator, SampledGenerator, write_best
+from assistant.generators import ABOUT, Generator, SampledGenerator, meant_paper, write_best
 from assistant.provenance import provenance_of
-from assistant.questions import request_kind
+from assistant.questions import asked_part, request_kind
+from assistant.reading import passages_of_part
 from assistant.records import (
     Answer,
     Answered,
@@ -68,13 +69,30 @@ class Assistant:
             refused = self._refused(reason, papers, options.scope)
             yield Answered(run.turn(rewrite, papers, Evidence(), refused))
             return
-        evidence = gather_evidence(self.corpus, papers)
+        rewrite, evidence = self._gathered(rewrite, papers)
         checked = self._checker(question, papers, evidence, options.scope)
         drafting = _Drafting(rewrite, history, evidence)
         draft = yield from run.write(self._write(drafting, checked, options.drafts, run.log))
         yield Checking()
         answer = run.timed("check", lambda: checked(draft))
         yield Answered(run.turn(rewrite, papers, evidence, answer))
+
+    def _gathered(self, rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> tuple[Rewrite, Evidence]:
+        """Return the evidence: of one paper that is asked about, what may tell the part that is asked for.
+
+        A question of one paper that none of those found is meant by is one of several papers.
+        """
+        evidence = gather_evidence(self.corpus, papers)
+        if rewrite.kind != "summary":
+            return rewrite, evidence
+        paper = meant_paper(rewrite.search_query, evidence)
+        if paper is None:
+            return replace(rewrite, kind="synthesis"), evidence
+        part = asked_part(rewrite.search_query) or ABOUT
+        telling = passages_of_part(paper.paper, self.corpus.passages(paper.paper.id), part)
+        known = {passage.number: passage for passage in (*telling, *paper.passages)}
+        passages = tuple(known[number] for number in sorted(known))
+        return rewrite, Evidence((replace(paper, passages=passages),))
 
     def _understand(
         self, question: str, history: tuple[Turn, ...], options: AskOptions, log: CallLog

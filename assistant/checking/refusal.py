@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from assistant.checking.thresholds import thresholds
-from assistant.questions import content_words, names_in, stems, vocabulary
+from assistant.questions import content_words, meant_title, names_in, stems, vocabulary
 from assistant.records import Answer, NearestPassage, Refusal, RefusalReason, Rewrite
 from corpus.language import holds, spelt_as, stem
 from corpus.records import Hit, PaperHits, Scope, parse_topic_key
@@ -45,9 +45,15 @@ def cannot_answer(rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> RefusalRea
         return "empty_corpus"
     if len(papers) == 1 and (rewrite.kind == "summary" or not _names_a_subject(rewrite.search_query)):
         return None  # What is asked is asked of the paper: "What are its limits?"
+    if rewrite.kind == "summary" and _names_one(rewrite.search_query, papers):
+        return None
     if answerability(rewrite.search_query, papers) >= thresholds().refusal.enough:
         return None
     return "language" if is_foreign(rewrite.question) else "nothing_relevant"
+
+
+def _names_one(query: str, papers: tuple[PaperHits, ...]) -> bool:
+    return meant_title(query, [found.paper.title for found in papers]) is not None
 
 
 def _names_a_subject(query: str) -> bool:

@@ -15,14 +15,26 @@ from datetime import UTC, datetime
 import numpy as np
 
 from assistant.checking import ExtractiveWeights, overlap_word, score_attribution, thresholds, without_labels
+from assistant.generators.one_paper import ABOUT, meant_paper, not_stated, tell_part
 from assistant.generators.protocol import EXTRACTIVE
-from assistant.questions import Asked, read_question, rewrite_from_words, spelt_out, stems, vocabulary
+from assistant.prompts import NO_ANSWER
+from assistant.questions import (
+    Asked,
+    AskedPart,
+    asked_part,
+    read_question,
+    rewrite_from_words,
+    spelt_out,
+    stems,
+    vocabulary,
+)
 from assistant.reading import (
-    in_third_person,
     is_back_matter,
     is_quotable,
+    plain,
     points_back,
     speaks_of_itself,
+    told,
     without_lead,
 )
 from assistant.records import (
@@ -48,7 +60,6 @@ _KNOWN_BEFORE = re.compile(
     r"|(?:usually|typically|often|traditionally|nowadays|generally|commonly)\b)",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"“([^”]+)”")
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 _VERB = re.compile(r",|\(.*|is|are|was|were|refers?|means?|[a-z]{2,}(?<!u)(?<!s)s", re.IGNORECASE)
 
@@ -90,31 +101,28 @@ class ExtractiveGenerator:
         started, clock = datetime.now(UTC), time.perf_counter()
         pieces = _arrange(self._select(rewrite, evidence), rewrite.kind)
         yield from pieces
-        draft = Draft("".join(pieces), "stop" if pieces else NOTHING_NEAR)
+        draft = Draft("".join(pieces), "stop") if pieces else _nothing(rewrite, evidence)
         call = _call("write", draft.text, started, time.perf_counter() - clock)
         log.add(replace(call, finish_reason=draft.finish_reason))
         return draft
 
     def _select(self, rewrite: Rewrite, evidence: Evidence) -> list[_Candidate]:
-        if rewrite.kind == "summary":
-            return self._summarise(summarised(rewrite.search_query, evidence))
+        paper = meant_paper(rewrite.search_query, evidence)
+        if rewrite.kind == "summary" and paper:
+            return self._tell(paper, asked_part(rewrite.search_query) or ABOUT)
         text = "\n".join(passage.text for paper in evidence.papers for passage in paper.passages)
         query = spelt_out(rewrite.search_query, text)
         asked, limits = read_question(query), _limits(rewrite.kind, len(evidence.papers))
         sentences = _to_the_point(_quotable_sentences(evidence, query), asked)
         return self._chosen(query, sentences, asked, limits)
 
-    def _summarise(self, paper: LabelledPaper | None) -> list[_Candidate]:
-        """Return a paper's challenge, approach and outcome, and then in reading order what else matters."""
-        if paper is None:
-            return []
-        aspects = _aspects(paper)
-        others = [item for item in _quotable_sentences(Evidence((paper,))) if item not in aspects]
-        found = self._chosen(
-            paper.paper.title, [*aspects, *others], Asked(), _limits("summary", papers=1), taken=aspects
-        )
-        more = [item for item in found if item not in aspects]
-        return [*aspects, *sorted(more, key=_reading_order)]
+    def _tell(self, paper: LabelledPaper, part: AskedPart) -> list[_Candidate]:
+        """Return what a paper says of a part of it, the surest first."""
+        passages = {passage.number: passage for passage in paper.passages}
+        return [
+            _Candidate(paper, passages[one.passage], one.sentence, one.text, stems(one.text))
+            for one in tell_part(paper, part, self._encoder)
+        ]
 
     def _chosen(
         self,
@@ -142,38 +150,12 @@ class ExtractiveGenerator:
         return [candidates[index] for index in chosen]
 
 
-def summarised(query: str, evidence: Evidence) -> LabelledPaper | None:
-    """Return the paper that a request for a summary means: the one it names by its title, else the first."""
-    named = [paper for paper in evidence.papers if title_of(query) and _has_title(paper, title_of(query))]
-    return next(iter(named or evidence.papers), None)
-
-
-def title_of(query: str) -> str:
-    """Return the title that a query quotes, "" of none."""
-    quoted = _QUOTED.search(query)
-    return quoted[1].removesuffix(" ...") if quoted else ""
-
-
-def _has_title(paper: LabelledPaper, title: str) -> bool:
-    return " ".join(paper.paper.title.split()).strip('“”"').startswith(title)
-
-
-def _aspects(paper: LabelledPaper) -> list[_Candidate]:
-    """Return the sentences of a paper's challenge, approach and outcome that the evidence has."""
-    passages = {passage.number: passage for passage in paper.passages}
-    found = []
-    for name in ("challenge", "approach", "outcome"):
-        aspect = next((one for one in paper.paper.aspects if one.name == name), None)
-        passage = passages.get(aspect.passage) if aspect else None
-        if aspect and passage and aspect.sentence < len(passage.sentences):
-            text = passage.sentence_text(aspect.sentence)
-            found.append(_Candidate(paper, passage, aspect.sentence, text, stems(text)))
-    return [item for item in dict.fromkeys(found) if _stays_true(item) and not _leans(item)]
-
-
-def _leans(item: _Candidate) -> bool:
-    """Return True if a sentence opens with a word that points to the one before it."""
-    return bool(vocabulary().unclear_start.intersection(words(without_lead(item.text))[:1]))
+def _nothing(rewrite: Rewrite, evidence: Evidence) -> Draft:
+    """Return the draft of what has no answer: it says so of a part that a paper does not tell."""
+    part = asked_part(rewrite.search_query)
+    if rewrite.kind == "summary" and part and meant_paper(rewrite.search_query, evidence):
+        return Draft(f"{NO_ANSWER} {not_stated(part)}", NOTHING_NEAR)
+    return Draft("", NOTHING_NEAR)
 
 
 def _limits(kind: RequestKind, papers: int) -> ExtractiveWeights:
@@ -386,4 +368,5 @@ def _cited(candidate: _Candidate) -> str:
 
 
 def _rephrased(candidate: _Candidate) -> str:
-    return in_third_person(without_lead(candidate.text), candidate.paper.paper.authors)
+    paper = candidate.paper.paper
+    return told(plain(candidate.text), paper.authors, paper.title)

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from assistant.questions.names import names_in
+from assistant.questions.parts import asked_part
 from assistant.questions.phrases import phrases
 from assistant.questions.vocabulary import content_words, stems, vocabulary
 from assistant.records import RequestKind
@@ -27,20 +29,12 @@ _NUMBER = re.compile(
 _SHARE = re.compile(r"^\W*(?:what|which)\s+percentage\b", re.IGNORECASE)
 _HOW_LARGE = re.compile(r"^\W*how\s+(?:large|big)\b", re.IGNORECASE)
 _DEFINE = re.compile(r"^\W*(?:define|definition of)\b", re.IGNORECASE)
-_NAME = re.compile(r"(?<!\S)[\"“(]*((?:\w[\w.+-]*)?[A-Z0-9](?:[\w.+-]*\w)?)")
 _WHO = re.compile(r"^\W*(?:who|whose|(?:when|where)\s+(?:was|were|did))\b", re.IGNORECASE)
 _MEASURE = re.compile(
     r"^\W*(?:which|what)\s+(?:\w+\s+)?(?:value|number|size|share|percentage|year|layer|rate|threshold|default)\b",
     re.IGNORECASE,
 )
 _WHICH = re.compile(r"^\W*(?:which|what)\s+(?!is\b|are\b|was\b|were\b|does\b|do\b|did\b)(\w+)", re.IGNORECASE)
-_SUMMARY = re.compile(
-    r"\b(?:summar\w+|contributions?|overview|gist|tl;?dr|main (?:idea|point|message|claim|finding|result)s?"
-    r"|key (?:idea|point|message|finding|result|takeaway)s?|takeaways?"
-    r"|what is (?:it|this|that|[“\"].*[”\"]) about"
-    r"|what does (?:it|this|[“\"].*[”\"]) (?:propose|say|show|do))\b",
-    re.IGNORECASE,
-)
 # With these a question is about many papers, whatever else it says.
 _OF_MANY = re.compile(
     r"\b(?:papers|studies|literature|approaches|methods|works?\s+on|researchers|compare\w*|differ\w*|versus|vs)\b",
@@ -134,13 +128,22 @@ def request_kind(question: str, scope: Scope) -> RequestKind:
     a few sentences can tell: a number, a name, a definition, yes or no of something named.
     """
     alone = len(scope.papers) == 1
-    if _ONLY_A_TITLE.match(question):
-        return "summary"
-    if _SUMMARY.search(question) and (
-        alone or (_ONE_PAPER.search(question) and not _OF_MANY.search(question))
-    ):
+    if _ONLY_A_TITLE.match(question) or _is_of_one_paper(question, alone=alone):
         return "summary"
     return "fact" if _is_fact(question, alone=alone) else "synthesis"
+
+
+def _is_of_one_paper(question: str, *, alone: bool) -> bool:
+    """Return True if a question asks for a part of one paper: the only one, or one that it names."""
+    part = asked_part(question)
+    if part is None or (not alone and _OF_MANY.search(question)):
+        return False
+    if any(one.search(question) for one in (_COUNT, _WHO, *(() if alone else (_MEASURE,)))):
+        return False
+    named = {name.lower() for name in names_in(question)}
+    if part.is_all:
+        return alone or _ONE_PAPER.search(question) is not None
+    return named.issuperset(part.subject)
 
 
 def _is_fact(question: str, *, alone: bool) -> bool:
@@ -155,13 +158,6 @@ def _is_fact(question: str, *, alone: bool) -> bool:
         return named or alone
     which = _WHICH.match(question)
     return named and which is not None and not which[1].endswith("s")
-
-
-def names_in(question: str) -> list[str]:
-    """Return the names in a question: words with a capital or a digit, but for its capitalised first word."""
-    found = [(match.start(1), match[1]) for match in _NAME.finditer(question)]
-    start = len(question) - len(question.lstrip(' "“('))
-    return [name for at, name in found if at > start or sum(not letter.islower() for letter in name) > 1]
 
 
 def _need(question: str) -> Need | None:

@@ -89,15 +89,22 @@ class _Offer:
 
 def find_elements(paper: LabelledPaper, encoder: Encoder) -> Mapping[ElementName, str]:
     """Return what a text states to each of the seven questions; what it does not state is left out."""
-    sentences = list(read_sentences(paper))
+    authors = paper.paper.authors
+    speak = (lambda text: told(text, authors, paper.paper.title)) if paper.label else (lambda text: text)
+    found = element_sentences(paper, list(read_sentences(paper)), encoder)
+    return {name: " ".join(speak(sentence.text) for sentence in some) for name, some in found.items()}
+
+
+def element_sentences(
+    paper: LabelledPaper, sentences: Sequence[CandidateSentence], encoder: Encoder
+) -> Mapping[ElementName, list[CandidateSentence]]:
+    """Return those of a paper's sentences that state each of the seven elements, one or two of each."""
     if not sentences:
         return {}
     known = cues()
     offers, meanings = _offers(paper, sentences, known, encoder)
     chosen = _assign(offers, meanings, sentences, known, cosine_scales(encoder).alike)
-    authors = paper.paper.authors
-    speak = (lambda text: told(text, authors, paper.paper.title)) if paper.label else (lambda text: text)
-    return {name: " ".join(speak(sentences[index].text) for index in found) for name, found in chosen.items()}
+    return {name: [sentences[index] for index in found] for name, found in chosen.items()}
 
 
 def read_sentences(paper: LabelledPaper) -> Iterator[CandidateSentence]:

@@ -88,6 +88,8 @@ def is_quotable(sentence: str) -> bool:
         return False
     if "[...]" in sentence or len(sentence_spans(sentence)) > 1:
         return False
+    if sentence.count("(") != sentence.count(")"):
+        return False
     if not (sentence[0].isupper() or sentence[0].isdigit()) or _UNQUOTABLE.search(sentence):
         return False
     letters = sum(character.isalpha() or character.isspace() for character in sentence)

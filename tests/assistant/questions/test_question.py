@@ -29,7 +29,7 @@ TITLE = "“Rank Fusion for Hybrid Search”"
         ("Which papers use LexGLUE?", ALL, "synthesis"),
         ("What are the storage costs of dense vectors and token vectors?", ALL, "synthesis"),
         ("How does it differ from earlier methods?", ONE, "synthesis"),
-        ("Which limits do the authors name?", ONE, "synthesis"),
+        ("Which limits do the authors name?", ONE, "summary"),
         ("late interaction", ALL, "synthesis"),
         ("How many parameters does AlignScore have?", ALL, "fact"),
         ("How many annotators took part?", ONE, "fact"),

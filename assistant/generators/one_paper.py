@@ -1,0 +1,45 @@
+"""What one paper says of its problem, its approach, its data, its limits: chosen sentence by sentence."""
+
+from assistant.questions import AskedPart, meant_title, stems
+from assistant.reading import CandidateSentence, sentences_of_part
+from assistant.records import Evidence, LabelledPaper
+from corpus.encoders import Encoder, cosine_scales
+
+MOST_SENTENCES = 5
+ALIKE = 0.82  # cosine from which two sentences say the same
+ABOUT = AskedPart("about")
+
+
+def meant_paper(query: str, evidence: Evidence) -> LabelledPaper | None:
+    """Return the paper of the evidence that a query is about: the only one, or the one that it names."""
+    if len(evidence.papers) == 1:
+        return evidence.papers[0]
+    meant = meant_title(query, [paper.paper.title for paper in evidence.papers])
+    return None if meant is None else evidence.papers[meant]
+
+
+def tell_part(paper: LabelledPaper, part: AskedPart, encoder: Encoder) -> list[CandidateSentence]:
+    """Return the sentences that tell a part of a paper, the surest first, none of which says another's.
+
+    A part that every paper has, but this one nowhere names, is told by what the paper is about.
+    """
+    found = sentences_of_part(paper, part, encoder)
+    if part.term:
+        found = [one for one in found if stems(part.term) <= stems(one.text)]
+    if not found and not part.cues.missing and part.name != ABOUT.name:
+        found = sentences_of_part(paper, ABOUT, encoder)
+    if not found:
+        return []
+    few = found[: 4 * MOST_SENTENCES]
+    vectors = encoder.encode_passages([one.text for one in few])
+    alike = cosine_scales(encoder).alike(vectors @ vectors.T)
+    chosen: list[int] = []
+    for at in range(len(few)):
+        if len(chosen) < MOST_SENTENCES and all(alike[at, other] < ALIKE for other in chosen):
+            chosen.append(at)
+    return [few[at] for at in chosen]
+
+
+def not_stated(part: AskedPart) -> str:
+    """Return what to say of a part that a paper does not tell."""
+    return f"The paper states no {part.term or part.cues.missing}."

@@ -1,0 +1,133 @@
+"""What is asked of a single paper: its problem, its approach, its data, its limitations."""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from assistant.questions.names import names_in
+from assistant.questions.vocabulary import content_words, vocabulary
+from assistant.records import ElementName
+from corpus.records import AspectName
+
+PartName = Literal[
+    "settings", "future", "limitations", "data", "evaluation", "results", "contributions", "conclusion",
+    "problem", "approach", "about",
+]  # fmt: skip
+# "What does the method achieve?": what is asked is asked of it, as it is of "it" and of "the authors".
+_SUBJECT = re.compile(
+    r"\b(do|does|did|can|could|is|are|was|were|has|have) (?:the|this|that|these|their|its|proposed|his|her)"
+    r"(?: (?:proposed|presented|new|own))?"
+    r" (?:methods?|approach(?:es)?|models?|systems?|papers?|stud(?:y|ies)|work|article|authors?|"
+    r"experiments?)\b"
+    r"(?=(?: \w+ly)? (?:\w+ed\b|built|trained|shown|work|do\b|achieve|find|solve|fail|use|have|lack|perform|"
+    r"reach|address|tackle|improve|compare|conclude|propose|cover|suggest|report|say|show|need|contribute|"
+    r"present|introduce|evaluate|plan|intend|rely|rest|differ|matter|not\b))",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"“([^”]+)”")
+_HEAD = re.compile(r": |\s[–—-]\s")
+_OF_PAPER = frozenset(
+    "paper papers study article work author authors researchers writer writers it they he she its their them"
+    " this these that here there main key most overall exactly own already was were been does did done say"
+    " few sentence sentences word words line lines paragraph short briefly brief please nutshell"
+    " says tell give given get gets go goes make made kind kinds type types any also really text".split()
+)
+
+
+def _compiled(pattern: object) -> Any:
+    return re.compile(pattern, re.IGNORECASE) if isinstance(pattern, str) and pattern else None
+
+
+class PartCues(BaseModel):
+    """How a part is asked for and what tells it; parts.toml says what each field is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    asked: Annotated[re.Pattern[str], BeforeValidator(_compiled)]
+    aspects: tuple[AspectName, ...] = ()
+    elements: tuple[ElementName, ...] = ()
+    roles: tuple[str, ...] = ()
+    said: Annotated[re.Pattern[str] | None, BeforeValidator(_compiled)] = None
+    said_late: Annotated[re.Pattern[str] | None, BeforeValidator(_compiled)] = None
+    against: Annotated[re.Pattern[str] | None, BeforeValidator(_compiled)] = None
+    missing: str
+    narrow: Annotated[re.Pattern[str] | None, BeforeValidator(_compiled)] = None
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPart:
+    """A part of a paper that is asked for; `is_all` says that a question asks nothing more narrow.
+
+    `subject` holds the other words of the question: what the paper is called, or what of the part is meant.
+    `term` is what alone is asked for of it ("learning rate"), "" where all of it is.
+    """
+
+    name: PartName
+    subject: tuple[str, ...] = ()
+    term: str = ""
+
+    @property
+    def is_all(self) -> bool:
+        return not self.subject
+
+    @property
+    def cues(self) -> PartCues:
+        return part_cues()[self.name]
+
+
+@cache
+def part_cues() -> dict[PartName, PartCues]:
+    """Return the cues of every part, in the order in which they are read."""
+    table = tomllib.loads(Path(__file__).with_name("parts.toml").read_text(encoding="utf-8"))
+    return {name: PartCues.model_validate(table[name]) for name in get_args(PartName)}
+
+
+def asked_part(question: str) -> AskedPart | None:
+    """Return the part of a paper that a question asks for first, None where it asks for none."""
+    plain = _SUBJECT.sub(r"\1", _QUOTED.sub(" ", question))
+    found = [
+        (match.start(), place, name)
+        for place, (name, cues) in enumerate(part_cues().items())
+        if (match := cues.asked.search(plain))
+    ]
+    if not found:
+        return None
+    name = min(found)[2]
+    known = vocabulary()
+    said = {word for match in part_cues()[name].asked.finditer(plain) for word in content_words(match[0])}
+    other = [
+        word
+        for word in content_words(plain)
+        if word not in said | known.frame | known.generic | known.verbs | known.judging | _OF_PAPER
+        and not any(cues.asked.fullmatch(word) for cues in part_cues().values())
+    ]
+    term = min((match for match in part_cues()[name].asked.finditer(plain)), key=lambda one: one.start())[0]
+    narrow = part_cues()[name].narrow
+    return AskedPart(name, tuple(other), term if narrow and not narrow.search(term) else "")
+
+
+def meant_title(query: str, titles: Sequence[str]) -> int | None:
+    """Return which paper a query means by its title: it quotes one, or names what one title begins with.
+
+    None where it means none of them, or might mean several.
+    """
+    if quoted := _QUOTED.search(query):
+        start = _squashed(quoted[1].removesuffix(" ..."))
+        found = [at for at, title in enumerate(titles) if start and _squashed(title).startswith(start)]
+        return found[0] if found else None
+    named = {_squashed(name) for name in names_in(query)}
+    heads = [{_squashed(word) for word in _HEAD.split(title)[0].split()} for title in titles]
+    found = [at for at, head in enumerate(heads) if named & head]
+    alone = [at for at, title in enumerate(titles) if _squashed(_HEAD.split(title)[0]) in named]
+    best = alone or found
+    return best[0] if len(best) == 1 else None
+
+
+def _squashed(text: str) -> str:
+    return "".join(character for character in text.lower() if character.isalnum())
