@@ -273,25 +273,18 @@ def _share(part: int, whole: int) -> float | None:
 
 
 def questions_table(figures: QuestionFigures) -> Table:
-    """Return what people read: for each kind how many questions, and what became of them."""
-    columns = ("Answerable", "answered", "expected found", "expected cited", "Unanswerable", "refused")
+    """Return what people read of each kind: answered of what can be, refused of what cannot be answered."""
     title = f"{figures['questions']} questions, {figures['seconds_median']:.2f} s in the median"
-    table = Table(
-        "Kind",
-        *(Column(name, justify="right") for name in columns),
-        "First cited",
-        box=SIMPLE_HEAD,
-        title=title,
-    )
+    columns = ("Answered", "Found", "Cited", "Refused", "First cited")
+    numbers = [Column(name, justify="right") for name in columns]
+    table = Table("Kind", *numbers, box=SIMPLE_HEAD, title=title)
     for name, counts in {**figures["kinds"], "all": figures["counts"]}.items():
         table.add_row(
             name,
-            str(counts["answerable"]),
-            str(counts["answered"]),
+            f"{counts['answered']} of {counts['answerable']}",
             f"{counts['found']} of {counts['expecting']}",
             f"{counts['cited']} of {counts['expecting']}",
-            str(counts["unanswerable"]),
-            str(counts["refused"]),
+            f"{counts['refused']} of {counts['unanswerable']}",
             f"{counts['best_cited']} of {counts['given']}",
         )
     return table
