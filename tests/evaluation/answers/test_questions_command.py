@@ -1,13 +1,16 @@
 """Questions written beforehand, asked of the demonstration by the command, without a model."""
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from corpus.store.corpus import Corpus
 from evaluation.__main__ import app
 from evaluation.answers.questions import (
+    QUESTIONS,
     Chosen,
     Outcome,
     WrittenQuestion,
@@ -181,3 +184,20 @@ def test_without_anything_to_count_a_share_is_none():
     figures = question_figures([(row, outcome(row, refused=True))])
     assert figures["answered"] is figures["expected_found"] is figures["best_cited"] is None
     assert figures["refused_rightly"] == 1.0
+
+
+def test_the_questions_that_come_along_are_of_three_corpora_and_half_of_them_are_kept():
+    rows = [row for _, row in read_questions(QUESTIONS, Chosen())]
+    assert Counter(row.corpus for row in rows) == {"acl2022": 65, "demo": 35, "pdfs": 50}
+    assert Counter(row.part for row in rows) == {"dev": 74, "kept": 76}
+    kinds = Counter((row.corpus, row.kind, row.part) for row in rows)
+    for corpus, kind, _ in kinds:
+        assert abs(kinds[corpus, kind, "dev"] - kinds[corpus, kind, "kept"]) <= 1
+    assert all(bool(row.expected_papers) == (row.expect == "answer") for row in rows)
+
+
+def test_the_papers_expected_of_the_demonstration_are_in_it(demo_corpus: Corpus):
+    rows = [row for _, row in read_questions(QUESTIONS, Chosen(corpus="demo"))]
+    expected = {paper for row in rows for paper in row.expected_papers}
+    assert {paper.id for paper in demo_corpus.papers_by_id(tuple(expected))} == expected
+    assert {row.collection for row in rows} - {None} <= set(demo_corpus.collection_ids())
