@@ -19,6 +19,14 @@ from corpus.search import SearchMode
 from corpus.settings import read_settings
 from corpus.wording import counted
 from evaluation.answers.pairs import Selection
+from evaluation.answers.questions import (
+    QUESTIONS,
+    Chosen,
+    Part,
+    QuestionKind,
+    measure_questions,
+    questions_table,
+)
 from evaluation.answers.refusal import measure_refusal, refusal_table
 from evaluation.answers.rewriting import measure_rewriting, read_turns, rewriting_table
 from evaluation.aspects import ASPECTS, LLAMA, METRICS, AspectFigures, measure_aspects
@@ -218,6 +226,29 @@ def refusal(
     with _failures_told():
         figures = measure_refusal(corpus, made=made)
     out.print(refusal_table(figures))
+    typer.echo(json.dumps(figures))
+
+
+@app.command()
+def questions(
+    corpus: Annotated[Path, typer.Option(help="A PAPER_TRAIL_HOME, or the corpus folder in it.")],
+    *,
+    data: Annotated[
+        Path, typer.Option(help="JSON lines: id, question, history, paper, expect, expected_papers.")
+    ] = QUESTIONS,
+    out_file: Annotated[
+        Path | None, typer.Option("--out", help="Where every answer goes, for people to judge.")
+    ] = None,
+    part: Annotated[Part | None, typer.Option(help="Ask this part alone.")] = None,
+    kind: Annotated[QuestionKind | None, typer.Option(help="Ask this kind alone.")] = None,
+    corpus_name: Annotated[
+        str | None, typer.Option(help="Ask those alone that were written for this corpus, such as demo.")
+    ] = None,
+) -> None:
+    """Ask questions that were written beforehand, count answers and refusals, and keep them to be judged."""
+    with _failures_told():
+        figures = measure_questions(data, corpus, Chosen(part, kind, corpus_name), out_file)
+    out.print(questions_table(figures))
     typer.echo(json.dumps(figures))
 
 

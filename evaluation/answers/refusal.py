@@ -16,14 +16,11 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Column, Table
 
 from assistant.chat import Assistant
-from assistant.generators import ExtractiveGenerator
 from assistant.questions import Phrase, is_complete, phrases
-from assistant.records import Answered, AskOptions
-from corpus.encoder_choice import open_encoder
 from corpus.records import Paper, Scope, passage_id
-from corpus.settings import read_settings
 from corpus.store import Corpus
-from evaluation.input_files import EvaluationError, home_of
+from evaluation.answers.asking import ask, open_assistant
+from evaluation.input_files import EvaluationError
 
 QUESTIONS = Path(__file__).parent / "data" / "refusal.json"
 MADE_PER_DIRECTION = 20
@@ -88,13 +85,11 @@ def measure_refusal(path: Path, *, made: bool = False) -> RefusalFigures:
 
     `made` makes questions even where written ones fit. Raises EvaluationError and CorpusError.
     """
-    settings = read_settings().model_copy(update={"home": home_of(path)})
-    encoder = open_encoder(settings)
-    corpus = Corpus.open(settings.corpus_path, encoder)
+    assistant = open_assistant(path)
+    corpus = assistant.corpus
     cases = () if made else written_cases(corpus.collection_ids())
     source: Source = "written" if cases else "made"
     cases = cases or tuple(made_cases(corpus))
-    assistant = Assistant(corpus, encoder, ExtractiveGenerator(encoder))
     refused = [_is_refused(assistant, case) for case in cases]
     return _figures(source, cases, refused)
 
@@ -173,10 +168,8 @@ def _mean_vector(corpus: Corpus, collection: str) -> np.ndarray[tuple[int], np.d
 
 
 def _is_refused(assistant: Assistant, case: Case) -> bool:
-    *_, last = assistant.ask(case.question, (), AskOptions(Scope(collections=case.collections)))
-    if not isinstance(last, Answered):
-        raise EvaluationError(f"{case.question!r} came to no end.")
-    return last.turn.answer.refusal is not None
+    asked = ask(assistant, case.question, (), Scope(collections=case.collections))
+    return asked.turn.answer.refusal is not None
 
 
 def _figures(source: Source, cases: Sequence[Case], refused: Sequence[bool]) -> RefusalFigures:
