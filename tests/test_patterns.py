@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
+from pydantic import BaseModel
 
 from assistant.questions import parts
 from assistant.reading import cues, finding
@@ -141,6 +142,8 @@ def _held(value: Any, depth: int = 5) -> Iterator[re.Pattern[Any]]:
     elif depth and isinstance(value, list | tuple | set | frozenset):
         for one in value:
             yield from _held(one, depth - 1)
+    elif depth and isinstance(value, BaseModel):
+        yield from _held(list(dict(value).values()), depth - 1)
     elif depth and is_dataclass(value) and not isinstance(value, type):
         yield from _held([getattr(value, field.name) for field in fields(value)], depth - 1)
 
