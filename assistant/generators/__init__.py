@@ -3,8 +3,7 @@
 from assistant.generators.best_of import MOST_DRAFTS, SampledGenerator, citation_quality, write_best
 from assistant.generators.calls import Price, call_of, no_price, unknown_price
 from assistant.generators.choice import GeneratorChoice, check_choice, generator_choices, open_generator
-from assistant.generators.extractive import ExtractiveGenerator
-from assistant.generators.one_paper import ABOUT, meant_paper
+from assistant.generators.extractive import ABOUT, ExtractiveGenerator, meant_paper
 from assistant.generators.parameters import RANGES, SAMPLING_TEMPERATURE, default_parameters
 from assistant.generators.prompted import PromptedGenerator
 from assistant.generators.protocol import ANY_LENGTH, EXTRACTIVE, Generator

@@ -1,0 +1,55 @@
+"""The sentences that an answer may be made of, and how one is told with its citation."""
+
+from dataclasses import dataclass
+
+from assistant.checking import overlap_word, score_attribution, without_labels
+from assistant.questions import stems
+from assistant.reading import is_back_matter, is_quotable, plain, speaks_of_itself, told
+from assistant.records import Evidence, LabelledPaper
+from corpus.language import spelt_as
+from corpus.records import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence that may be used, with where it stands."""
+
+    paper: LabelledPaper
+    passage: Passage
+    sentence: int
+    text: str
+    stems: frozenset[str]
+
+
+def quotable_sentences(evidence: Evidence, query: str = "") -> list[Candidate]:
+    return [
+        Candidate(paper, passage, index, text, spelt_as(query, text, stems(text)))
+        for paper in evidence.papers
+        for passage in paper.passages
+        if not any(is_back_matter(section.title) for section in passage.section)
+        for index in range(len(passage.sentences))
+        if is_quotable(text := passage.sentence_text(index)) and text != paper.paper.title
+    ]
+
+
+def stays_true(candidate: Candidate) -> bool:
+    """Return True if a sentence is still its passage's own when it is in the third person."""
+    if not speaks_of_itself(candidate.text):
+        return True
+    overlap = score_attribution(rephrased(candidate), candidate.passage.text)
+    return overlap_word(overlap) == "strong"
+
+
+def reading_order(item: Candidate) -> tuple[int, int]:
+    return item.passage.number, item.sentence
+
+
+def cited(candidate: Candidate) -> str:
+    sentence = rephrased(candidate)
+    body, stop = (sentence[:-1], sentence[-1]) if sentence[-1] in ".!" else (sentence, ".")
+    return f"{without_labels(body)} [{candidate.paper.label}]{stop}"
+
+
+def rephrased(candidate: Candidate) -> str:
+    paper = candidate.paper.paper
+    return told(plain(candidate.text), paper.authors, paper.title)

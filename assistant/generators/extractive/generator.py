@@ -1,0 +1,134 @@
+"""A generator without a model: it selects sentences from the evidence, arranges and cites them.
+
+Nothing it writes can be unsupported: every sentence is a paper's own, shortened at its start or put into
+the third person and otherwise as it stands.
+"""
+
+import time
+from collections.abc import Generator as Iteration
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import numpy as np
+
+from assistant.checking import ExtractiveWeights
+from assistant.generators.extractive.candidates import Candidate, quotable_sentences
+from assistant.generators.extractive.choosing import arrange, choose, limits_of
+from assistant.generators.extractive.one_paper import ABOUT, meant_paper, not_stated, tell_part
+from assistant.generators.extractive.ranking import (
+    centred_cosines,
+    defines,
+    rarity_of,
+    relevance_of,
+    shortlist,
+    to_the_point,
+)
+from assistant.generators.protocol import EXTRACTIVE
+from assistant.prompts import NO_ANSWER
+from assistant.questions import (
+    Asked,
+    AskedPart,
+    asked_part,
+    read_question,
+    rewrite_from_words,
+    spelt_out,
+    stems,
+)
+from assistant.records import NOTHING_NEAR, Call, CallLog, Draft, Evidence, LabelledPaper, Rewrite, Step, Turn
+from corpus.encoders import Encoder, cosine_scales
+
+
+class ExtractiveGenerator:
+    """Selects, arranges and cites sentences of the evidence; it needs the encoder and nothing else."""
+
+    name = EXTRACTIVE
+    label = "Extractive (no model)"
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+
+    def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
+        started, clock = datetime.now(UTC), time.perf_counter()
+        rewrite = rewrite_from_words(question, history)
+        log.add(_call("rewrite", rewrite.search_query, started, time.perf_counter() - clock))
+        return rewrite
+
+    def write_draft(
+        self,
+        rewrite: Rewrite,
+        history: tuple[Turn, ...],  # noqa: ARG002 - the search query already carries what matters of it
+        evidence: Evidence,
+        log: CallLog,
+    ) -> Iteration[str, None, Draft]:
+        """Yield the chosen sentences one by one; a draft without text says that none was near enough."""
+        started, clock = datetime.now(UTC), time.perf_counter()
+        pieces = arrange(self._select(rewrite, evidence), rewrite.kind)
+        yield from pieces
+        draft = Draft("".join(pieces), "stop") if pieces else _nothing(rewrite, evidence)
+        call = _call("write", draft.text, started, time.perf_counter() - clock)
+        log.add(replace(call, finish_reason=draft.finish_reason))
+        return draft
+
+    def _select(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate]:
+        paper = meant_paper(rewrite.search_query, evidence)
+        if rewrite.kind == "summary" and paper:
+            return self._tell(paper, asked_part(rewrite.search_query) or ABOUT)
+        text = "\n".join(passage.text for paper in evidence.papers for passage in paper.passages)
+        query = spelt_out(rewrite.search_query, text)
+        asked, limits = read_question(query), limits_of(rewrite.kind, len(evidence.papers))
+        sentences = to_the_point(quotable_sentences(evidence, query), asked)
+        return self._chosen(query, sentences, asked, limits)
+
+    def _tell(self, paper: LabelledPaper, part: AskedPart) -> list[Candidate]:
+        """Return what a paper says of a part of it, the surest first."""
+        passages = {passage.number: passage for passage in paper.passages}
+        return [
+            Candidate(paper, passages[one.passage], one.sentence, one.text, stems(one.text))
+            for one in tell_part(paper, part, self._encoder)
+        ]
+
+    def _chosen(
+        self,
+        query: str,
+        sentences: list[Candidate],
+        asked: Asked,
+        weights: ExtractiveWeights,
+        *,
+        taken: Sequence[Candidate] = (),
+    ) -> list[Candidate]:
+        """Return the sentences that answer a query, best first, after those that are taken already."""
+        rarity = rarity_of(query, sentences)
+        candidates = [
+            *taken,
+            *(item for item in shortlist(sentences, rarity, weights.candidates) if item not in taken),
+        ]
+        if not candidates:
+            return []
+        vectors = self._encoder.encode_passages([candidate.text for candidate in candidates])
+        similarity = centred_cosines(self._encoder.encode_query(query), vectors)
+        relevance = relevance_of(similarity, rarity, candidates, weights)
+        relevance += weights.definition * np.asarray([defines(item, asked) for item in candidates])
+        alike = cosine_scales(self._encoder).alike(vectors @ vectors.T)
+        chosen = choose(candidates, relevance, alike, weights, len(taken))
+        return [candidates[index] for index in chosen]
+
+
+def _nothing(rewrite: Rewrite, evidence: Evidence) -> Draft:
+    """Return the draft of what has no answer: it says so of a part that a paper does not tell."""
+    part = asked_part(rewrite.search_query)
+    if rewrite.kind == "summary" and part and meant_paper(rewrite.search_query, evidence):
+        return Draft(f"{NO_ANSWER} {not_stated(part)}", NOTHING_NEAR)
+    return Draft("", NOTHING_NEAR)
+
+
+def _call(step: Step, reply: str, started: datetime, seconds: float) -> Call:
+    return Call(
+        step=step,
+        model=ExtractiveGenerator.name,
+        messages=(),
+        parameters=None,
+        reply=reply,
+        started=started.isoformat(timespec="milliseconds"),
+        seconds=seconds,
+    )
