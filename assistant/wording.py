@@ -19,6 +19,9 @@ KINDS: dict[RequestKind, str] = {
     "synthesis": "synthesis of several papers",
     "summary": "summary of one paper",
     "fact": "question of fact",
+    "list": "list of papers",
+    "definition": "definition",
+    "comparison": "comparison of two",
 }
 PROBLEMS: dict[DraftProblem, str] = {
     "interrupted": "The connection ended before the reply did.",

@@ -5,7 +5,7 @@ becomes [n?] and is never a citation.
 """
 
 import re
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -43,6 +43,7 @@ _LABELS_AND_STOP = re.compile(rf"(?<=[.,;:!?])\s*{_RUN.pattern}[.,;]")
 _EMPTY_BRACKETS = re.compile(r"\(\s*(?:(?:see|cf\.?|e\.g\.,?)\s*)?\)", re.IGNORECASE)
 _LEADING_STOPS = re.compile(r"^(?:[.,;:]\s*)+(?!\d)")
 _HEADING = re.compile(r"\s*#{1,6}\s")
+_TITLED = re.compile(r"“([^”]{1,400})”: ")
 LONGEST_RANGE = 15
 
 # Leads a citation to a passage: from its label, the claim and the paper.
@@ -212,13 +213,14 @@ def _has_words(text: str) -> bool:
 def _check_sentence(text: str, start: int, end: int, evidence: Evidence, resolve: Resolve) -> AnswerSentence:
     sentence = text[start:end]
     found = list(_LABEL.finditer(sentence))
-    claim = plain_claim(sentence)
+    labels = tuple(dict.fromkeys(int(label["known"]) for label in found if label["known"]))
+    cited = [paper.paper.title for label in labels if (paper := evidence.paper(label))]
+    claim = _without_title(plain_claim(sentence), cited)
     citations = [
         resolve(label, part, paper)
         for label, part in _claims(sentence, claim).items()
         if (paper := evidence.paper(label)) and paper.passages
     ]
-    labels = tuple(dict.fromkeys(int(label["known"]) for label in found if label["known"]))
     return AnswerSentence(
         start=start,
         end=end,
@@ -228,6 +230,12 @@ def _check_sentence(text: str, start: int, end: int, evidence: Evidence, resolve
         needs_citation=not labels and needs_citation(sentence, claim),
         unknown_labels=tuple(dict.fromkeys(label["unknown"] for label in found if label["unknown"])),
     )
+
+
+def _without_title(claim: str, titles: Sequence[str]) -> str:
+    """Return a claim without the title of a cited paper that it begins with: that is no claim of it."""
+    named = _TITLED.match(claim)
+    return claim[named.end() :] if named and words(named[1]) in map(words, titles) else claim
 
 
 def _claims(sentence: str, claim: str) -> dict[int, str]:

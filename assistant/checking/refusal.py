@@ -3,15 +3,25 @@
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from assistant.checking.thresholds import thresholds
-from assistant.questions import content_words, meant_title, names_in, stems, vocabulary
+from assistant.questions import (
+    compared,
+    meant_title,
+    names_in,
+    squashed,
+    stems,
+    subject_stems,
+    vocabulary,
+    word_weights,
+)
 from assistant.records import Answer, NearestPassage, Refusal, RefusalReason, Rewrite
 from corpus.language import holds, spelt_as, stem
 from corpus.records import Hit, PaperHits, Scope, parse_topic_key
+from corpus.sentences import sentence_spans
 from corpus.store import Corpus
 from corpus.text import words
 
@@ -29,12 +39,6 @@ _NAME_PARTICLES = re.compile(
     r"\b(?:(?i:von|van|der|die|das|de|del|della|di|do|dos|das|le|la|les|el|los|las|il|zu)\s{1,3}){1,3}(?=[A-Z])"
 )
 
-# "How far does it compress": what is asked, not what it is asked of.
-_DEGREE = re.compile(
-    r"\bhow (\w{1,20}) (?:is|are|was|were|do|does|did|can|could|has|have|had|should|will|would|may)\b",
-    re.IGNORECASE,
-)
-
 SHORTEST_NAME = 3
 TITLES = 3  # papers or collections named as what is covered
 
@@ -45,11 +49,44 @@ def cannot_answer(rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> RefusalRea
         return "empty_corpus"
     if len(papers) == 1 and (rewrite.kind == "summary" or not _names_a_subject(rewrite.search_query)):
         return None  # What is asked is asked of the paper: "What are its limits?"
-    if rewrite.kind == "summary" and _names_one(rewrite.search_query, papers):
-        return None
-    if answerability(rewrite.search_query, papers) >= thresholds().refusal.enough:
+    if _may_answer(rewrite, papers):
         return None
     return "language" if is_foreign(rewrite.question) else "nothing_relevant"
+
+
+def _may_answer(rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> bool:
+    query = rewrite.search_query
+    if rewrite.kind == "summary" and _names_one(query, papers):
+        return True
+    texts = [f"{found.paper.title}. {hit.passage.text}" for found in papers for hit in found.hits]
+    if rewrite.kind == "comparison" and (sides := compared(query)):
+        return all(any(_says(text, side) for text in texts) for side in sides)
+    defined = subject_stems(query) if rewrite.kind == "definition" else frozenset()
+    if len(defined) > 1 and not any(_is_together(defined, query, text) for text in texts):
+        return False
+    if rewrite.kind == "fact" and not _names_together(query, texts):
+        return False
+    return answerability(query, papers) >= thresholds().refusal.enough
+
+
+def _names_together(query: str, texts: Sequence[str]) -> bool:
+    """Return True if one passage, with its title, has all names of a question: "the BLEU of X"."""
+    names = [name for name in map(squashed, names_in(query)) if _is_telling(name)]
+    return not names or any(all(name in text for name in names) for text in map(squashed, texts))
+
+
+def _says(text: str, side: str) -> bool:
+    held = spelt_as(side, text, stems(text))
+    return squashed(side) in squashed(text) or all(holds(held, one) for one in stems(side))
+
+
+def _is_together(defined: Collection[str], query: str, text: str) -> bool:
+    """Return True if a sentence of a text holds all words of what is to be defined."""
+    for start, end in sentence_spans(text):
+        held = spelt_as(query, text[start:end], stems(text[start:end]))
+        if all(holds(held, one) for one in defined):
+            return True
+    return False
 
 
 def _names_one(query: str, papers: tuple[PaperHits, ...]) -> bool:
@@ -57,7 +94,7 @@ def _names_one(query: str, papers: tuple[PaperHits, ...]) -> bool:
 
 
 def _names_a_subject(query: str) -> bool:
-    return any(weight == 1.0 for weight in _weights(query).values())
+    return bool(subject_stems(query))
 
 
 def answerability(query: str, papers: tuple[PaperHits, ...]) -> float:
@@ -71,13 +108,14 @@ def answerability(query: str, papers: tuple[PaperHits, ...]) -> float:
     texts = [
         _read(f"{found.paper.title} {hit.passage.text}", query) for found in papers for hit in found.hits
     ]
-    names = [_squashed(name) for name in names_in(query)]
-    held = {word: [text.has(word, names) for text in texts] for word in _weights(query)}
+    names = [squashed(name) for name in names_in(query)]
+    asked = word_weights(query, limits.part_word)
+    held = {word: [text.has(word, names) for text in texts] for word in asked}
     # The fewer passages hold a word, the more it tells: "text" stands in most of them, "coherence" in few.
     # Not so of a word of asking: that no passage says "criticised" tells nothing of its subject.
     weights = {
         word: weight if weight < 1.0 else math.log((2 + len(texts)) / (1 + sum(held[word])))
-        for word, weight in _weights(query).items()
+        for word, weight in asked.items()
     }
     total = sum(weights.values()) or 1.0
     best = max(
@@ -104,27 +142,11 @@ class _Text:
 
 
 def _read(text: str, query: str) -> _Text:
-    return _Text(spelt_as(query, text, stems(text)), _squashed(text))
+    return _Text(spelt_as(query, text, stems(text)), squashed(text))
 
 
 def _is_telling(name: str) -> bool:
     return len(name) >= SHORTEST_NAME
-
-
-def _weights(query: str) -> dict[str, float]:
-    """Return the stems of a query's words: what it is about counts 1, what is asked of it less."""
-    known, part = vocabulary(), thresholds().refusal.part_word
-    asking = known.aspects | known.verbs | known.judging | {how.lower() for how in _DEGREE.findall(query)}
-    return {
-        stem(word): part if word in asking else 1.0
-        for word in content_words(query)
-        if word not in known.frame
-    }
-
-
-def _squashed(text: str) -> str:
-    """Return letters and digits alone: "MS MARCO", "MS-MARCO" and "MSMARCO" are one name."""
-    return "".join(character for character in text.lower() if character.isalnum())
 
 
 def is_foreign(question: str) -> bool:
@@ -180,7 +202,7 @@ def _named_once(names: Iterable[str]) -> Iterator[str]:
     """Yield each name once: a field and a method may differ in case, a hyphen or a word's form alone."""
     seen: set[str] = set()
     for name in names:
-        key = stem(_squashed(name))
+        key = stem(squashed(name))
         if key not in seen:
             seen.add(key)
             yield name

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from assistant.questions.comparisons import compared
 from assistant.questions.names import names_in
 from assistant.questions.parts import asked_part
 from assistant.questions.phrases import phrases
@@ -13,7 +14,9 @@ from corpus.language import stem
 from corpus.records import Scope
 
 _DEFINITION = re.compile(
-    r"^\W*(?:what\s+(?:is|are|was|were|does)|define|explain|describe|who\s+(?:is|was))\b", re.IGNORECASE
+    r"^\W*(?:what\s+(?:is|are|was|were|does)\b(?!\s+(?:being\s+)?(?:done|known|said|written|understood)\b)"
+    r"|define|explain|describe|who\s+(?:is|was))\b",
+    re.IGNORECASE,
 )
 _YES_OR_NO = re.compile(r"^\W*(?:does|do|did|is|are|was|were|can|could|has|have|will)\b", re.IGNORECASE)
 _COUNT = re.compile(
@@ -28,7 +31,6 @@ _NUMBER = re.compile(
 )
 _SHARE = re.compile(r"^\W*(?:what|which)\s+percentage\b", re.IGNORECASE)
 _HOW_LARGE = re.compile(r"^\W*how\s+(?:large|big)\b", re.IGNORECASE)
-_DEFINE = re.compile(r"^\W*(?:define|definition of)\b", re.IGNORECASE)
 _WHO = re.compile(r"^\W*(?:who|whose|(?:when|where)\s+(?:was|were|did))\b", re.IGNORECASE)
 _MEASURE = re.compile(
     r"^\W*(?:which|what)\s+(?:\w+\s+)?(?:value|number|size|share|percentage|year|layer|rate|threshold|default)\b",
@@ -38,6 +40,24 @@ _WHICH = re.compile(r"^\W*(?:which|what)\s+(?!is\b|are\b|was\b|were\b|does\b|do\
 # With these a question is about many papers, whatever else it says.
 _OF_MANY = re.compile(
     r"\b(?:papers|studies|literature|approaches|methods|works?\s+on|researchers|compare\w*|differ\w*|versus|vs)\b",
+    re.IGNORECASE,
+)
+_LISTED = (
+    r"(?:papers?|publications?|stud(?:y|ies)|articles?|notes?|works?|research|methods?|approach(?:es)?|"
+    r"techniques?|models|systems|algorithms|data\s?-?sets?|corpora|corpus|benchmarks?|resources?|collections|"
+    r"tree-?banks?|lexicons?|metrics|tools|surveys?)"
+)
+_LIST = re.compile(
+    rf"^\W*(?:and )?(?:which|what)\s+(?:(?:other|recent|different|new|existing|good|public)\s+)?"
+    rf"(?:[\w-]+\s+)?{_LISTED}\b(?!\s+(?:size|sizes|is|was|does|did|do)\b)"
+    r"|^\W*(?:please )?(?:list|name|find|show me|give me|recommend|suggest|point me to)\b.{0,40}"
+    rf"\b{_LISTED}\b"
+    rf"|\b(?:looking|searching) for\b.{{0,30}}\b{_LISTED}\b"
+    rf"|^\W*(?:is|are) there (?:any |some )?(?:[\w-]+ )?{_LISTED}\b"
+    rf"|^\W*what {_LISTED} (?:is there|exists?|are there|has been done)\b"
+    r"|^\W*who (?:works?|worked|is working|does research|published|writes?|wrote) (?:on|about|with)\b"
+    r"|^\W*where (?:can|do|could) (?:i|one|we) (?:read|learn|find)\b"
+    rf"|^\W*(?:any |other )?{_LISTED} (?:on|about|for|that|which)\b",
     re.IGNORECASE,
 )
 _ONE_PAPER = re.compile(r"\b(?:this|that|the|its) (?:paper|study|article)\b|“[^”]{12,}”", re.IGNORECASE)
@@ -122,14 +142,22 @@ def spelt_out(query: str, text: str) -> str:
 
 
 def request_kind(question: str, scope: Scope) -> RequestKind:
-    """Return which kind of request a question is: TruthReader's three.
+    """Return which kind of request a question is.
 
     A summary is asked of one paper: the only one in scope, or one that is named by its title. A fact is what
-    a few sentences can tell: a number, a name, a definition, yes or no of something named.
+    a few sentences can tell: a number, a name, yes or no of something named.
     """
     alone = len(scope.papers) == 1
-    if _ONLY_A_TITLE.match(question) or _is_of_one_paper(question, alone=alone):
+    if _ONLY_A_TITLE.match(question):
         return "summary"
+    if compared(question):
+        return "comparison"
+    if not alone and _LIST.search(question) and not _TITLE.search(question):
+        return "list"
+    if _is_of_one_paper(question, alone=alone):
+        return "summary"
+    if read_question(question).defined and not _OF_MANY.search(question):
+        return "definition"
     return "fact" if _is_fact(question, alone=alone) else "synthesis"
 
 
@@ -149,9 +177,7 @@ def _is_of_one_paper(question: str, *, alone: bool) -> bool:
 def _is_fact(question: str, *, alone: bool) -> bool:
     if _OF_MANY.search(question):
         return False
-    if any(one.search(question) for one in (_COUNT, _DEFINE, _MEASURE, _WHO)):
-        return True
-    if read_question(question).defined:
+    if any(one.search(question) for one in (_COUNT, _MEASURE, _WHO)):
         return True
     named = bool(names_in(question))
     if _YES_OR_NO.match(question) or _NUMBER.search(question):

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from assistant.questions.names import names_in
+from assistant.questions.names import names_in, squashed
 from assistant.questions.vocabulary import content_words, vocabulary
 from assistant.records import ElementName
 from corpus.records import AspectName
@@ -31,11 +31,16 @@ _SUBJECT = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"“([^”]+)”")
+_BRIEFLY = re.compile(
+    r"\bin (?:an? |one |two |three |some )?(?:few |short |brief )?"
+    r"(?:sentences?|words|lines|paragraphs?|nutshell)\b",
+    re.IGNORECASE,
+)
 _HEAD = re.compile(r": |\s[–—-]\s")
 _OF_PAPER = frozenset(
     "paper papers study article work author authors researchers writer writers it they he she its their them"
     " this these that here there main key most overall exactly own already was were been does did done say"
-    " few sentence sentences word words line lines paragraph short briefly brief please nutshell"
+    " briefly please"
     " says tell give given get gets go goes make made kind kinds type types any also really text".split()
 )
 
@@ -90,7 +95,7 @@ def part_cues() -> dict[PartName, PartCues]:
 
 def asked_part(question: str) -> AskedPart | None:
     """Return the part of a paper that a question asks for first, None where it asks for none."""
-    plain = _SUBJECT.sub(r"\1", _QUOTED.sub(" ", question))
+    plain = _SUBJECT.sub(r"\1", _BRIEFLY.sub(" ", _QUOTED.sub(" ", question)))
     found = [
         (match.start(), place, name)
         for place, (name, cues) in enumerate(part_cues().items())
@@ -118,16 +123,12 @@ def meant_title(query: str, titles: Sequence[str]) -> int | None:
     None where it means none of them, or might mean several.
     """
     if quoted := _QUOTED.search(query):
-        start = _squashed(quoted[1].removesuffix(" ..."))
-        found = [at for at, title in enumerate(titles) if start and _squashed(title).startswith(start)]
+        start = squashed(quoted[1].removesuffix(" ..."))
+        found = [at for at, title in enumerate(titles) if start and squashed(title).startswith(start)]
         return found[0] if found else None
-    named = {_squashed(name) for name in names_in(query)}
-    heads = [{_squashed(word) for word in _HEAD.split(title)[0].split()} for title in titles]
+    named = {squashed(name) for name in names_in(query)}
+    heads = [{squashed(word) for word in _HEAD.split(title)[0].split()} for title in titles]
     found = [at for at, head in enumerate(heads) if named & head]
-    alone = [at for at, title in enumerate(titles) if _squashed(_HEAD.split(title)[0]) in named]
+    alone = [at for at, title in enumerate(titles) if squashed(_HEAD.split(title)[0]) in named]
     best = alone or found
     return best[0] if len(best) == 1 else None
-
-
-def _squashed(text: str) -> str:
-    return "".join(character for character in text.lower() if character.isalnum())

@@ -1,7 +1,7 @@
 """What the sentences of a paper say, each read alone: its part in the paper, and how it is told elsewhere."""
 
 from assistant.reading.cues import Role, version
-from assistant.reading.finding import CandidateSentence, find_elements, read_roles, read_sentences
+from assistant.reading.finding import CandidateSentence, find_elements, is_own, read_roles, read_sentences
 from assistant.reading.parts import passages_of_part, sentences_of_part
 from assistant.reading.standing_alone import (
     can_stand_alone,
@@ -25,7 +25,7 @@ from assistant.reading.telling import (
 
 __all__ = [
     "CandidateSentence", "Role", "brackets", "can_stand_alone", "find_elements", "has_no_antecedent",
-    "in_third_person", "is_back_matter", "is_quotable", "leans", "passages_of_part", "plain",
+    "in_third_person", "is_back_matter", "is_own", "is_quotable", "leans", "passages_of_part", "plain",
     "points_away", "points_back", "read_roles", "read_sentences", "sentences_of_part", "short_title",
     "speaks_of_itself", "subject_of", "told", "version", "without_lead"
 ]  # fmt: skip

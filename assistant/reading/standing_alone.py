@@ -10,6 +10,7 @@ from corpus.text import words
 
 SHORTEST, LONGEST = 7, 60
 NEAR_START = 12
+FUNCTION_WORDS = 0.12  # of the words of a sentence at least
 _UNQUOTABLE = re.compile(
     r"\b(?:tables?|tab\.|figures?|figs?\.|sections?|secs?\.|equations?|eqs?\.|algorithms?)\s*\(?\d"
     r"|\bappendi(?:x|ces)\b|§|\b(?:table|figure) (?:below|above)\b|https?://"
@@ -88,12 +89,18 @@ def is_quotable(sentence: str) -> bool:
         return False
     if "[...]" in sentence or len(sentence_spans(sentence)) > 1:
         return False
-    if sentence.count("(") != sentence.count(")"):
+    if sentence.count("(") != sentence.count(")") or _is_row(sentence):
         return False
     if not (sentence[0].isupper() or sentence[0].isdigit()) or _UNQUOTABLE.search(sentence):
         return False
     letters = sum(character.isalpha() or character.isspace() for character in sentence)
     return letters >= 0.8 * len(sentence)
+
+
+def _is_row(sentence: str) -> bool:
+    """Return True if a text has hardly any of the small words of sentences: a row of a table."""
+    said = words(sentence)
+    return sum(word in vocabulary().function for word in said) < FUNCTION_WORDS * len(said)
 
 
 def can_stand_alone(text: str) -> bool:

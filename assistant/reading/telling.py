@@ -11,7 +11,7 @@ _LEAD = re.compile(
     r"^(?:however|moreover|furthermore|in addition|additionally|therefore|thus|hence|finally|specifically|"
     r"in particular|to this end|also|besides|meanwhile|for example|for instance|in contrast|as a result|"
     r"on the other hand|consequently|accordingly|in this (?:paper|work|study|article)|nevertheless|"
-    r"first|second|third|lastly|notably|importantly|interestingly|concretely|instead|further),\s+",
+    r"first|second|third|fourth|fifth|lastly|notably|importantly|interestingly|concretely|instead|further),\s+",
     re.IGNORECASE,
 )
 _IN_THIS_PAPER = re.compile(r"^in this (?:paper|work|study|article),?\s+(?=we\b)", re.IGNORECASE)

@@ -12,7 +12,14 @@ from corpus.wording import all_authors, counted, short_authors
 from explorer.presenters.safe_text import escaped, one_line, shortened
 
 ASPECT_NAMES: dict[AspectName, str] = {"challenge": "Challenge", "approach": "Approach", "outcome": "Outcome"}
-KIND_NAMES: dict[RequestKind, str] = {"synthesis": "Several papers", "summary": "One paper", "fact": "A fact"}
+KIND_NAMES: dict[RequestKind, str] = {
+    "synthesis": "Several papers",
+    "summary": "One paper",
+    "list": "A list of papers",
+    "comparison": "A comparison",
+    "definition": "A definition",
+    "fact": "A fact",
+}
 AFFILIATIONS_NAMED = 4
 LONGEST_MENU_TITLE = 64
 

@@ -32,6 +32,15 @@ def quotable_sentences(evidence: Evidence, query: str = "") -> list[Candidate]:
     ]
 
 
+def candidate_at(paper: LabelledPaper, passage: int, sentence: int) -> Candidate | None:
+    """Return the sentence of a paper at a place, None where the evidence does not have it."""
+    for one in paper.passages:
+        if one.number == passage and sentence < len(one.sentences):
+            text = one.sentence_text(sentence)
+            return Candidate(paper, one, sentence, text, stems(text))
+    return None
+
+
 def stays_true(candidate: Candidate) -> bool:
     """Return True if a sentence is still its passage's own when it is in the third person."""
     if not speaks_of_itself(candidate.text):
@@ -48,6 +57,12 @@ def cited(candidate: Candidate) -> str:
     sentence = rephrased(candidate)
     body, stop = (sentence[:-1], sentence[-1]) if sentence[-1] in ".!" else (sentence, ".")
     return f"{without_labels(body)} [{candidate.paper.label}]{stop}"
+
+
+def listed(candidate: Candidate) -> str:
+    """Return a sentence of a paper behind its title, with its citation."""
+    title = " ".join(without_labels(candidate.paper.paper.title).replace("“", "").replace("”", "").split())
+    return f"“{title}”: {cited(candidate)}"
 
 
 def rephrased(candidate: Candidate) -> str:

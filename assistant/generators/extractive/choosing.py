@@ -5,34 +5,27 @@ from collections.abc import Sequence
 import numpy as np
 
 from assistant.checking import ExtractiveWeights, thresholds
-from assistant.generators.extractive.candidates import Candidate, cited, reading_order
+from assistant.generators.extractive.candidates import Candidate, cited, listed, reading_order
+from assistant.generators.extractive.ranking import Ranked
 from assistant.records import RequestKind
-from corpus.encoders import Vectors
 
 
 def limits_of(kind: RequestKind, papers: int) -> ExtractiveWeights:
     """Return the weights with what the kind of request and the number of papers change in them."""
     weights = thresholds().extractive
     if kind != "synthesis":
-        weights = weights.model_copy(update=getattr(weights, kind).model_dump())
+        own = weights.fact if kind == "definition" else weights.summary if kind == "summary" else None
+        weights = weights.model_copy(update=own.model_dump()) if own else weights
     if papers > 1:
         return weights
     # Of the one paper asked about, what comes nearest is of use: "How is it evaluated?" names no subject.
     return weights.model_copy(update={"per_paper": weights.max_sentences, "floor": weights.fill_floor})
 
 
-def choose(
-    candidates: Sequence[Candidate],
-    relevance: Vectors,
-    alike: Vectors,
-    weights: ExtractiveWeights,
-    taken: int = 0,
-) -> list[int]:
-    """Return the indices of the sentences to use, best first (maximal marginal relevance).
-
-    The first `taken` candidates are used in any case.
-    """
-    chosen = list(range(taken))
+def choose(ranked: Ranked, weights: ExtractiveWeights) -> list[int]:
+    """Return the indices of the sentences to use, best first (maximal marginal relevance)."""
+    candidates, relevance, alike = ranked.candidates, ranked.relevance, ranked.alike
+    chosen: list[int] = []
     best = float(relevance.max())
     if best < weights.floor:
         return chosen
@@ -65,6 +58,9 @@ def arrange(chosen: Sequence[Candidate], kind: RequestKind) -> list[str]:
     A synthesis goes paper by paper in order of relevance, within a paper as it has them. Several papers make
     a list, so that nobody reads one paper's sentence as the next one's.
     """
+    if kind in ("list", "comparison"):
+        told = [listed(item) if kind == "list" else cited(item) for item in chosen]
+        return [("\n" if number else "") + f"- {one}" for number, one in enumerate(told)]
     if kind != "synthesis":
         return [(" " if number else "") + cited(item) for number, item in enumerate(chosen)]
     papers = dict.fromkeys(candidate.paper.label for candidate in chosen)

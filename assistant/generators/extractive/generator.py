@@ -6,7 +6,6 @@ the third person and otherwise as it stands.
 
 import time
 from collections.abc import Generator as Iteration
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -15,8 +14,10 @@ import numpy as np
 from assistant.checking import ExtractiveWeights
 from assistant.generators.extractive.candidates import Candidate, quotable_sentences
 from assistant.generators.extractive.choosing import arrange, choose, limits_of
+from assistant.generators.extractive.listing import list_papers
 from assistant.generators.extractive.one_paper import ABOUT, meant_paper, not_stated, tell_part
 from assistant.generators.extractive.ranking import (
+    Ranked,
     centred_cosines,
     defines,
     rarity_of,
@@ -24,12 +25,14 @@ from assistant.generators.extractive.ranking import (
     shortlist,
     to_the_point,
 )
+from assistant.generators.extractive.sides import tell_sides
 from assistant.generators.protocol import EXTRACTIVE
 from assistant.prompts import NO_ANSWER
 from assistant.questions import (
     Asked,
     AskedPart,
     asked_part,
+    compared,
     read_question,
     rewrite_from_words,
     spelt_out,
@@ -77,8 +80,12 @@ class ExtractiveGenerator:
         text = "\n".join(passage.text for paper in evidence.papers for passage in paper.passages)
         query = spelt_out(rewrite.search_query, text)
         asked, limits = read_question(query), limits_of(rewrite.kind, len(evidence.papers))
-        sentences = to_the_point(quotable_sentences(evidence, query), asked)
-        return self._chosen(query, sentences, asked, limits)
+        sentences = quotable_sentences(evidence, query)
+        if rewrite.kind == "list":
+            return list_papers(query, self._ranked(query, sentences, asked, limits), evidence)
+        if rewrite.kind == "comparison" and (sides := compared(query)):
+            return tell_sides(sides, self._ranked(query, sentences, asked, limits), evidence)
+        return self._chosen(query, to_the_point(sentences, asked), asked, limits)
 
     def _tell(self, paper: LabelledPaper, part: AskedPart) -> list[Candidate]:
         """Return what a paper says of a part of it, the surest first."""
@@ -89,29 +96,28 @@ class ExtractiveGenerator:
         ]
 
     def _chosen(
-        self,
-        query: str,
-        sentences: list[Candidate],
-        asked: Asked,
-        weights: ExtractiveWeights,
-        *,
-        taken: Sequence[Candidate] = (),
+        self, query: str, sentences: list[Candidate], asked: Asked, weights: ExtractiveWeights
     ) -> list[Candidate]:
-        """Return the sentences that answer a query, best first, after those that are taken already."""
-        rarity = rarity_of(query, sentences)
-        candidates = [
-            *taken,
-            *(item for item in shortlist(sentences, rarity, weights.candidates) if item not in taken),
-        ]
-        if not candidates:
+        """Return the sentences that answer a query, best first."""
+        ranked = self._ranked(query, sentences, asked, weights)
+        if not ranked.candidates:
             return []
+        return [ranked.candidates[index] for index in choose(ranked, weights)]
+
+    def _ranked(
+        self, query: str, sentences: list[Candidate], asked: Asked, weights: ExtractiveWeights
+    ) -> Ranked:
+        """Return the sentences that share most with a query, with how well they answer it."""
+        rarity = rarity_of(query, sentences)
+        candidates = shortlist(sentences, rarity, weights.candidates)
+        if not candidates:
+            return Ranked([], np.zeros(0, np.float32), np.zeros((0, 0), np.float32))
         vectors = self._encoder.encode_passages([candidate.text for candidate in candidates])
         similarity = centred_cosines(self._encoder.encode_query(query), vectors)
         relevance = relevance_of(similarity, rarity, candidates, weights)
         relevance += weights.definition * np.asarray([defines(item, asked) for item in candidates])
         alike = cosine_scales(self._encoder).alike(vectors @ vectors.T)
-        chosen = choose(candidates, relevance, alike, weights, len(taken))
-        return [candidates[index] for index in chosen]
+        return Ranked(candidates, relevance, alike)
 
 
 def _nothing(rewrite: Rewrite, evidence: Evidence) -> Draft:

@@ -2,7 +2,8 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,6 +23,18 @@ _KNOWN_BEFORE = re.compile(
 )
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 _VERB = re.compile(r",|\(.*|is|are|was|were|refers?|means?|[a-z]{2,}(?<!u)(?<!s)s", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Sentences with how well each answers the question, about 0..1, and the cosines of each two, (n, n)."""
+
+    candidates: list[Candidate]
+    relevance: Vectors
+    alike: Vectors
+
+    def best_first(self, chosen: Iterable[int]) -> list[int]:
+        return sorted(chosen, key=lambda index: -float(self.relevance[index]))
 
 
 def to_the_point(sentences: list[Candidate], asked: Asked) -> list[Candidate]:

@@ -1,0 +1,37 @@
+"""What a question is about, beside what it asks of that."""
+
+import re
+from functools import cache
+
+from assistant.questions.vocabulary import content_words, vocabulary
+from corpus.language import stem
+
+# "How far does it compress": what is asked, not what it is asked of.
+_DEGREE = re.compile(
+    r"\bhow (\w{1,20}) (?:is|are|was|were|do|does|did|can|could|has|have|had|should|will|would|may)\b",
+    re.IGNORECASE,
+)
+# "a detector or a detoxifier": either will do.
+_ALTERNATIVE = re.compile(r"\bor ([^,;:?.!]{1,60})", re.IGNORECASE)
+
+
+def word_weights(query: str, part: float) -> dict[str, float]:
+    """Return the stems of a query's words: what it is about counts 1, what is asked of it only `part`."""
+    degrees = {how.lower() for how in _DEGREE.findall(query)}
+    either = {word for found in _ALTERNATIVE.findall(query) for word in content_words(found)}
+    return {
+        stem(word): part if stem(word) in _asking() or word in degrees | either else 1.0
+        for word in content_words(query)
+        if word not in vocabulary().frame
+    }
+
+
+def subject_stems(query: str) -> frozenset[str]:
+    """Return the stems of what a query is about."""
+    return frozenset(word for word, weight in word_weights(query, 0.0).items() if weight)
+
+
+@cache
+def _asking() -> frozenset[str]:
+    known = vocabulary()
+    return frozenset(map(stem, known.aspects | known.verbs | known.judging))
