@@ -18,6 +18,8 @@ _DEFINITION = re.compile(
     r"|define|explain|describe|who\s+(?:is|was))\b",
     re.IGNORECASE,
 )
+# Not "What does X test?".
+_ASKS_MEANING = re.compile(r"^\W*what does\b.*\b(?:mean|stand for)\b|^\W*(?!what does\b)", re.IGNORECASE)
 _YES_OR_NO = re.compile(r"^\W*(?:does|do|did|is|are|was|were|can|could|has|have|will)\b", re.IGNORECASE)
 _COUNT = re.compile(
     r"\bhow\s+(?:many|much)\b|^\W*(?:what|which)\s+(?:percentage|number)\s+of\b",
@@ -156,7 +158,7 @@ def request_kind(question: str, scope: Scope) -> RequestKind:
         return "list"
     if _is_of_one_paper(question, alone=alone):
         return "summary"
-    if read_question(question).defined and not _OF_MANY.search(question):
+    if _ASKS_MEANING.search(question) and read_question(question).defined and not _OF_MANY.search(question):
         return "definition"
     return "fact" if _is_fact(question, alone=alone) else "synthesis"
 

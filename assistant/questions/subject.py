@@ -1,7 +1,6 @@
 """What a question is about, beside what it asks of that."""
 
 import re
-from functools import cache
 
 from assistant.questions.vocabulary import content_words, vocabulary
 from corpus.language import stem
@@ -17,21 +16,16 @@ _ALTERNATIVE = re.compile(r"\bor ([^,;:?.!]{1,60})", re.IGNORECASE)
 
 def word_weights(query: str, part: float) -> dict[str, float]:
     """Return the stems of a query's words: what it is about counts 1, what is asked of it only `part`."""
-    degrees = {how.lower() for how in _DEGREE.findall(query)}
+    known = vocabulary()
+    asking = known.aspects | known.verbs | known.judging | {how.lower() for how in _DEGREE.findall(query)}
     either = {word for found in _ALTERNATIVE.findall(query) for word in content_words(found)}
     return {
-        stem(word): part if stem(word) in _asking() or word in degrees | either else 1.0
+        stem(word): part if word in asking or word in either else 1.0
         for word in content_words(query)
-        if word not in vocabulary().frame
+        if word not in known.frame
     }
 
 
 def subject_stems(query: str) -> frozenset[str]:
     """Return the stems of what a query is about."""
     return frozenset(word for word, weight in word_weights(query, 0.0).items() if weight)
-
-
-@cache
-def _asking() -> frozenset[str]:
-    known = vocabulary()
-    return frozenset(map(stem, known.aspects | known.verbs | known.judging))

@@ -41,6 +41,8 @@ from assistant.questions import (
 from assistant.records import NOTHING_NEAR, Call, CallLog, Draft, Evidence, LabelledPaper, Rewrite, Step, Turn
 from corpus.encoders import Encoder, cosine_scales
 
+NONE = np.zeros(0, np.float32)
+
 
 class ExtractiveGenerator:
     """Selects, arranges and cites sentences of the evidence; it needs the encoder and nothing else."""
@@ -111,13 +113,14 @@ class ExtractiveGenerator:
         rarity = rarity_of(query, sentences)
         candidates = shortlist(sentences, rarity, weights.candidates)
         if not candidates:
-            return Ranked([], np.zeros(0, np.float32), np.zeros((0, 0), np.float32))
+            return Ranked([], NONE, NONE, NONE)
         vectors = self._encoder.encode_passages([candidate.text for candidate in candidates])
-        similarity = centred_cosines(self._encoder.encode_query(query), vectors)
+        asked_for = self._encoder.encode_query(query)
+        similarity = centred_cosines(asked_for, vectors)
         relevance = relevance_of(similarity, rarity, candidates, weights)
         relevance += weights.definition * np.asarray([defines(item, asked) for item in candidates])
         alike = cosine_scales(self._encoder).alike(vectors @ vectors.T)
-        return Ranked(candidates, relevance, alike)
+        return Ranked(candidates, relevance, vectors @ asked_for, alike)
 
 
 def _nothing(rewrite: Rewrite, evidence: Evidence) -> Draft:

@@ -1,17 +1,19 @@
 """A list of papers: those that are about what is asked, each with a line that says why."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from assistant.generators.extractive.candidates import Candidate, candidate_at, stays_true
 from assistant.generators.extractive.ranking import Ranked, share
-from assistant.questions import stems, subject_stems
+from assistant.questions import stems, word_weights
 from assistant.reading import is_own, leans
 from assistant.records import Evidence, LabelledPaper
 from corpus.language import holds, spelt_as
 
 MOST_PAPERS = 10
-ABOUT_IT = 0.7  # of what the paper says of the subject that says most, rare words counting more
+# What a paper says of the subject, in meaning and in words, as shares of the papers that say most.
+NEAR, ABOUT, ENOUGH = 0.6, 0.4, 0.68
+ASKING = 0.5  # what a word of asking counts beside one of the subject
 NAMED = 0.5  # of the subject, which a line of its own names where it can
 
 
@@ -21,13 +23,26 @@ def list_papers(query: str, ranked: Ranked, evidence: Evidence) -> list[Candidat
     The first paper found is always there: it may say the same in other words.
     """
     texts = {paper.label: _stems_of(paper, query) for paper in evidence.papers}
-    rarity = {stem: _rarity(sum(holds(text, stem) for text in texts.values()), len(texts))
-              for stem in subject_stems(query)}  # fmt: skip
-    about = {label: share(rarity, text) for label, text in texts.items()}
-    enough = ABOUT_IT * max(about.values(), default=0.0)
-    kept = [paper for at, paper in enumerate(evidence.papers) if at == 0 or about[paper.label] >= enough]
+    rarity = {
+        stem: weight * _rarity(sum(holds(text, stem) for text in texts.values()), len(texts))
+        for stem, weight in word_weights(query, ASKING).items()
+    }
+    about = _to_best({label: share(rarity, text) for label, text in texts.items()})
+    near = _to_best({label: _nearest(ranked, label) for label in texts})
+    fits = {label: NEAR * near[label] + ABOUT * about[label] >= ENOUGH for label in texts}
+    kept = [paper for at, paper in enumerate(evidence.papers) if at == 0 or fits[paper.label]]
     lines = (_line(paper, ranked, rarity) for paper in kept[:MOST_PAPERS])
     return [line for line in lines if line]
+
+
+def _nearest(ranked: Ranked, label: int) -> float:
+    own = [at for at, item in enumerate(ranked.candidates) if item.paper.label == label]
+    return max((float(ranked.near[at]) for at in own), default=0.0)
+
+
+def _to_best(values: Mapping[int, float]) -> dict[int, float]:
+    best = max(values.values(), default=0.0) or 1.0
+    return {label: value / best for label, value in values.items()}
 
 
 def _rarity(holding: int, texts: int) -> float:

@@ -27,10 +27,14 @@ _VERB = re.compile(r",|\(.*|is|are|was|were|refers?|means?|[a-z]{2,}(?<!u)(?<!s)
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """Sentences with how well each answers the question, about 0..1, and the cosines of each two, (n, n)."""
+    """Sentences with how well each answers the question, about 0..1.
+
+    `near` holds the cosine of each with the question, (n,), `alike` those of each two, (n, n).
+    """
 
     candidates: list[Candidate]
     relevance: Vectors
+    near: Vectors
     alike: Vectors
 
     def best_first(self, chosen: Iterable[int]) -> list[int]:
