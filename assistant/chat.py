@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TypeVar, cast
 
 from assistant.admission import admit
-from assistant.checking import cannot_answer, check, open_scorer, refuse, with_coverage
+from assistant.checking import cannot_answer, check, open_scorer, refuse, with_coverage, with_relevance
 from assistant.generators import ABOUT, Generator, SampledGenerator, meant_paper, write_best
 from assistant.provenance import provenance_of
 from assistant.questions import asked_part, request_kind
@@ -70,7 +70,7 @@ class Assistant:
             yield Answered(run.turn(rewrite, papers, Evidence(), refused))
             return
         rewrite, evidence = self._gathered(rewrite, papers)
-        checked = self._checker(question, papers, evidence, options.scope)
+        checked = self._checker(rewrite, papers, evidence, options.scope)
         drafting = _Drafting(rewrite, history, evidence)
         draft = yield from run.write(self._write(drafting, checked, options.drafts, run.log))
         yield Checking()
@@ -116,14 +116,15 @@ class Assistant:
         return drafting.begin(self.generator, log)
 
     def _checker(
-        self, question: str, papers: tuple[PaperHits, ...], evidence: Evidence, scope: Scope
+        self, rewrite: Rewrite, papers: tuple[PaperHits, ...], evidence: Evidence, scope: Scope
     ) -> Callable[[Draft], Answer]:
         """Return what checks the drafts of a question, against what their writer was really given."""
-        searched = self._described(scope)
+        searched, question, query = self._described(scope), rewrite.question, rewrite.search_query
 
         def checked(draft: Draft) -> Answer:
             given = evidence.without(draft.left_out)
             answer = check(draft, question, given, papers, searched, scorer=self.scorer)
+            answer = with_relevance(answer, query, given, self.encoder)
             return with_coverage(answer, self.corpus, scope)
 
         return checked

@@ -161,6 +161,7 @@ class Answer:
 
     `citation_recall` is the share of its claims that what they cite supports, `citation_precision` the share
     of its citations that are needed for that, 0..1 (ALCE, section 4); None where nothing can be counted.
+    `relevance` is how likely what it says answers the question, 0..1; None where that was not measured.
     """
 
     text: str
@@ -169,6 +170,7 @@ class Answer:
     citation_recall: float | None = None
     citation_precision: float | None = None
     problems: tuple[DraftProblem, ...] = ()
+    relevance: float | None = None
 
     @property
     def cited_labels(self) -> tuple[int, ...]:

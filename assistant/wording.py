@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from assistant.checking import WORD_BESIDE
+from assistant.checking import WORD_BESIDE, relevance_said
 from assistant.records import (
     Answer,
     Call,
@@ -71,8 +71,10 @@ def place(passage: Passage) -> str:
 
 
 def checked(answer: Answer) -> str:
-    """Return how far an answer's citations hold, "" where that was not counted (ALCE, section 4)."""
+    """Return how far an answer is to the point and its citations hold, "" where that was not measured."""
     parts = []
+    if answer.relevance is not None:
+        parts.append(f"relevance {answer.relevance:.2f}: it {relevance_said(answer.relevance)}")
     if answer.citation_recall is not None:
         parts.append(f"{answer.citation_recall:.0%} of the claims are supported by what they cite")
     if answer.citation_precision is not None:

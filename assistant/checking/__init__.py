@@ -21,6 +21,7 @@ from assistant.checking.overlap import (
     support_word,
 )
 from assistant.checking.refusal import cannot_answer, is_foreign, refuse, with_coverage
+from assistant.checking.relevance import is_off, relevance_said, with_relevance
 from assistant.checking.scorer import (
     NOWHERE,
     SupportReader,
@@ -32,39 +33,10 @@ from assistant.checking.support import Carrier, SupportCheck, about, citation_qu
 from assistant.checking.thresholds import ExtractiveWeights, thresholds
 
 __all__ = [
-    "NOWHERE",
-    "WORD_BESIDE",
-    "Carrier",
-    "ExtractiveWeights",
-    "ScoreWord",
-    "Statement",
-    "SupportCheck",
-    "SupportReader",
-    "SupportScorer",
-    "SupportWeights",
-    "about",
-    "cannot_answer",
-    "check",
-    "check_sentences",
-    "citation_quality",
-    "close_text",
-    "hold_back",
-    "is_foreign",
-    "is_weak",
-    "normalise_labels",
-    "open_scorer",
-    "overlap_word",
-    "plain_claim",
-    "read_draft",
-    "read_statement",
-    "refuse",
-    "said",
-    "score_attribution",
-    "stem",
-    "support_weights",
-    "support_word",
-    "thresholds",
-    "with_coverage",
-    "without_labels",
-    "word_lists"
+    "NOWHERE", "WORD_BESIDE", "Carrier", "ExtractiveWeights", "ScoreWord", "Statement", "SupportCheck",
+    "SupportReader", "SupportScorer", "SupportWeights", "about", "cannot_answer", "check",
+    "check_sentences", "citation_quality", "close_text", "hold_back", "is_foreign", "is_off", "is_weak",
+    "normalise_labels", "open_scorer", "overlap_word", "plain_claim", "read_draft", "read_statement",
+    "refuse", "relevance_said", "said", "score_attribution", "stem", "support_weights", "support_word",
+    "thresholds", "with_coverage", "with_relevance", "without_labels", "word_lists"
 ]  # fmt: skip

@@ -47,7 +47,7 @@ def cannot_answer(rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> RefusalRea
     """Return why the papers found cannot answer, None when they may (the gate before writing)."""
     if not papers:
         return "empty_corpus"
-    if len(papers) == 1 and (rewrite.kind == "summary" or not _names_a_subject(rewrite.search_query)):
+    if len(papers) == 1 and (rewrite.kind == "summary" or _tells_of(rewrite.search_query, papers[0])):
         return None  # What is asked is asked of the paper: "What are its limits?"
     if _may_answer(rewrite, papers):
         return None
@@ -93,8 +93,12 @@ def _names_one(query: str, papers: tuple[PaperHits, ...]) -> bool:
     return meant_title(query, [found.paper.title for found in papers]) is not None
 
 
-def _names_a_subject(query: str) -> bool:
-    return bool(subject_stems(query))
+def _tells_of(query: str, paper: PaperHits) -> bool:
+    """Return True if a paper has the names of a question, and half of what else it is about."""
+    text = " ".join((paper.paper.title, *(hit.passage.text for hit in paper.hits)))
+    held, subject = spelt_as(query, text, stems(text)), subject_stems(query)
+    has_names = all(squashed(name) in squashed(text) for name in names_in(query))
+    return has_names and 2 * sum(holds(held, one) for one in subject) >= len(subject)
 
 
 def answerability(query: str, papers: tuple[PaperHits, ...]) -> float:

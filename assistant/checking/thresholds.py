@@ -75,6 +75,7 @@ class ExtractiveWeights(_Table):
 class Thresholds(_Table):
     overlap: OverlapBars
     support: SupportBars
+    relevance: Bars
     refusal: RefusalThresholds
     extractive: ExtractiveWeights
 

@@ -184,6 +184,7 @@ def turn_json(turn: Turn, loading: float) -> dict[str, Any]:
         ],
         "answer": answer.text,
         "sentences": [sentence_json(answer, item) for item in answer.sentences],
+        "relevance": answer.relevance,
         "citation_recall": answer.citation_recall,
         "citation_precision": answer.citation_precision,
         "problems": list(answer.problems),

@@ -108,9 +108,12 @@ class LearnedPart:
     def name(self) -> str:
         return self.card.name if self.network else f"{self.card.name} without its network"
 
-    def scale(self) -> Mapping[str, float]:
-        """Return what each feature counts, with the network or without; raises LearnedError."""
-        name = "all" if self.network else "features"
+    def scale(self, of: str = "") -> Mapping[str, float]:
+        """Return what each feature counts, with the network or without; raises LearnedError.
+
+        `of` names a scale beside the one of single texts.
+        """
+        name = "_".join(filter(None, (of, "all" if self.network else "features")))
         try:
             return self.card.scales[name]
         except KeyError:

@@ -9,7 +9,9 @@ from assistant.learned.features import relevance_features
 from assistant.learned.parts import LearnedPart, open_part
 from corpus.encoders import Vectors
 
-RELEVANCE = "relevance"
+RELEVANCE, ANSWER = "relevance", "answer"
+# Features of a text that are the same whatever other texts there are.
+ABSOLUTE = ("cosine", "together", "number", "reason", "network")
 LONGEST_QUESTION, LONGEST_TITLE = 400, 160
 
 
@@ -44,6 +46,26 @@ class RelevanceScorer:
         if numbers := self.numbers(question, texts, titles):
             features |= network_features(numbers)
         return shares(features, self._part.scale())
+
+    def of_answer(
+        self, question: str, texts: Sequence[str], titles: Sequence[str], asked: Vectors, vectors: Vectors
+    ) -> float:
+        """Return how likely an answer made of some texts answers the question, 0..1; arguments as of `score`.
+
+        Raises LearnedError where the card has no scale for it.
+        """
+        if not texts:
+            return 0.0
+        features = relevance_features(question, texts, asked, vectors)
+        features |= {"network": self.numbers(question, texts, titles)}
+        (share,) = shares(answer_features(features, range(len(texts))), self._part.scale(ANSWER))
+        return share
+
+
+def answer_features(features: Mapping[str, Sequence[float]], chosen: Sequence[int]) -> dict[str, list[float]]:
+    """Return the best of what some texts have of each feature that does not depend on the others."""
+    kept = {name: features[name] for name in ABSOLUTE if features.get(name)}
+    return {name: [max(values[at] for at in chosen)] for name, values in kept.items()}
 
 
 def with_title(title: str, text: str) -> str:

@@ -15,7 +15,9 @@ Outcome = Literal["equal", "different"]
 # Scores are sums of many floating-point products, whose order differs between machines.
 TOLERANCE = 1e-4
 # What the support scorer says; another scorer says something else.
-SCORED = frozenset({"support", "citation_recall", "citation_precision", "needs_citation", "problems"})
+SCORED = frozenset(
+    {"support", "citation_recall", "citation_precision", "relevance", "needs_citation", "problems"}
+)
 # Of papers and sentences, what older versions of Paper Trail did not record.
 _ADDED_LATER = ("aspects", "topics", "references")
 _LONGEST_QUOTE = 80

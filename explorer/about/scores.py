@@ -42,6 +42,14 @@ def draw_scores() -> None:
     for sentence in format_quality(Quality.model_validate(support_weights().provenance)):
         st.markdown(escaped(sentence))
     st.subheader("What an answer’s own figures are", anchor=False)
+    bars_of_relevance = thresholds().relevance
+    st.markdown(
+        "Relevance says how likely what an answer says answers the question, whatever it cites: a network and "
+        "plain signs read question and sentences side by side. Below "
+        f"{bars_of_relevance.partial:.2f} the answer may miss the question, which is said before it; from "
+        f"{bars_of_relevance.strong:.2f} on it likely answers it. An answer can be well supported and beside "
+        "the point."
+    )
     st.markdown(
         "Citation recall is the share of its claims that what they cite supports; citation precision the "
         f"share of its citations that are needed for that. Supported means support from "

@@ -15,6 +15,7 @@ from explorer.presenters import (
     escaped,
     first_number,
     format_claims,
+    format_off,
     format_problems,
     format_uncited,
     format_weak,
@@ -38,6 +39,8 @@ class Looking:
 
 def draw_checked(number: int, checked: Checked, looking: Looking) -> None:
     """Draw text `number` of the screen: links of its citations carry that number."""
+    if off := format_off(checked.answer):
+        st.caption(escaped(off))
     with st.container(key=f"reading_answer_{number}"):
         ends = uncited_ends(checked.answer)
         st.markdown(answer_markdown(checked.answer.text, number, known_labels(checked), ends))

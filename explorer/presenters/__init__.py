@@ -7,6 +7,7 @@ from explorer.presenters.citations import (
     draft_source,
     first_number,
     format_claims,
+    format_off,
     format_problems,
     format_uncited,
     format_weak,
@@ -113,12 +114,12 @@ __all__ = [
     "brief", "by_kind", "changed_query", "chosen_ids", "collection_facts", "collection_titles",
     "collections_in", "covered", "cut_passage", "day", "draft_source", "drawable", "drawn_places",
     "escaped", "example_questions", "extent", "facets_of", "fault_of", "first_number", "format_claims",
-    "format_kind", "format_problems", "format_uncited", "format_weak", "format_years", "groups_of",
-    "known_labels", "known_topics", "known_venues", "listed", "marked_terms", "members", "menu_title",
-    "named_authors", "names_papers", "one_line", "ordered_aspects", "overview_of", "parse_cite",
-    "passage_boxes", "passage_page", "passage_place", "query_terms", "search_papers", "searched_for",
-    "seconds", "short_reference", "shortened", "shorter_context", "shown_draft", "snippet", "sources",
-    "spread", "text_with_references", "topic_label", "topic_name", "uncited", "uncited_ends",
-    "venue_facet", "venue_name", "volume_facts", "volume_years", "weak_numbers", "web_address",
-    "year_range"
+    "format_kind", "format_off", "format_problems", "format_uncited", "format_weak", "format_years",
+    "groups_of", "known_labels", "known_topics", "known_venues", "listed", "marked_terms", "members",
+    "menu_title", "named_authors", "names_papers", "one_line", "ordered_aspects", "overview_of",
+    "parse_cite", "passage_boxes", "passage_page", "passage_place", "query_terms", "search_papers",
+    "searched_for", "seconds", "short_reference", "shortened", "shorter_context", "shown_draft",
+    "snippet", "sources", "spread", "text_with_references", "topic_label", "topic_name", "uncited",
+    "uncited_ends", "venue_facet", "venue_name", "volume_facts", "volume_years", "weak_numbers",
+    "web_address", "year_range"
 ]  # fmt: skip

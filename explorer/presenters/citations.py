@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.checking import hold_back, is_weak, normalise_labels
+from assistant.checking import hold_back, is_off, is_weak, normalise_labels, relevance_said
 from assistant.records import Answer, AnswerSentence, Citation, Evidence, LabelledPaper
 from assistant.wording import PROBLEMS
 from corpus.records import Box, Paper, PaperHits, Passage
@@ -199,6 +199,11 @@ def weak_numbers(checked: Checked) -> tuple[int, ...]:
     return tuple(number for number in firsts if number is not None)
 
 
+def format_off(answer: Answer) -> str:
+    """Return what is said before an answer that may miss its question, "" before any other."""
+    return "This may miss what you asked: read it as what comes nearest." if is_off(answer) else ""
+
+
 def format_weak(count: int) -> str:
     return f"{counted(count, 'sentence')} {'is' if count == 1 else 'are'} only weakly supported"
 
@@ -208,8 +213,13 @@ def format_uncited(count: int) -> str:
 
 
 def format_claims(answer: Answer) -> str:
-    """Return how many claims and citations hold, "" where they were not counted (ALCE, section 4)."""
+    """Return how far an answer is to the point, and how many claims and citations hold (ALCE, section 4).
+
+    It is "" where nothing of it was measured.
+    """
     parts = []
+    if answer.relevance is not None:
+        parts.append(f"Relevance {answer.relevance:.2f}: {relevance_said(answer.relevance)}")
     claims = [one for one in answer.sentences if one.labels or one.unknown_labels or one.needs_citation]
     if answer.citation_recall is not None and claims:
         held = round(answer.citation_recall * len(claims))

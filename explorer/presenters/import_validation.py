@@ -71,6 +71,7 @@ def _passage_ids(turn: Turn) -> Iterator[str]:
 
 
 def _scores(answer: Answer) -> Iterator[float | None]:
+    yield answer.relevance
     yield answer.citation_recall
     yield answer.citation_precision
     for sentence in answer.sentences:

@@ -1,6 +1,7 @@
 """The recipe of the relevance part: general questions first, then those about papers, then the scale."""
 
 import hashlib
+import random
 import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,10 +11,12 @@ from pathlib import Path
 import torch
 
 from assistant.learned import (
+    ANSWER,
     RELEVANCE,
     Card,
     LearnedPart,
     RelevanceScorer,
+    answer_features,
     network_features,
     read_part,
     relevance_features,
@@ -31,6 +34,7 @@ from training.sets import question_rows
 from training.trunk import Adapters, Reader
 
 FOLDS = 5
+MOST_SENTENCES = 6  # of an answer that its relevance is learned from
 # These come last: they are what the product is asked.
 LAST = frozenset({"qasper-sentences", "qasper-paragraphs", "clapnq"})
 REPLAYED = 0.1  # of the general questions are read again beside the last, so that they are not forgotten
@@ -139,6 +143,8 @@ def _write(
     scales = {
         "all": _scale(measured, plan.seed, with_network=True),
         "features": _scale(measured, plan.seed, with_network=False),
+        f"{ANSWER}_all": _answer_scale(measured, plan.seed, with_network=True),
+        f"{ANSWER}_features": _answer_scale(measured, plan.seed, with_network=False),
     }
     provenance = {
         "recipe": f"python -m training relevance --seed {plan.seed} --held {plan.held}",
@@ -170,6 +176,31 @@ def _scale(measured: Sequence[_Measured], seed: int, *, with_network: bool) -> d
             if with_network or not name.startswith("network"):
                 features[name] += values
         answers += [index in one.row.relevant for index in range(len(one.row.candidates))]
+    return fitted_scale(features, answers, seed)
+
+
+def _answer_scale(measured: Sequence[_Measured], seed: int, *, with_network: bool) -> dict[str, float]:
+    """Return the regression of whether a few sentences answer, on the best that any of them has.
+
+    The few are made of every question: the likeliest that do not answer, for half of the questions with one
+    that does among them.
+    """
+    chance = random.Random(seed)
+    features: dict[str, list[float]] = defaultdict(list)
+    answers: list[bool] = []
+    for one in measured:
+        wrong = [at for at in range(len(one.row.candidates)) if at not in one.row.relevant]
+        wrong.sort(key=lambda at: -one.features["network"][at] - one.features["cosine"][at])
+        few = wrong[: chance.randint(1, MOST_SENTENCES)]
+        if not few:
+            continue
+        is_answered = bool(one.row.relevant) and chance.random() < 0.5
+        if is_answered:
+            few = [*few[:-1], chance.choice(one.row.relevant)]
+        for name, values in answer_features(one.features, few).items():
+            if with_network or name != "network":
+                features[name] += values
+        answers.append(is_answered)
     return fitted_scale(features, answers, seed)
 
 
