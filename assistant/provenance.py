@@ -1,6 +1,6 @@
 """Where a result came from: everything that would have to be the same to get it again."""
 
-from assistant.learned import FOLLOW_UPS, part_in_use
+from assistant.learned import FOLLOW_UPS, RELEVANCE, part_in_use
 from assistant.records import Provenance, TableVersion
 from corpus.store import Corpus
 from corpus.version import VERSION
@@ -17,5 +17,5 @@ def provenance_of(corpus: Corpus, generator: str, scorer: str) -> Provenance:
         encoder_runtime=manifest.runtime,
         corpus=tuple(TableVersion(name, number) for name, number in sorted(manifest.versions.items())),
         scorer=scorer,
-        learned=(str(part_in_use(FOLLOW_UPS)),),
+        learned=(str(part_in_use(FOLLOW_UPS)), str(part_in_use(RELEVANCE))),
     )

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from assistant.learned import FOLLOW_UPS, folder, part_in_use, read_card
+from assistant.learned import FOLLOW_UPS, RELEVANCE, folder, part_in_use, read_card
 from explorer.presenters import escaped
 
 TOLD = {
-    FOLLOW_UPS: "What a follow-up means: which words of the conversation belong to it, and where they go."
+    FOLLOW_UPS: "What a follow-up means: which words of the conversation belong to it, and where they go.",
+    RELEVANCE: "Whether what is said answers the question: the relevance of an answer.",
 }
 
 

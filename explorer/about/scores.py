@@ -44,8 +44,8 @@ def draw_scores() -> None:
     st.subheader("What an answer’s own figures are", anchor=False)
     bars_of_relevance = thresholds().relevance
     st.markdown(
-        "Relevance says how likely what an answer says answers the question, whatever it cites: a network and "
-        "plain signs read question and sentences side by side. Below "
+        "Relevance says how likely what an answer says answers the question, whatever it cites: a network "
+        "and plain signs read question and sentences side by side. Below "
         f"{bars_of_relevance.partial:.2f} the answer may miss the question, which is said before it; from "
         f"{bars_of_relevance.strong:.2f} on it likely answers it. An answer can be well supported and beside "
         "the point."

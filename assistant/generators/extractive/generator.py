@@ -15,7 +15,7 @@ from assistant.checking import ExtractiveWeights
 from assistant.generators.extractive.candidates import Candidate, quotable_sentences
 from assistant.generators.extractive.choosing import arrange, choose, limits_of
 from assistant.generators.extractive.listing import list_papers
-from assistant.generators.extractive.one_paper import ABOUT, meant_paper, not_stated, tell_part
+from assistant.generators.extractive.one_paper import ABOUT, is_narrow, meant_paper, not_stated, tell_part
 from assistant.generators.extractive.ranking import (
     Ranked,
     centred_cosines,
@@ -76,16 +76,19 @@ class ExtractiveGenerator:
         return draft
 
     def _select(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate]:
-        paper = meant_paper(rewrite.search_query, evidence)
-        if rewrite.kind == "summary" and paper:
-            return self._tell(paper, asked_part(rewrite.search_query) or ABOUT)
+        kind, paper = rewrite.kind, meant_paper(rewrite.search_query, evidence)
+        if kind == "summary" and paper:
+            part = asked_part(rewrite.search_query) or ABOUT
+            if not is_narrow(part, paper):
+                return self._tell(paper, part)
+            kind, evidence = "fact", Evidence((paper,))
         text = "\n".join(passage.text for paper in evidence.papers for passage in paper.passages)
         query = spelt_out(rewrite.search_query, text)
-        asked, limits = read_question(query), limits_of(rewrite.kind, len(evidence.papers))
+        asked, limits = read_question(query), limits_of(kind, len(evidence.papers))
         sentences = quotable_sentences(evidence, query)
-        if rewrite.kind == "list":
+        if kind == "list":
             return list_papers(query, self._ranked(query, sentences, asked, limits), evidence)
-        if rewrite.kind == "comparison" and (sides := compared(query)):
+        if kind == "comparison" and (sides := compared(query)):
             return tell_sides(sides, self._ranked(query, sentences, asked, limits), evidence)
         return self._chosen(query, to_the_point(sentences, asked), asked, limits)
 
@@ -126,7 +129,8 @@ class ExtractiveGenerator:
 def _nothing(rewrite: Rewrite, evidence: Evidence) -> Draft:
     """Return the draft of what has no answer: it says so of a part that a paper does not tell."""
     part = asked_part(rewrite.search_query)
-    if rewrite.kind == "summary" and part and meant_paper(rewrite.search_query, evidence):
+    is_told = part and (part.term or part.cues.missing)
+    if rewrite.kind == "summary" and part and is_told and meant_paper(rewrite.search_query, evidence):
         return Draft(f"{NO_ANSWER} {not_stated(part)}", NOTHING_NEAR)
     return Draft("", NOTHING_NEAR)
 

@@ -1,6 +1,6 @@
 """What one paper says of its problem, its approach, its data, its limits: chosen sentence by sentence."""
 
-from assistant.questions import AskedPart, meant_title, stems
+from assistant.questions import AskedPart, meant_title, squashed, stems
 from assistant.reading import CandidateSentence, sentences_of_part
 from assistant.records import Evidence, LabelledPaper
 from corpus.encoders import Encoder, cosine_scales
@@ -16,6 +16,12 @@ def meant_paper(query: str, evidence: Evidence) -> LabelledPaper | None:
         return evidence.papers[0]
     meant = meant_title(query, [paper.paper.title for paper in evidence.papers])
     return None if meant is None else evidence.papers[meant]
+
+
+def is_narrow(part: AskedPart, paper: LabelledPaper) -> bool:
+    """Return True if a question asks for less than a part: for what it says besides the paper's title."""
+    title = squashed(paper.paper.title)
+    return any(squashed(word) not in title for word in part.subject)
 
 
 def tell_part(paper: LabelledPaper, part: AskedPart, encoder: Encoder) -> list[CandidateSentence]:

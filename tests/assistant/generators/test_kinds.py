@@ -1,0 +1,103 @@
+"""Lists, comparisons, definitions and questions of one paper, answered without a model."""
+
+from dataclasses import replace
+
+import pytest
+
+from assistant.checking.refusal import cannot_answer
+from assistant.generators.extractive import ExtractiveGenerator
+from assistant.records import CallLog, Evidence, LabelledPaper, RequestKind, Rewrite
+from corpus.records import Aspect, PaperHits, Section
+from tests.assistant.checking.test_citations import make_paper
+
+APPROACH = "We propose a parser that reads a sentence from left to right and builds its tree at once."
+LIMIT = "A drawback of our parser is that it cannot undo what it has built."
+PLAN = "In future work we plan to let it look further ahead before it builds."
+OTHERS = "Whales sing in the deep blue sea, and nobody has parsed their songs so far."
+
+
+def written(encoder, query: str, *papers: LabelledPaper, kind: RequestKind) -> str:
+    generator = ExtractiveGenerator(encoder)
+    rewrite = Rewrite(query, query, kind=kind)
+    pieces = generator.write_draft(rewrite, (), Evidence(papers), CallLog())
+    while True:
+        try:
+            next(pieces)
+        except StopIteration as end:
+            return end.value.text
+
+
+def parser_paper() -> LabelledPaper:
+    made = make_paper(1, APPROACH, f"It is fast. {LIMIT}", PLAN)
+    titles = ("Abstract", "Discussion", "Conclusion")
+    passages = tuple(
+        replace(passage, section=(Section(str(at), title),), kind="abstract" if at == 0 else "body")
+        for at, (passage, title) in enumerate(zip(made.passages, titles, strict=True))
+    )
+    paper = replace(made.paper, title="LeftParse: Parsing at Once", aspects=(Aspect("approach", "", 0, 0),))
+    return LabelledPaper(1, paper, passages)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How does it work?", "reads a sentence from left to right"),
+        ("What are its limitations?", "cannot undo what it has built"),
+        ("What future work is planned?", "look further ahead"),
+    ],
+)
+def test_a_part_of_a_paper_is_told_by_what_the_paper_says_of_it(encoder, question, said):
+    text = written(encoder, question, parser_paper(), kind="summary")
+    assert said in text.split("[1]")[0]
+
+
+def test_what_a_paper_does_not_state_is_said_to_be_not_stated(encoder):
+    text = written(encoder, "What learning rate was used?", parser_paper(), kind="summary")
+    assert text == "NO ANSWER: The paper states no learning rate."
+    text = written(encoder, "Which corpora are used?", parser_paper(), kind="summary")
+    assert text == "NO ANSWER: The paper states no data."
+
+
+def test_a_paper_is_known_by_its_name_among_others(encoder):
+    papers = (parser_paper(), make_paper(2, OTHERS))
+    text = written(encoder, "What are the limitations of LeftParse?", *papers, kind="summary")
+    assert "cannot undo" in text and "[2]" not in text
+
+
+def test_a_list_has_the_titles_of_the_papers_about_it_and_no_others(encoder):
+    papers = (parser_paper(), make_paper(2, OTHERS), make_paper(3, "We parse sentences with a chart parser."))
+    lines = written(encoder, "Which papers propose a parser?", *papers, kind="list").split("\n")
+    assert lines[0].startswith("- “LeftParse: Parsing at Once”: ") and lines[0].endswith("[1].")
+    assert all("[2]" not in line for line in lines)
+
+
+def test_the_title_of_a_listed_paper_is_no_claim(ask_demo):
+    turn = ask_demo("Which papers compare BM25 with dense retrieval?")
+    assert turn.rewrite.kind == "list"
+    assert all("”: " not in one.claim and one.citations[0].overlap > 0.6 for one in turn.answer.sentences)
+
+
+def test_both_sides_of_a_comparison_are_told(ask_demo):
+    turn = ask_demo("How does BERTScore differ from MoverScore?")
+    assert turn.rewrite.kind == "comparison"
+    for side in ("BERTScore", "MoverScore"):
+        assert any(side in one.claim for one in turn.answer.sentences)
+    refused = ask_demo("How does BERTScore differ from XQZScore?").answer.refusal
+    assert refused is not None and refused.reason == "nothing_relevant"
+
+
+def test_a_definition_needs_its_words_in_one_sentence(ask_demo):
+    assert ask_demo("What is citation precision?").answer.refusal is None
+    assert ask_demo("What is citation whale?").answer.refusal is not None
+
+
+def test_the_figure_of_one_system_is_no_figure_of_another(demo_corpus, encoder, ask_demo):
+    papers = ask_demo("What is BM25?").evidence.papers
+    hits = tuple(PaperHits(one.paper, (), 0.5) for one in papers)
+    query = "What BLEU does BM25 reach?"
+    assert cannot_answer(Rewrite(query, query, kind="fact"), hits) == "nothing_relevant"
+
+
+def test_relevance_is_measured_and_higher_for_what_answers(ask_demo):
+    answer = ask_demo("What is BM25?").answer
+    assert answer.relevance is not None and 0 <= answer.relevance <= 1

@@ -1,0 +1,109 @@
+"""What is asked of one paper, which two things a question compares, and what it is about."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from assistant.questions import asked_part, compared, meant_title, request_kind, subject_stems
+from corpus.records import Scope
+
+ONE = Scope(papers=("p",))
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [
+        ("What is this paper about?", "about"),
+        ("Summarise it in two sentences", "about"),
+        ("How does it work?", "approach"),
+        ("What do the authors propose?", "approach"),
+        ("How do they solve the problem?", "approach"),
+        ("What are its limitations?", "limitations"),
+        ("Where does the system fail?", "limitations"),
+        ("What data does it use?", "data"),
+        ("Which corpora was it tested on?", "data"),
+        ("What future work is planned?", "future"),
+        ("What do the authors want to do next?", "future"),
+        ("Which hyperparameters were used?", "settings"),
+        ("What problem does the approach address?", "problem"),
+        ("Why was this work done?", "problem"),
+        ("What does the method achieve?", "results"),
+        ("What do the experiments show?", "results"),
+        ("What is new about it?", "contributions"),
+        ("Conclusion?", "conclusion"),
+        ("How is the system evaluated?", "evaluation"),
+    ],
+)
+def test_the_parts_of_a_paper_are_told_apart(question: str, part: str) -> None:
+    found = asked_part(question)
+    assert found is not None
+    assert (found.name, found.is_all) == (part, True)
+    assert request_kind(question, ONE) == "summary"
+
+
+def test_what_else_a_question_says_narrows_the_part() -> None:
+    named = asked_part("What are the limitations of KinyaBERT?")
+    assert named and (named.name, named.subject) == ("limitations", ("kinyabert",))
+    rate = asked_part("What learning rate was used?")
+    assert rate and (rate.name, rate.term) == ("settings", "learning rate")
+    assert asked_part("What is the k1 parameter of BM25?") is None
+    assert request_kind("Who proposed BERTScore?", Scope()) == "fact"
+
+
+@pytest.mark.parametrize(
+    ("question", "sides"),
+    [
+        ("How do SkipBERT and Transkimmer differ?", ("SkipBERT", "Transkimmer")),
+        ("What is the difference between HiTab and MultiHiertt?", ("HiTab", "MultiHiertt")),
+        ("How is DYLE different from SummN?", ("DYLE", "SummN")),
+        ("How does BM25 compare with dense retrieval on long queries?", ("BM25", "dense retrieval")),
+        ("Compare the ROUGE metric and BERTScore for summaries", ("ROUGE metric", "BERTScore")),
+        ("RAG vs. FiD", ("RAG", "FiD")),
+        ("How many papers compare parsers?", None),
+        ("What is different about it?", None),
+    ],
+)
+def test_the_two_sides_of_a_comparison_are_read(question: str, sides: tuple[str, str] | None) -> None:
+    assert compared(question) == sides
+    assert (request_kind(question, Scope()) == "comparison") == (sides is not None)
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Which papers work on sign language?", "list"),
+        ("I am looking for the paper about singing voices.", "list"),
+        ("What resources exist for legal NLP?", "list"),
+        ("Is there work on cutting a text into its topics?", "list"),
+        ("Who works on endangered languages?", "list"),
+        ("What are knowledge neurons?", "definition"),
+        ("What does LMR tagging mean?", "definition"),
+        ("What does LexGLUE test?", "synthesis"),
+        ("What is being done about catastrophic forgetting?", "synthesis"),
+        ("How can position bias of a judge be reduced?", "synthesis"),
+    ],
+)
+def test_lists_and_definitions_are_told_from_other_questions(question: str, kind: str) -> None:
+    assert request_kind(question, Scope()) == kind
+
+
+def test_a_paper_is_meant_by_its_title_or_by_the_name_it_begins_with() -> None:
+    titles = ["BM25 and beyond", "LinkBERT: Pretraining with Links", "Token Dropping for BERT"]
+    assert meant_title("What is LinkBERT about?", titles) == 1
+    assert meant_title("What is “Token Dropping for BERT” about?", titles) == 2
+    assert meant_title("What is “A Title of None” about?", titles) is None
+    assert meant_title("What is parsing about?", titles) is None
+    assert meant_title("What is BERT about?", [*titles, "BERT again"]) is None
+
+
+def test_what_is_asked_is_no_subject() -> None:
+    assert subject_stems("Which papers work on the evaluation of parsers?") == {"parser"}
+
+
+@settings(max_examples=60)
+@given(st.text(max_size=300))
+def test_any_text_is_read(text: str) -> None:
+    asked_part(text)
+    compared(text)
+    assert request_kind(text, ONE)
+    assert meant_title(text, [text, "A title"]) in (None, 0, 1)
