@@ -71,9 +71,7 @@ def _figures(ranks: Sequence[int | None]) -> KindFigures:
     return {"queries": len(ranks), "first": first / len(ranks), "in_ten": found / len(ranks)}
 
 
-def _sampled(
-    items: Iterator[KnownItem], most: int, chance: random.Random
-) -> dict[str, list[KnownItem]]:
+def _sampled(items: Iterator[KnownItem], most: int, chance: random.Random) -> dict[str, list[KnownItem]]:
     kinds: dict[str, list[KnownItem]] = {}
     for item in items:
         kinds.setdefault(item.kind, []).append(item)

@@ -9,7 +9,8 @@ from corpus.search.hybrid import (
     search,
     similar_papers,
 )
-from corpus.search.query import Query, Respelling, read_query
+from corpus.search.query import Query, read_query
+from corpus.search.spelling import Respelling
 
 __all__ = [
     "DEFAULT_PAPERS", "MAX_PAPERS", "MIN_PAPERS", "WEIGHTS", "Query", "Respelling", "SearchMode",

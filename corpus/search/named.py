@@ -5,12 +5,13 @@ from dataclasses import dataclass, field, replace
 
 from corpus.encoders import Vectors
 from corpus.records import Scope
-from corpus.search.query import PHRASES_READ, Query
+from corpus.search.query import Query
+from corpus.search.spelling import PHRASES_READ
 from corpus.store import Corpus, Match
 
-# What is added for a paper that is named so to a score of at most 1: an id and a quotation leave no doubt,
-# a person is asked about together with a subject, and a year or a venue may be beside the point.
-BY_ID, BY_PHRASE, BY_AUTHOR, BY_APPEARANCE = 4.0, 2.0, 0.6, 0.2
+# What is added for a paper that is named so to a score of at most 1: an id, a quotation and a whole name
+# leave no doubt, many people share a family name, and a year or a venue may be beside the point.
+BY_ID, BY_PHRASE, BY_AUTHOR, BY_FAMILY_NAME, BY_APPEARANCE = 4.0, 2.0, 1.0, 0.5, 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,8 @@ def _narrowed(query: Query, scope: Scope) -> Iterator[tuple[Scope, float]]:
         yield replace(scope, papers=papers), BY_ID
     if authors := _both(scope.authors, query.authors):
         yield replace(scope, authors=authors), BY_AUTHOR
+    if namesakes := _both(scope.authors, query.namesakes):
+        yield replace(scope, authors=namesakes), BY_FAMILY_NAME
     venues, years = _both(scope.venues, query.venues), _years(scope, query)
     if (venues or not query.venues) and (years or not query.years) and (venues or years):
         appeared = replace(scope, venues=venues or scope.venues, years=years or scope.years)

@@ -20,8 +20,8 @@ from corpus.store.tables import scan
 # Sorts before whatever a name is written with.
 _END = "\x1f"
 _LAST = "\U0010ffff"
-# Of one family name: who asks for "Wang" alone means nobody in particular.
-MOST_NAMES = 50
+# Whoever shares a name with more people cannot be meant by it.
+MOST_NAMES = 200
 _SHORTEST_ACRONYM = 2
 
 
