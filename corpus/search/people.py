@@ -12,6 +12,8 @@ from corpus.store import Corpus
 LONGEST_NAME, SHORTEST_FAMILY = 4, 3
 # A word that stands in more titles than one of so many is about something, and names nobody.
 _TITLES_PER_USUAL_WORD = 10_000
+# "What did Smith write", "papers by Smith": without these, "Smith" may be anything.
+_BEFORE_AUTHORS = frozenset({"author", "authors", "by", "did", "do", "does", "dr", "prof", "professor"})
 _BETWEEN_NAMES = re.compile(r"[\s.,'’-]{0,4}")
 
 
@@ -46,6 +48,7 @@ class _Names:
     """The words of a query, tried as names."""
 
     def __init__(self, corpus: Corpus, text: str, words: Sequence[Word]) -> None:
+        self._corpus = corpus
         self._known = corpus.lexicon.authors
         self._titles = corpus.lexicon.title_words
         self._usual = max(1, corpus.count_papers() // _TITLES_PER_USUAL_WORD)
@@ -84,15 +87,15 @@ class _Names:
         return is_written_so or not all(map(self._is_usual, words))
 
     def _may_be_family(self, at: int) -> bool:
+        """Return True where a family name alone is surely one: by its place, or because no text has it."""
         word, after = self._words[at], [one.plain for one in self._words[at + 1 : at + 3]]
         if len(word.plain) < SHORTEST_FAMILY or word.plain in stop_words():
             return False
-        if after == ["et", "al"]:
-            return True
-        if self._is_usual(word) or word.is_in_capitals:
-            return False
-        is_written_so = at > 0 and word.is_capitalised and not self._is_title_case
-        return is_written_so or not (word.plain in self._titles or is_english(word.plain))
+        is_cited = after == ["et", "al"]
+        if is_cited or (at and word.is_capitalised and self._words[at - 1].plain in _BEFORE_AUTHORS):
+            return is_cited or not self._is_title_case
+        is_name = not (word.is_in_capitals or word.plain in self._titles or is_english(word.plain))
+        return is_name and not self._corpus.has_word(word.plain)
 
     def _is_usual(self, word: Word) -> bool:
         is_small = len(word.plain) == 1 or word.plain in stop_words()

@@ -102,13 +102,19 @@ def _nearest_spelling(corpus: Corpus, word: Word) -> str | None:
     if apart := _taken_apart(corpus, word):
         return apart
     titles = corpus.lexicon.title_words
-    near = [one for one in _one_slip_away(word.plain) if one in titles]
+    near = {one for one in _one_slip_away(word.plain) if one in titles and _may_be_meant(corpus, word, one)}
+    return max(near, key=lambda one: (titles[one], one), default=None)
 
-    def likeness(one: str) -> tuple[bool, int, str]:
-        # Who writes "FiNRE" means no everyday word.
-        return word.has_inner_capitals and not is_english(one), titles[one], one
 
-    return max(near, key=likeness, default=None)
+def _may_be_meant(corpus: Corpus, word: Word, near: str) -> bool:
+    """Return True unless a word may well be another: "ORFs" are not offs, nor is a simplex simple."""
+    if len(near) < SHORTEST_RESPELT:
+        return False
+    is_name = near in corpus.lexicon.title_names
+    if word.has_inner_capitals:
+        return is_name
+    differs_in_ending = near.startswith(word.plain[:-1]) or word.plain.startswith(near[:-1])
+    return not differs_in_ending or (is_name and not is_english(near))
 
 
 def _one_slip_away(plain: str) -> Iterator[str]:

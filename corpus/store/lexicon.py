@@ -104,6 +104,14 @@ class Lexicon:
         return {word: count for word, count in pairs if word}
 
     @cached_property
+    def title_names(self) -> frozenset[str]:
+        """The plain words that a title writes with a capital inside: "LinkBERT", "BERT"."""
+        titles = pc.split_pattern_regex(scan(self._papers, ["title"])["title"], r"[^\pL\pN]+")
+        forms = pc.unique(pc.list_flatten(titles))
+        named = forms.filter(pc.match_substring_regex(forms, r".\p{Lu}"))
+        return frozenset(word for form in named.to_pylist() for word in plain_words(form))
+
+    @cached_property
     def authors(self) -> AuthorNames:
         """The names of all authors."""
         people = pc.list_flatten(scan(self._papers, ["authors"])["authors"]).combine_chunks()
