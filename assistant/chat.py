@@ -33,7 +33,7 @@ from assistant.records import (
     Turn,
     Written,
 )
-from assistant.retrieve import gather_evidence, retrieve
+from assistant.retrieve import as_read, gather_evidence, retrieve
 from corpus.encoders import Encoder
 from corpus.records import PaperHits, Scope
 from corpus.store import Corpus
@@ -83,7 +83,7 @@ class Assistant:
         kind = options.kind or request_kind(question, options.scope)
         if own := storable(options.search_query).strip():
             return Rewrite(question, own, kind=kind, edited=True)
-        rewrite = self.generator.rewrite_question(question, history, log)
+        rewrite = as_read(self.corpus, self.generator.rewrite_question(question, history, log))
         if not options.kind and kind == "synthesis" and rewrite.used_turns:
             # "[2]?" is a request for a summary once it is known what [2] was.
             kind = request_kind(rewrite.search_query, options.scope)

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
+from rich.box import SIMPLE_HEAD
+from rich.table import Column, Table
+
 from corpus.encoder_choice import open_encoder
 from corpus.language import stop_words
 from corpus.records import Paper, Scope
@@ -66,6 +69,15 @@ def measure_known_items(home: Path, most: int, seed: int) -> dict[str, KindFigur
     return {kind: _figures([rank(item) for item in items]) for kind, items in chosen.items()}
 
 
+def known_items_table(figures: Mapping[str, KindFigures]) -> Table:
+    """Return the figures as a table for people."""
+    columns = ("Queries", "First", "In the first ten")
+    table = Table("Looked for by", *(Column(name, justify="right") for name in columns), box=SIMPLE_HEAD)
+    for kind, found in figures.items():
+        table.add_row(kind, str(found["queries"]), f"{found['first']:.3f}", f"{found['in_ten']:.3f}")
+    return table
+
+
 def _figures(ranks: Sequence[int | None]) -> KindFigures:
     first, found = ranks.count(0), len(ranks) - ranks.count(None)
     return {"queries": len(ranks), "first": first / len(ranks), "in_ten": found / len(ranks)}
@@ -80,7 +92,7 @@ def _sampled(items: Iterator[KnownItem], most: int, chance: random.Random) -> di
 
 def known_items(papers: Sequence[Paper], chance: random.Random) -> Iterator[KnownItem]:
     """Yield what can be looked for in some papers, each kind in their order."""
-    yield from _by_title(papers)
+    yield from _by_title(papers, chance)
     yield from _by_system_name(papers, chance)
     yield from _by_author(papers)
     for paper in papers:
@@ -90,7 +102,7 @@ def known_items(papers: Sequence[Paper], chance: random.Random) -> Iterator[Know
                 yield KnownItem(kind, identifier, own)
 
 
-def _by_title(papers: Sequence[Paper]) -> Iterator[KnownItem]:
+def _by_title(papers: Sequence[Paper], chance: random.Random) -> Iterator[KnownItem]:
     named = Counter(paper.title for paper in papers)
     frequency = _title_words(papers)
     for paper in papers:
@@ -101,6 +113,9 @@ def _by_title(papers: Sequence[Paper]) -> Iterator[KnownItem]:
         rare = _rarest(paper, frequency)
         if len(rare) == RARE_WORDS:
             yield KnownItem("three rare title words", " ".join(rare), own)
+            if (longest := max(rare, key=len)).isalpha():
+                slips = [misspelt(word, chance) if word == longest else word for word in rare]
+                yield KnownItem("three rare title words, one typo", " ".join(slips), own)
         if len(title) >= PHRASE_WORDS:
             yield KnownItem("quoted words of a title", f'"{" ".join(title[:PHRASE_WORDS])}"', own)
 
@@ -127,6 +142,7 @@ def _by_system_name(papers: Sequence[Paper], chance: random.Random) -> Iterator[
         yield KnownItem("system name", name, own)
         if len(name) >= SHORTEST_MISSPELT and name.isalpha():
             yield KnownItem("system name, one typo", misspelt(name, chance), own)
+            yield KnownItem("system name, one typo, lower case", misspelt(name, chance).lower(), own)
         parts = _INNER_CAPITAL.split(name)
         if len(parts) > 1 and "-" not in name:
             yield KnownItem("system name, split", " ".join((parts[0], "".join(parts[1:]))), own)

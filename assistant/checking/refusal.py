@@ -43,9 +43,9 @@ def cannot_answer(rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> RefusalRea
     """Return why the papers found cannot answer, None when they may (the gate before writing)."""
     if not papers:
         return "empty_corpus"
-    if len(papers) == 1 and (rewrite.kind == "summary" or not _names_a_subject(rewrite.search_query)):
+    if len(papers) == 1 and (rewrite.kind == "summary" or not _names_a_subject(rewrite.searched_for)):
         return None  # What is asked is asked of the paper: "What are its limits?"
-    if answerability(rewrite.search_query, papers) >= thresholds().refusal.enough:
+    if answerability(rewrite.searched_for, papers) >= thresholds().refusal.enough:
         return None
     return "language" if is_foreign(rewrite.question) else "nothing_relevant"
 
@@ -63,7 +63,9 @@ def answerability(query: str, papers: tuple[PaperHits, ...]) -> float:
     limits = thresholds().refusal
     near = max((hit.dense or 0.0 for found in papers for hit in found.hits), default=0.0)
     texts = [
-        _read(f"{found.paper.title} {hit.passage.text}", query) for found in papers for hit in found.hits
+        _read(f"{found.paper.title} {_called(found, query)} {hit.passage.text}", query)
+        for found in papers
+        for hit in found.hits
     ]
     names = [_squashed(name) for name in names_in(query)]
     held = {word: [text.has(word, names) for text in texts] for word in _weights(query)}
@@ -84,6 +86,16 @@ def answerability(query: str, papers: tuple[PaperHits, ...]) -> float:
     )
     score = near + limits.words * best / total - limits.missing * missing / total
     return score + limits.named * together - limits.unnamed * unnamed / max(1, len(names))
+
+
+def _called(found: PaperHits, query: str) -> str:
+    """Return by what a query names a paper, which its texts need not say: venue, ids or authors."""
+    paper, venue = found.paper, words(found.paper.venue)
+    by_venue = found.paper.venue if venue and set(venue) <= set(words(query)) else ""
+    if not found.is_named:
+        return by_venue
+    names = (author.name for author in paper.authors)
+    return " ".join((paper.id, paper.doi, paper.arxiv_id, by_venue, *names))
 
 
 @dataclass(frozen=True, slots=True)

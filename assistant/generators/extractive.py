@@ -91,9 +91,9 @@ class ExtractiveGenerator:
 
     def _select(self, rewrite: Rewrite, evidence: Evidence) -> list[_Candidate]:
         if rewrite.kind == "summary":
-            return self._summarise(summarised(rewrite.search_query, evidence))
+            return self._summarise(summarised(rewrite.searched_for, evidence))
         text = "\n".join(passage.text for paper in evidence.papers for passage in paper.passages)
-        query = spelt_out(rewrite.search_query, text)
+        query = spelt_out(rewrite.searched_for, text)
         asked, limits = read_question(query), _limits(rewrite.kind, len(evidence.papers))
         sentences = _to_the_point(_quotable_sentences(evidence, query), asked)
         return self._chosen(query, sentences, asked, limits)
@@ -198,14 +198,22 @@ def _call(step: Step, reply: str, started: datetime, seconds: float) -> Call:
 
 
 def _quotable_sentences(evidence: Evidence, query: str = "") -> list[_Candidate]:
+    signed = {paper.label: _signed(paper, query) for paper in evidence.papers}
     return [
-        _Candidate(paper, passage, index, text, spelt_as(query, text, stems(text)))
+        _Candidate(paper, passage, index, text, spelt_as(query, text, stems(text) | signed[paper.label]))
         for paper in evidence.papers
         for passage in paper.passages
         if not any(is_back_matter(section.title) for section in passage.section)
         for index in range(len(passage.sentences))
         if is_quotable(text := passage.sentence_text(index)) and text != paper.paper.title
     ]
+
+
+def _signed(paper: LabelledPaper, query: str) -> frozenset[str]:
+    """Return the stems of the authors whom a query names in full: every sentence of theirs is signed so."""
+    asked = f" {' '.join(words(query))} "
+    names = (" ".join(words(author.name)) for author in paper.paper.authors)
+    return stems(" ".join(name for name in names if name and f" {name} " in asked))
 
 
 def _to_the_point(sentences: list[_Candidate], asked: Asked) -> list[_Candidate]:

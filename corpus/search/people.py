@@ -10,6 +10,8 @@ from corpus.search.query_words import Word, is_english
 from corpus.store import Corpus
 
 LONGEST_NAME, SHORTEST_FAMILY = 4, 3
+# A longer text cites people beside what it asks.
+_MOST_WORDS_OF_A_QUESTION = 40
 # A word that stands in more titles than one of so many is about something, and names nobody.
 _TITLES_PER_USUAL_WORD = 10_000
 # "What did Smith write", "papers by Smith": without these, "Smith" may be anything.
@@ -38,7 +40,7 @@ def find_people(corpus: Corpus, text: str, words: Sequence[Word], taken: Set[int
     for at in range(len(words)):
         if at in spelling or not (length := names.length_at(at, taken)):
             continue
-        is_sure = length > 1 or len(words) == 1
+        is_sure = (length > 1 or len(words) == 1) and len(words) <= _MOST_WORDS_OF_A_QUESTION
         (authors if is_sure else namesakes).update(dict.fromkeys(names.called(at, length)))
         spelling.update(range(at, at + length))
     return People(tuple(authors), tuple(namesakes), frozenset(spelling))

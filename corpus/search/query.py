@@ -140,7 +140,7 @@ def _years(corpus: Corpus, text: str, words: Sequence[Word], of_venues: Set[int]
         word, before = words[at], words[at - 1] if at else None
         if not _YEAR.fullmatch(word.plain) or int(word.plain) not in known:
             return False
-        stands_alone = not text[: word.start][-1:].strip("\"'“(,;")
+        stands_alone = not text[: word.start][-1:].strip(" \n\t\"'“(,;")
         return stands_alone and (not before or at - 1 in of_venues or not before.has_inner_capitals)
 
     return tuple(dict.fromkeys(int(words[at].plain) for at in range(len(words)) if names_year(at)))

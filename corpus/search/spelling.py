@@ -113,7 +113,7 @@ def _may_be_meant(corpus: Corpus, word: Word, near: str) -> bool:
     is_name = near in corpus.lexicon.title_names
     if word.has_inner_capitals:
         return is_name
-    differs_in_ending = near.startswith(word.plain[:-1]) or word.plain.startswith(near[:-1])
+    differs_in_ending = near[:-1] in (word.plain, word.plain[:-1]) or near == word.plain[:-1]
     return not differs_in_ending or (is_name and not is_english(near))
 
 
