@@ -53,15 +53,20 @@ def read_spelling(corpus: Corpus, text: str, words: Sequence[Word]) -> Spelling:
     for one, other in [*_joinable(corpus, text, words)][:MOST_LOOKED_UP]:
         if joined.isdisjoint((one, other)):
             joined |= {one, other}
-            apart, together = text[one.start : other.end], one.plain + other.plain
+            apart, together = text[one.start : other.end], _written(corpus, one.plain + other.plain)
             if corpus.holding(apart, Scope(), PHRASES_READ):
                 also.append(together)
             else:
                 read[one.start, other.end] = Respelling(apart, together)
     for word in _unknown(corpus, [word for word in words if word not in joined]):
         if near := _nearest_spelling(corpus, word):
-            read[word.start, word.end] = Respelling(word.written, near)
+            read[word.start, word.end] = Respelling(word.written, _written(corpus, near))
     return Spelling(tuple(sorted(read.items(), key=lambda entry: entry[0])), tuple(also))
+
+
+def _written(corpus: Corpus, plain: str) -> str:
+    """Return a word as titles write it, where they write it as a name."""
+    return corpus.lexicon.title_names.get(plain, plain)
 
 
 def _joinable(corpus: Corpus, text: str, words: Sequence[Word]) -> Iterator[tuple[Word, Word]]:

@@ -104,12 +104,12 @@ class Lexicon:
         return {word: count for word, count in pairs if word}
 
     @cached_property
-    def title_names(self) -> frozenset[str]:
-        """The plain words that a title writes with a capital inside: "LinkBERT", "BERT"."""
+    def title_names(self) -> Mapping[str, str]:
+        """The words that a title writes with a capital inside ("LinkBERT", "BERT"), by their plain form."""
         titles = pc.split_pattern_regex(scan(self._papers, ["title"])["title"], r"[^\pL\pN]+")
         forms = pc.unique(pc.list_flatten(titles))
         named = forms.filter(pc.match_substring_regex(forms, r".\p{Lu}"))
-        return frozenset(word for form in named.to_pylist() for word in plain_words(form))
+        return {word: form for form in sorted(named.to_pylist()) for word in plain_words(form)}
 
     @cached_property
     def authors(self) -> AuthorNames:

@@ -18,7 +18,7 @@ from explorer.collection.restrictions import (
 )
 from explorer.collection.selection import MOST_SELECTED, draw_select_all, draw_selection, go_to_ask
 from explorer.collection.volumes import draw_volumes
-from explorer.components import listen, row
+from explorer.components import action, listen, row
 from explorer.presenters import (
     Facet,
     Finding,
@@ -186,13 +186,7 @@ def _draw_respelt(listing: Listing, query: str) -> None:
     asked = ", ".join(f"“{escaped(shortened(one.asked, 60))}”" for one in listing.respelt)
     with row("respelt"):
         st.markdown(f"Showing results for {read}.", width="content")
-        st.button(
-            f"Search for {asked}",
-            key="search_verbatim",
-            type="tertiary",
-            on_click=set_field,
-            args=("verbatim", query),
-        )
+        action(f"Search for {asked}", "search_verbatim", set_field, "verbatim", query)
 
 
 def _draw_listed(visitor: Visitor, finding: Finding, listing: Listing, filters: Filters) -> None:

@@ -131,10 +131,10 @@ def test_an_id_of_no_paper_here_names_none(corpus: Corpus, text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "read"),
     [
-        ("LinkBRET", "linkbert"),
-        ("linkbrt", "linkbert"),
-        ("Link BERT", "linkbert"),
-        ("link-bert models", "linkbert models"),
+        ("LinkBRET", "LinkBERT"),
+        ("linkbrt", "LinkBERT"),
+        ("Link BERT", "LinkBERT"),
+        ("link-bert models", "LinkBERT models"),
         ("zero shot symantic parsing", "zero shot semantic parsing"),
         ("crosslingual parsing", "cross lingual parsing"),
         ("summarising dialogues", "summarizing dialogues"),
