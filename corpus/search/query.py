@@ -71,6 +71,8 @@ def read_query(corpus: Corpus, text: str, *, verbatim: bool = False) -> Query:
     free = [word for at, word in enumerate(words) if at not in of_venues | people.spelling]
     spelling = Spelling() if verbatim else read_spelling(corpus, head, free)
     asked = [word for word in words if word.plain not in _BESIDE_IDENTIFIERS]
+    # A word in quotation marks within a sentence is a manner of speaking.
+    phrases = tuple(one[1].strip() for one in quoted if len(plain_words(one[1])) > 1 or not asked)
     return Query(
         text=spelling.applied(text),
         also=spelling.also,
@@ -80,8 +82,8 @@ def read_query(corpus: Corpus, text: str, *, verbatim: bool = False) -> Query:
         namesakes=people.namesakes,
         venues=venues,
         years=_years(corpus, head, words, of_venues),
-        phrases=tuple(one[1].strip() for one in quoted),
-        is_only_names=bool(papers or quoted) and not asked,
+        phrases=phrases,
+        is_only_names=bool(papers or phrases) and not asked,
     )
 
 

@@ -189,6 +189,13 @@ def test_venues_and_years_are_named(
     assert (meant.venues, meant.years) == (venues, years)
 
 
+def test_what_is_quoted_is_a_phrase_and_one_word_alone_is_none(corpus: Corpus) -> None:
+    assert read_query(corpus, '"rank fusion" of “long trees”').phrases == ("rank fusion", "long trees")
+    assert read_query(corpus, 'rules for "matches" of types').phrases == ()
+    assert read_query(corpus, '"fusion"').phrases == ("fusion",)
+    assert read_query(corpus, '"" and "?" and "open').phrases == ()
+
+
 def _found(
     corpus: Corpus, encoder: SentenceEncoder, text: str, scope: Scope | None = None
 ) -> list[PaperHits]:
