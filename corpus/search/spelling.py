@@ -78,10 +78,15 @@ def _joinable(corpus: Corpus, text: str, words: Sequence[Word]) -> Iterator[tupl
         if (
             (joined := one.plain + other.plain) in titles
             and shortest <= len(joined) <= LONGEST_RESPELT
-            and (is_name or stop_words().isdisjoint((one.plain, other.plain)))
+            and (is_name or _are_parts(one.plain, other.plain))
             and _BETWEEN_PARTS.fullmatch(text[one.end : other.start])
         ):
             yield one, other
+
+
+def _are_parts(one: str, other: str) -> bool:
+    """Return True if two words may be one that was taken apart, unlike "'s peak" ("speak")."""
+    return min(len(one), len(other)) > 1 and stop_words().isdisjoint((one, other))
 
 
 def _unknown(corpus: Corpus, words: Sequence[Word]) -> list[Word]:
