@@ -34,7 +34,7 @@ from assistant.records import (
     Turn,
     Written,
 )
-from assistant.retrieve import gather_evidence, retrieve
+from assistant.retrieve import as_read, gather_evidence, retrieve
 from corpus.encoders import Encoder
 from corpus.records import PaperHits, Scope
 from corpus.store import Corpus
@@ -85,10 +85,10 @@ class Assistant:
         evidence = gather_evidence(self.corpus, papers)
         if rewrite.kind != "summary":
             return rewrite, evidence
-        paper = meant_paper(rewrite.search_query, evidence)
+        paper = meant_paper(rewrite.searched_for, evidence)
         if paper is None:
             return replace(rewrite, kind="synthesis"), evidence
-        part = asked_part(rewrite.search_query) or ABOUT
+        part = asked_part(rewrite.searched_for) or ABOUT
         telling = passages_of_part(paper.paper, self.corpus.passages(paper.paper.id), part)
         known = {passage.number: passage for passage in (*telling, *paper.passages)}
         passages = tuple(known[number] for number in sorted(known))
@@ -101,7 +101,7 @@ class Assistant:
         kind = options.kind or request_kind(question, options.scope)
         if own := storable(options.search_query).strip():
             return Rewrite(question, own, kind=kind, edited=True)
-        rewrite = self.generator.rewrite_question(question, history, log)
+        rewrite = as_read(self.corpus, self.generator.rewrite_question(question, history, log))
         if not options.kind and kind == "synthesis" and rewrite.used_turns:
             # "[2]?" is a request for a summary once it is known what [2] was.
             kind = request_kind(rewrite.search_query, options.scope)
@@ -119,7 +119,7 @@ class Assistant:
         self, rewrite: Rewrite, papers: tuple[PaperHits, ...], evidence: Evidence, scope: Scope
     ) -> Callable[[Draft], Answer]:
         """Return what checks the drafts of a question, against what their writer was really given."""
-        searched, question, query = self._described(scope), rewrite.question, rewrite.search_query
+        searched, question, query = self._described(scope), rewrite.question, rewrite.searched_for
 
         def checked(draft: Draft) -> Answer:
             given = evidence.without(draft.left_out)

@@ -17,7 +17,7 @@ Record = TypeVar("Record")
 
 LONGEST_TEXT = {
     **LONGEST_FIELD,
-    **dict.fromkeys(("question", "asked", "search_query"), 20_000),
+    **dict.fromkeys(("question", "asked", "search_query", "read_as"), 20_000),
     # Older versions cut no abstract: their trails hold them as long as they were.
     **dict.fromkeys(("text", "abstract"), 200_000),
 }

@@ -45,6 +45,7 @@ class Rewrite:
     """A question as it was understood: its search query, and the kind of request it is.
 
     `used_turns` are the indices of the earlier turns it drew on; `edited`: the reader wrote the query.
+    `read_as` is the query with its words as the corpus spells them, "" where it spells them so.
     """
 
     question: str
@@ -52,6 +53,12 @@ class Rewrite:
     used_turns: tuple[int, ...] = ()
     kind: RequestKind = "synthesis"
     edited: bool = False
+    read_as: str = ""
+
+    @property
+    def searched_for(self) -> str:
+        """The query as it was searched for."""
+        return self.read_as or self.search_query
 
 
 @dataclass(frozen=True, slots=True)

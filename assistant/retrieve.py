@@ -1,13 +1,21 @@
 """From a search query to labelled evidence."""
 
+from dataclasses import replace
+
 from assistant.records import Evidence, LabelledPaper, Rewrite
 from corpus.encoders import Encoder
 from corpus.records import PaperHits, Passage, Scope, passage_id
-from corpus.search import search
+from corpus.search import read_query, search
 from corpus.store import Corpus
 
 PASSAGES_PER_PAPER = 3
 PASSAGES_OF_ONE_PAPER = 12
+
+
+def as_read(corpus: Corpus, rewrite: Rewrite) -> Rewrite:
+    """Return a question understood, with its query as a corpus spells it; the reader's own is left alone."""
+    query = read_query(corpus, rewrite.search_query, verbatim=rewrite.edited)
+    return replace(rewrite, read_as=query.text) if query.respelt else rewrite
 
 
 def retrieve(
@@ -15,7 +23,8 @@ def retrieve(
 ) -> tuple[PaperHits, ...]:
     """Return the best papers for a query, best first; of a paper asked about alone, more passages."""
     passages = PASSAGES_OF_ONE_PAPER if len(scope.papers) == 1 else PASSAGES_PER_PAPER
-    return search(corpus, encoder, rewrite.search_query, scope, papers=papers, passages_per_paper=passages)
+    query = read_query(corpus, rewrite.searched_for, verbatim=rewrite.edited)
+    return search(corpus, encoder, query, scope, papers=papers, passages_per_paper=passages)
 
 
 def gather_evidence(corpus: Corpus, papers: tuple[PaperHits, ...]) -> Evidence:

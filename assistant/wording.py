@@ -43,7 +43,7 @@ def searched_for(turn: Turn) -> str:
     earlier = [str(index + 1) for index in turn.rewrite.used_turns]
     source = ", the reader's own query" if turn.rewrite.edited else ""
     source += f", drawing on turn{'s' if len(earlier) > 1 else ''} {', '.join(earlier)}" if earlier else ""
-    return f"Searched for: {turn.rewrite.search_query} ({KINDS[turn.rewrite.kind]}{source})"
+    return f"Searched for: {turn.rewrite.searched_for} ({KINDS[turn.rewrite.kind]}{source})"
 
 
 def scope_said(scope: Scope) -> str:

@@ -291,11 +291,15 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class PaperHits:
-    """A paper and those of its passages that were found, best first; `score` is the paper's own, 0..1."""
+    """A paper and those of its passages that were found, best first; `score` is the paper's own, 0..1.
+
+    `is_named`: the query names the paper itself, one of its authors, or a phrase that it holds.
+    """
 
     paper: Paper
     hits: tuple[Hit, ...]
     score: float
+    is_named: bool = False
 
 
 @dataclass(frozen=True, slots=True)

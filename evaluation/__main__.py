@@ -35,6 +35,7 @@ from evaluation.bench.latency import measure_latency
 from evaluation.bench.search import SearchSpeed, measure_search
 from evaluation.histories import histories_table, measure_histories
 from evaluation.input_files import EvaluationError
+from evaluation.known_items import known_items_table, measure_known_items
 from evaluation.retrieval import HowSearched, RetrievalFigures, Split, evaluate, evaluate_corpus
 from evaluation.summaries.corwa import TAG_WEIGHTS
 
@@ -145,6 +146,21 @@ def retrieval(
         figures = evaluate_corpus(corpus, data, how, split) if corpus else evaluate(data, how, split)
     _say_missing(figures)
     _print_figures(figures, decimals=4)
+
+
+@app.command()
+def known_items(
+    home: Annotated[
+        Path | None, typer.Option(help="The PAPER_TRAIL_HOME to search; by default that of the settings.")
+    ] = None,
+    most: Annotated[int, typer.Option(help="Queries of each kind, at most.", min=1)] = 200,
+    seed: Annotated[int, typer.Option(help="Which papers are looked for, and with which slips.")] = 1,
+) -> None:
+    """Measure whether search finds known papers: by title, name, author or id, with a slip or without."""
+    with _failures_told():
+        figures = measure_known_items(home or read_settings().home, most, seed)
+    out.print(known_items_table(figures))
+    typer.echo(json.dumps(figures))
 
 
 @app.command()

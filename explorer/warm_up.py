@@ -11,6 +11,7 @@ import streamlit as st
 
 from assistant.checking import score_attribution
 from corpus.errors import CorpusError
+from corpus.search import read_query
 from explorer.app import loading_modules, open_library
 from indexer.uploads.folders import sweep
 
@@ -75,6 +76,7 @@ def warm_up() -> None:
         library = open_library()
         sweep(library.settings.home)
         library.encoder.encode_query("warm up")
+        read_query(library.corpus, "warm up")
     except CorpusError as error:
         logger.warning("%s", error)
     score_attribution("warm up", "warm up")

@@ -47,7 +47,7 @@ def cannot_answer(rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> RefusalRea
     """Return why the papers found cannot answer, None when they may (the gate before writing)."""
     if not papers:
         return "empty_corpus"
-    if len(papers) == 1 and (rewrite.kind == "summary" or _tells_of(rewrite.search_query, papers[0])):
+    if len(papers) == 1 and (rewrite.kind == "summary" or _tells_of(rewrite.searched_for, papers[0])):
         return None  # What is asked is asked of the paper: "What are its limits?"
     if _may_answer(rewrite, papers):
         return None
@@ -55,10 +55,14 @@ def cannot_answer(rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> RefusalRea
 
 
 def _may_answer(rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> bool:
-    query = rewrite.search_query
+    query = rewrite.searched_for
     if rewrite.kind == "summary" and _names_one(query, papers):
         return True
-    texts = [f"{found.paper.title}. {hit.passage.text}" for found in papers for hit in found.hits]
+    texts = [
+        f"{found.paper.title}. {_called(found, query)} {hit.passage.text}"
+        for found in papers
+        for hit in found.hits
+    ]
     if rewrite.kind == "comparison" and (sides := compared(query)):
         return all(any(_says(text, side) for text in texts) for side in sides)
     defined = subject_stems(query) if rewrite.kind == "definition" else frozenset()
@@ -95,7 +99,7 @@ def _names_one(query: str, papers: tuple[PaperHits, ...]) -> bool:
 
 def _tells_of(query: str, paper: PaperHits) -> bool:
     """Return True if a paper has the names of a question, and half of what else it is about."""
-    text = " ".join((paper.paper.title, *(hit.passage.text for hit in paper.hits)))
+    text = " ".join((paper.paper.title, _called(paper, query), *(hit.passage.text for hit in paper.hits)))
     held, subject = spelt_as(query, text, stems(text)), subject_stems(query)
     has_names = all(squashed(name) in squashed(text) for name in names_in(query))
     return has_names and 2 * sum(holds(held, one) for one in subject) >= len(subject)
@@ -110,7 +114,9 @@ def answerability(query: str, papers: tuple[PaperHits, ...]) -> float:
     limits = thresholds().refusal
     near = max((hit.dense or 0.0 for found in papers for hit in found.hits), default=0.0)
     texts = [
-        _read(f"{found.paper.title} {hit.passage.text}", query) for found in papers for hit in found.hits
+        _read(f"{found.paper.title} {_called(found, query)} {hit.passage.text}", query)
+        for found in papers
+        for hit in found.hits
     ]
     names = [squashed(name) for name in names_in(query)]
     asked = word_weights(query, limits.part_word)
@@ -132,6 +138,16 @@ def answerability(query: str, papers: tuple[PaperHits, ...]) -> float:
     )
     score = near + limits.words * best / total - limits.missing * missing / total
     return score + limits.named * together - limits.unnamed * unnamed / max(1, len(names))
+
+
+def _called(found: PaperHits, query: str) -> str:
+    """Return by what a query names a paper, which its texts need not say: venue, ids or authors."""
+    paper, venue = found.paper, words(found.paper.venue)
+    by_venue = found.paper.venue if venue and set(venue) <= set(words(query)) else ""
+    if not found.is_named:
+        return by_venue
+    names = (author.name for author in paper.authors)
+    return " ".join((paper.id, paper.doi, paper.arxiv_id, by_venue, *names))
 
 
 @dataclass(frozen=True, slots=True)

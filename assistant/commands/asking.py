@@ -151,7 +151,7 @@ def _answer(
     for event in Assistant(library.corpus, library.encoder, writer).ask(question, history, options):
         match event:
             case Rewritten(rewrite) if not quiet:
-                say(f"Searched for: {rewrite.search_query}")
+                say(f"Searched for: {rewrite.searched_for}")
             case Retrieved(found) if not quiet:
                 passages = sum(len(paper.hits) for paper in found)
                 say(f"Found {counted(len(found), 'paper')}, {counted(passages, 'passage')}")

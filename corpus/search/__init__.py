@@ -1,4 +1,4 @@
-"""What is near a query: hybrid search, and similarity by vectors."""
+"""What is near a query or named by it: hybrid search, and similarity by vectors."""
 
 from corpus.search.hybrid import (
     DEFAULT_PAPERS,
@@ -9,5 +9,10 @@ from corpus.search.hybrid import (
     search,
     similar_papers,
 )
+from corpus.search.query import Query, read_query
+from corpus.search.spelling import Respelling
 
-__all__ = ["DEFAULT_PAPERS", "MAX_PAPERS", "MIN_PAPERS", "WEIGHTS", "SearchMode", "search", "similar_papers"]
+__all__ = [
+    "DEFAULT_PAPERS", "MAX_PAPERS", "MIN_PAPERS", "WEIGHTS", "Query", "Respelling", "SearchMode",
+    "read_query", "search", "similar_papers"
+]  # fmt: skip

@@ -13,6 +13,8 @@ from typing import Literal
 from corpus.encoders import Encoder, Scale, cosine_scales
 from corpus.errors import CorpusError
 from corpus.records import Hit, PaperHits, Passage, Scope
+from corpus.search.named import Matches, Named, Sides, find_named
+from corpus.search.query import Query, read_query
 from corpus.store import Corpus, Match, Similarity
 from corpus.text import storable
 
@@ -44,7 +46,7 @@ class _Candidate:
 def search(
     corpus: Corpus,
     encoder: Encoder,
-    query: str,
+    query: str | Query,
     scope: Scope,
     *,
     papers: int = DEFAULT_PAPERS,
@@ -54,21 +56,55 @@ def search(
 ) -> tuple[PaperHits, ...]:
     """Return the best papers for `query` in `scope`, each with its best passages, best first.
 
-    `mode` measures one side of the search alone: by whole passages, or by words.
+    A query is read first, unless it has been (`read_query`), and what it names comes before what is like it.
+    `mode` measures one side of the search alone: by whole passages, or by words, nothing read.
     """
-    query = storable(query).strip()
-    if not query:
+    if isinstance(query, str) and mode == "hybrid":
+        query = read_query(corpus, query)
+    meant = Query(storable(query).strip()) if isinstance(query, str) else query
+    if not meant.text:
         return ()
-    lexical = [] if mode == "dense" else corpus.matching(query, scope, weights.depth)
     if mode == "lexical":
-        return group_by_paper(corpus, fuse(lexical, {}, lexical, weights), papers, passages_per_paper)
-    vector = encoder.encode_query(query)
-    found = merge(corpus.nearest(vector, scope, weights.depth), lexical)
-    similarities = corpus.similarities(vector, found)
+        matches = corpus.matching(meant.text, scope, weights.depth)
+        return group_by_paper(corpus, fuse(matches, {}, matches, weights), papers, passages_per_paper)
     if mode == "dense":
         weights = replace(weights, sentence=0.0, lexical=0.0)
-    fused = fuse(found, similarities, lexical, weights)
-    return _on(cosine_scales(encoder).asked, group_by_paper(corpus, fused, papers, passages_per_paper))
+    vector = encoder.encode_query(meant.text)
+    spelt = " ".join((meant.text, *meant.also)) if weights.lexical else ""
+    sides = Sides(corpus, vector, spelt, weights.depth)
+    named = find_named(sides, meant, scope)
+    is_enough = meant.is_only_names and bool(named)
+    fused = _fused(
+        sides, [*(one.matches for one in named), *([] if is_enough else [sides.within(scope)])], weights
+    )
+    grouped = group_by_paper(corpus, _raised(fused, named), papers, passages_per_paper)
+    return _on(cosine_scales(encoder).asked, _marked(grouped, named))
+
+
+def _fused(sides: Sides, found: Sequence[Matches], weights: SearchWeights) -> list[_Candidate]:
+    """Return all that was found, scored together, best first."""
+    lexical = merge(*(one.lexical for one in found))
+    matches = merge(lexical, *(one.dense for one in found))
+    return fuse(matches, sides.corpus.similarities(sides.vector, matches), lexical, weights)
+
+
+def _raised(candidates: Sequence[_Candidate], named: Sequence[Named]) -> Sequence[_Candidate]:
+    """Return candidates with what is named raised above what is not, the scores still within 0..1."""
+    if not named:
+        return candidates
+    most = 1 + sum(one.raised_by for one in named)
+
+    def raised(candidate: _Candidate) -> _Candidate:
+        by = sum(one.raised_by for one in named if candidate.match.paper_id in one.papers)
+        return replace(candidate, score=(candidate.score + by) / most)
+
+    return _best_first(map(raised, candidates))
+
+
+def _marked(papers: tuple[PaperHits, ...], named: Sequence[Named]) -> tuple[PaperHits, ...]:
+    """Return what was found, marked where the query surely names it."""
+    surely = {paper for one in named if one.is_sure for paper in one.papers}
+    return tuple(replace(found, is_named=found.paper.id in surely) for found in papers)
 
 
 def _on(scale: Scale, papers: tuple[PaperHits, ...]) -> tuple[PaperHits, ...]:
@@ -98,9 +134,9 @@ def _similar_papers(corpus: Corpus, passage: Passage, scope: Scope, papers: int)
     return group_by_paper(corpus, fuse(found, similarities, [], alone), papers, 1)
 
 
-def merge(dense: Sequence[Match], lexical: Sequence[Match]) -> list[Match]:
-    """Return what either side found, once."""
-    return list({match.passage_id: match for match in (*lexical, *dense)}.values())
+def merge(*found: Sequence[Match]) -> list[Match]:
+    """Return what any search found, once."""
+    return list({match.passage_id: match for matches in found for match in matches}.values())
 
 
 def fuse(
@@ -126,7 +162,11 @@ def fuse(
         score += weights.dense * dense.get(key, 0.0) + weights.sentence * sentence.get(key, 0.0)
         return _Candidate(match, score / total, similarities.get(key), words.get(key))
 
-    return sorted(map(candidate, found), key=lambda one: (-one.score, one.match.passage_id))
+    return _best_first(map(candidate, found))
+
+
+def _best_first(candidates: Iterable[_Candidate]) -> list[_Candidate]:
+    return sorted(candidates, key=lambda one: (-one.score, one.match.passage_id))
 
 
 def group_by_paper(

@@ -1,7 +1,8 @@
 """The corpus on disk: tables, the manifest that names their versions, and what is kept beside them."""
 
-from corpus.store.corpus import Corpus, Match
+from corpus.store.corpus import Corpus, Identifiers, Match
 from corpus.store.element_cache import ElementKey, ElementStore
+from corpus.store.lexicon import AuthorNames, Lexicon, plain_words
 from corpus.store.manifest import SCHEMA_VERSION, Manifest, check_encoder, read_manifest
 from corpus.store.rows import indexed_text, sentence_texts
 from corpus.store.similarity import Similarity
@@ -9,7 +10,7 @@ from corpus.store.statistics import PaperOrder
 from corpus.store.writer import CorpusWriter, KnownPaper, known_papers
 
 __all__ = [
-    "SCHEMA_VERSION", "Corpus", "CorpusWriter", "ElementKey", "ElementStore", "KnownPaper", "Manifest",
-    "Match", "PaperOrder", "Similarity", "check_encoder", "indexed_text", "known_papers", "read_manifest",
-    "sentence_texts"
+    "SCHEMA_VERSION", "AuthorNames", "Corpus", "CorpusWriter", "ElementKey", "ElementStore", "Identifiers",
+    "KnownPaper", "Lexicon", "Manifest", "Match", "PaperOrder", "Similarity", "check_encoder", "indexed_text",
+    "known_papers", "plain_words", "read_manifest", "sentence_texts"
 ]  # fmt: skip

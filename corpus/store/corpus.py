@@ -17,6 +17,7 @@ from corpus.errors import CorpusError
 from corpus.records import Build, Collection, CollectionSummary, Paper, Passage, Reference, Scope
 from corpus.store import rows, tables
 from corpus.store.citation_links import CitationLinks
+from corpus.store.lexicon import Lexicon, plain_words
 from corpus.store.manifest import TABLES, Manifest, check_encoder, read_manifest
 from corpus.store.query_cache import QueryCache
 from corpus.store.similarity import Similarity, measure
@@ -26,6 +27,15 @@ from corpus.store.tables import quoted, scan
 # Of what single papers were read for: papers, passages, entries of bibliographies; some tens of MB at most.
 _READ_KEPT = 20_000
 _PAPERS_AT_ONCE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Identifiers:
+    """Ids as a reader may write them: of papers here, DOIs, and arXiv's without a version."""
+
+    papers: tuple[str, ...] = ()
+    dois: tuple[str, ...] = ()
+    arxiv: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +51,8 @@ class Match:
 class Corpus:
     """The papers and passages of a published corpus, read-only.
 
-    `statistics` counts them, `links` says who cites whom; `reads` keeps what was read of single papers, for
-    each rerun of a screen asks again.
+    `statistics` counts them, `links` says who cites whom, `lexicon` what can be named; `reads` keeps what was
+    read of single papers, for each rerun of a screen asks again.
     """
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
@@ -59,6 +69,7 @@ class Corpus:
         self.reads = QueryCache(entries=_READ_KEPT)
         self.statistics = Statistics(self._tables)
         self.links = CitationLinks(self._tables["links"], self.reads)
+        self.lexicon = Lexicon(self._tables, self.statistics)
 
     @classmethod
     def open(cls, path: Path, encoder: Encoder) -> "Corpus":
@@ -182,6 +193,25 @@ class Corpus:
         """Return the passages in `scope` that share words with a text by BM25, best first."""
         found = tables.matching(self._tables["passages"], words, scope, limit)
         return [Match(row["id"], row["paper_id"], row["_score"], row["_rowid"]) for row in found]
+
+    def has_word(self, word: str) -> bool:
+        """Return True if any text here has a word, in whatever form."""
+        return self.reads.answer(("word", word), lambda: bool(self.matching(word, Scope(), 1)))
+
+    def holding(self, phrase: str, scope: Scope, limit: int) -> list[Match]:
+        """Return passages in `scope` with a phrase word by word, of the `limit` that have all its words."""
+        found = tables.matching(self._tables["passages"], phrase, scope, limit, is_all=True)
+        matches = [Match(row["id"], row["paper_id"], row["_score"], row["_rowid"]) for row in found]
+        texts = self._rows_found(matches, ["id", "indexed"]).to_pylist() if matches else []
+        wanted = f" {' '.join(plain_words(phrase))} "
+        holding = {row["id"] for row in texts if wanted in f" {' '.join(plain_words(row['indexed']))} "}
+        return [match for match in matches if match.passage_id in holding]
+
+    def identified(self, identifiers: Identifiers) -> frozenset[str]:
+        """Return the ids of the papers that are called so."""
+        conditions = tables.identified_by(identifiers.papers, identifiers.dois, identifiers.arxiv)
+        found = (scan(self._tables["papers"], ["id"], one)["id"].to_pylist() for one in conditions)
+        return frozenset(identifier for ids in found for identifier in ids)
 
     def passages_found(self, matches: Sequence[Match]) -> dict[str, Passage]:
         """Return what this corpus's own search found, by id: quicker than to look the ids up."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import lancedb
 import pyarrow as pa
 from lancedb.index import FTS, Bitmap, BTree, IvfSq, LabelList
-from lancedb.query import MatchQuery
+from lancedb.query import FullTextOperator, MatchQuery
 
 from corpus.encoders import Vectors
 from corpus.errors import CorpusError
@@ -43,7 +43,7 @@ _FILTERS = {
     "author_names": LabelList(),
 }
 _INDICES: dict[str, dict[str, Any]] = {
-    "papers": _FILTERS,
+    "papers": {"doi": BTree(), "arxiv_id": BTree(), **_FILTERS},
     "passages": {"indexed": FTS(), "paper_id": BTree(), **_FILTERS},
     "links": {"citing": BTree(), "cited": BTree()},
 }
@@ -176,11 +176,15 @@ def nearest(
         return _found(query, "_distance", scope, limit)
 
 
-def matching(table: Any, words: str, scope: Scope, limit: int) -> list[dict[str, Any]]:
-    """Return id, paper_id, _score and _rowid of the rows that share words with a text, by BM25."""
+def matching(
+    table: Any, words: str, scope: Scope, limit: int, *, is_all: bool = False
+) -> list[dict[str, Any]]:
+    """Return id, paper_id, _score and _rowid of the rows that share words with a text, or all, by BM25."""
     # A MatchQuery takes the words as words: nothing in them is read as query syntax.
+    operator = FullTextOperator.AND if is_all else FullTextOperator.OR
+    query = MatchQuery(words, "indexed", operator=operator)
     with _reading(table):
-        return _found(table.search(MatchQuery(words, "indexed"), query_type="fts"), "_score", scope, limit)
+        return _found(table.search(query, query_type="fts"), "_score", scope, limit)
 
 
 def _found(query: Any, measure: str, scope: Scope, limit: int) -> list[dict[str, Any]]:
@@ -196,6 +200,17 @@ def quoted(value: str) -> str:
 
 def one_of(column: str, values: Iterable[str]) -> str:
     return f"{column} IN ({', '.join(map(quoted, values))})"
+
+
+def identified_by(papers: Sequence[str], dois: Sequence[str], arxiv: Sequence[str]) -> Iterator[str]:
+    """Yield the conditions that papers meet by their own ids, by DOI or by arXiv id, whatever its version."""
+    if papers:
+        yield one_of("id", papers)
+    if dois:
+        yield one_of("doi", [form for doi in dois for form in (doi, doi.lower(), doi.upper())])
+    for one in arxiv:
+        first, last = quoted(f"{one}v"), quoted(f"{one}w")
+        yield f"arxiv_id = {quoted(one)} OR (arxiv_id >= {first} AND arxiv_id < {last})"
 
 
 def each_one_of(column: str, values: Sequence[str], at_once: int = 500) -> Iterator[str]:

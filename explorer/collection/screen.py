@@ -18,7 +18,7 @@ from explorer.collection.restrictions import (
 )
 from explorer.collection.selection import MOST_SELECTED, draw_select_all, draw_selection, go_to_ask
 from explorer.collection.volumes import draw_volumes
-from explorer.components import listen, row
+from explorer.components import action, listen, row
 from explorer.presenters import (
     Facet,
     Finding,
@@ -61,12 +61,15 @@ def render_collection(library: Library, visitor: Visitor) -> None:
     restrictions = current_restrictions(library.corpus)
     filters = draw_filters(chosen, narrow=visitor.now.narrow)
     scope = _scope(summaries, chosen, restrictions, filters)
-    finding = Finding(library.corpus, library.encoder, filters.query, scope)
+    finding = Finding(
+        library.corpus, library.encoder, filters.query, scope, field_value("verbatim") == filters.query
+    )
     listing = _listing(finding, filters.order, int(field_value("page", 1) or 1))
     draw_facets(
         filters, _facets(finding, listing), lambda: _years(finding, listing), narrow=visitor.now.narrow
     )
     draw_chosen(restrictions, filters)
+    _draw_respelt(listing, filters.query)
     if restrictions == Restrictions() and not (filters.query or filters.years or filters.view == "Map"):
         _draw_beginning(library, visitor, summaries, chosen)
     if listing.total:
@@ -175,13 +178,24 @@ def _draw_beginning(library: Library, visitor: Visitor, summaries: Summaries, ch
                 draw_volumes(summaries, narrow=visitor.now.narrow)
 
 
+def _draw_respelt(listing: Listing, query: str) -> None:
+    """Say which words were read as others, and offer to search for them as they are written."""
+    if not listing.respelt:
+        return
+    read = ", ".join(f"**{escaped(shortened(one.read, 60))}**" for one in listing.respelt)
+    asked = ", ".join(f"“{escaped(shortened(one.asked, 60))}”" for one in listing.respelt)
+    with row("respelt"):
+        st.markdown(f"Showing results for {read}.", width="content")
+        action(f"Search for {asked}", "search_verbatim", set_field, "verbatim", query)
+
+
 def _draw_listed(visitor: Visitor, finding: Finding, listing: Listing, filters: Filters) -> None:
     draw_overview(finding, narrow=visitor.now.narrow)
     _draw_count(visitor, finding, listing, filters)
     if filters.view == "Map":
         draw_map(visitor, finding, listing.found)
         return
-    draw_papers(visitor, listing.papers, query_terms(filters.query), as_cards=filters.view == "Cards")
+    draw_papers(visitor, listing.papers, query_terms(listing.searched_for), as_cards=filters.view == "Cards")
     if listing.pages > 1:
         with st.container(horizontal_alignment="center"):
             st.pagination(listing.pages, key="page", bind="query-params")

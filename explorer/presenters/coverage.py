@@ -68,7 +68,7 @@ def changed_query(turn: Turn) -> str:
     Where none or all of them are there, it is the title of what came nearest.
     """
     nearest = turn.answer.refusal.nearest if turn.answer.refusal else ()
-    query = turn.rewrite.search_query
+    query = turn.rewrite.searched_for
     held = stems(" ".join(f"{one.title} {one.text}" for one in nearest))
     asked = content_words(query)
     kept = [word for word in dict.fromkeys(asked) if holds(held, stem(word))]

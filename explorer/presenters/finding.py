@@ -10,7 +10,7 @@ from assistant.checking import thresholds
 from corpus.encoders import Encoder
 from corpus.language import stem, stop_words
 from corpus.records import Hit, Paper, PaperHits, Scope
-from corpus.search import search
+from corpus.search import Query, Respelling, read_query, search
 from corpus.store import Corpus, PaperOrder
 from corpus.text import words
 
@@ -58,6 +58,7 @@ class Listing:
     """One page of a list; `total` and `counts` are of all pages' papers.
 
     `found` are the ids of all that a search found, best first; empty where nothing is searched for.
+    `respelt` are words that were read as others, `searched_for` the query with these in it.
     """
 
     papers: tuple[Listed, ...]
@@ -66,16 +67,22 @@ class Listing:
     pages: int
     counts: Counts
     found: tuple[str, ...] = ()
+    searched_for: str = ""
+    respelt: tuple[Respelling, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Where papers are looked for, and by which words: "" lists all in `scope`."""
+    """Where papers are looked for, and by which words: "" lists all in `scope`.
+
+    `verbatim` takes the words as they are written.
+    """
 
     corpus: Corpus
     encoder: Encoder
     query: str
     scope: Scope
+    verbatim: bool = False
 
     def within(self, scope: Scope) -> "Finding":
         """Return the same search in another scope."""
@@ -110,11 +117,14 @@ class Finding:
         return Counts(found.topic_counts(scope), found.venue_counts(scope), found.year_counts(scope))
 
     def _found(self) -> list[Listed]:
-        hits = search_papers(self.corpus, self.encoder, self.query, self.scope)
+        hits = search_papers(self.corpus, self.encoder, self._meant(), self.scope)
         return [Listed(one.paper, one.hits[0]) for one in hits]
 
+    def _meant(self) -> Query:
+        return read_query(self.corpus, self.query, verbatim=self.verbatim)
+
     def _page_of_found(self, order: Order, page: int) -> Listing:
-        found = self._found()
+        found, meant = self._found(), self._meant()
         page, pages = _fitting(page, len(found))
         start = (page - 1) * PAGE_SIZE
         return Listing(
@@ -124,6 +134,8 @@ class Finding:
             pages,
             _counted([one.paper for one in found]),
             tuple(one.paper.id for one in found),
+            meant.text,
+            meant.respelt,
         )
 
     def _ordered(self, found: Sequence[Listed], order: Order) -> Sequence[Listed]:
@@ -151,11 +163,15 @@ class Finding:
         return tuple(replace(one, cited_here=cited.get(one.paper.id, 0)) for one in listed)
 
 
-def search_papers(corpus: Corpus, encoder: Encoder, query: str, scope: Scope) -> list[PaperHits]:
-    """Return the papers that share words with `query` or are near to it, best first."""
+def search_papers(corpus: Corpus, encoder: Encoder, query: str | Query, scope: Scope) -> list[PaperHits]:
+    """Return the papers that `query` names, that share words with it or are near to it, best first."""
     near = thresholds().refusal.relevant
     found = search(corpus, encoder, query, scope, papers=MOST_FOUND, passages_per_paper=1)
-    return [one for one in found if one.hits[0].lexical is not None or (one.hits[0].dense or 0.0) >= near]
+    return [one for one in found if one.is_named or _is_near(one.hits[0], near)]
+
+
+def _is_near(hit: Hit, near: float) -> bool:
+    return hit.lexical is not None or (hit.dense or 0.0) >= near
 
 
 def query_terms(query: str) -> frozenset[str]:

@@ -119,10 +119,10 @@ def seconds(time: float) -> str:
 
 def searched_for(rewrite: Rewrite) -> str:
     """Return, as Markdown, what was searched for; the question is not said twice."""
-    if rewrite.search_query == rewrite.question:
+    if rewrite.searched_for == rewrite.question:
         return "Searched for the question as it stands"
     own = ", your own search query" if rewrite.edited else ""
-    return f"Searched for “{escaped(shortened(rewrite.search_query, 160))}”{own}"
+    return f"Searched for “{escaped(shortened(rewrite.searched_for, 160))}”{own}"
 
 
 def format_kind(rewrite: Rewrite) -> str:

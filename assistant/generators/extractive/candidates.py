@@ -8,6 +8,7 @@ from assistant.reading import is_back_matter, is_quotable, plain, speaks_of_itse
 from assistant.records import Evidence, LabelledPaper
 from corpus.language import spelt_as
 from corpus.records import Passage
+from corpus.text import words
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +23,22 @@ class Candidate:
 
 
 def quotable_sentences(evidence: Evidence, query: str = "") -> list[Candidate]:
+    signed = {paper.label: _signed(paper, query) for paper in evidence.papers}
     return [
-        Candidate(paper, passage, index, text, spelt_as(query, text, stems(text)))
+        Candidate(paper, passage, index, text, spelt_as(query, text, stems(text) | signed[paper.label]))
         for paper in evidence.papers
         for passage in paper.passages
         if not any(is_back_matter(section.title) for section in passage.section)
         for index in range(len(passage.sentences))
         if is_quotable(text := passage.sentence_text(index)) and text != paper.paper.title
     ]
+
+
+def _signed(paper: LabelledPaper, query: str) -> frozenset[str]:
+    """Return the stems of the authors whom a query names in full: every sentence of theirs is signed so."""
+    asked = f" {' '.join(words(query))} "
+    names = (" ".join(words(author.name)) for author in paper.paper.authors)
+    return stems(" ".join(name for name in names if name and f" {name} " in asked))
 
 
 def candidate_at(paper: LabelledPaper, passage: int, sentence: int) -> Candidate | None:

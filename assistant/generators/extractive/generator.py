@@ -56,7 +56,7 @@ class ExtractiveGenerator:
     def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
         started, clock = datetime.now(UTC), time.perf_counter()
         rewrite = rewrite_from_words(question, history)
-        log.add(_call("rewrite", rewrite.search_query, started, time.perf_counter() - clock))
+        log.add(_call("rewrite", rewrite.searched_for, started, time.perf_counter() - clock))
         return rewrite
 
     def write_draft(
@@ -76,14 +76,14 @@ class ExtractiveGenerator:
         return draft
 
     def _select(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate]:
-        kind, paper = rewrite.kind, meant_paper(rewrite.search_query, evidence)
+        kind, paper = rewrite.kind, meant_paper(rewrite.searched_for, evidence)
         if kind == "summary" and paper:
-            part = asked_part(rewrite.search_query) or ABOUT
+            part = asked_part(rewrite.searched_for) or ABOUT
             if not is_narrow(part, paper):
                 return self._tell(paper, part)
             kind, evidence = "fact", Evidence((paper,))
         text = "\n".join(passage.text for paper in evidence.papers for passage in paper.passages)
-        query = spelt_out(rewrite.search_query, text)
+        query = spelt_out(rewrite.searched_for, text)
         asked, limits = read_question(query), limits_of(kind, len(evidence.papers))
         sentences = quotable_sentences(evidence, query)
         if kind == "list":
@@ -128,9 +128,9 @@ class ExtractiveGenerator:
 
 def _nothing(rewrite: Rewrite, evidence: Evidence) -> Draft:
     """Return the draft of what has no answer: it says so of a part that a paper does not tell."""
-    part = asked_part(rewrite.search_query)
+    part = asked_part(rewrite.searched_for)
     is_told = part and (part.term or part.cues.missing)
-    if rewrite.kind == "summary" and part and is_told and meant_paper(rewrite.search_query, evidence):
+    if rewrite.kind == "summary" and part and is_told and meant_paper(rewrite.searched_for, evidence):
         return Draft(f"{NO_ANSWER} {not_stated(part)}", NOTHING_NEAR)
     return Draft("", NOTHING_NEAR)
 

@@ -165,6 +165,16 @@ def test_a_search_outlasts_a_paper_that_was_read(studied: Screen) -> None:
     assert listed(test) == found
 
 
+def test_a_word_read_as_another_is_said_and_the_readers_own_is_a_click_away(screen: Screen) -> None:
+    test = screen("collection", q="dense retreival")
+    assert "Showing results for **retrieval**." in texts(test)
+    assert buttons(test, "search_") == {"search_verbatim": "Search for “retreival”"}
+    test.button(key="search_verbatim").click().run()
+    assert "Showing results for" not in texts(test)
+    test.text_input(key="q").set_value("retreival").run()
+    assert "Showing results for" in texts(test)
+
+
 def _go(test: AppTest, page: str, **query: str) -> None:
     """Follow a link to another page: its address has what the link names."""
     test.query_params.clear()

@@ -143,3 +143,14 @@ def test_dates_and_names_are_written_for_readers() -> None:
     assert short_authors((one, two)) == "Lin and Ruan"
     assert short_authors((one, two, three)) == "Lin et al."
     assert short_authors(()) == ""
+
+
+def test_a_misspelt_word_is_said_and_can_be_kept(library: Library) -> None:
+    found = finding(library, "dense retreival").papers("relevance", 1)
+    assert (found.searched_for, [one.asked for one in found.respelt]) == ("dense retrieval", ["retreival"])
+    kept = Finding(library.corpus, library.encoder, "dense retreival", Scope(), verbatim=True)
+    assert kept.papers("relevance", 1).respelt == ()
+
+
+def test_whoever_wrote_a_paper_finds_it(library: Library) -> None:
+    assert len(titles(library, "Paper Trail contributors", "relevance")) == 16

@@ -1,0 +1,93 @@
+"""What a query names, looked for apart from what is like it: it is found however much else there is."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from corpus.encoders import Vectors
+from corpus.records import Scope
+from corpus.search.query import Query
+from corpus.search.spelling import PHRASES_READ
+from corpus.store import Corpus, Match
+
+# What is added for a paper that is named so to a score of at most 1: an id, a quotation and a whole name
+# leave no doubt, many people share a family name, and a year or a venue may be beside the point.
+BY_ID, BY_PHRASE, BY_AUTHOR, BY_FAMILY_NAME, BY_APPEARANCE = 4.0, 2.0, 1.0, 0.5, 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What both sides of a search found."""
+
+    dense: Sequence[Match] = ()
+    lexical: Sequence[Match] = ()
+
+    @property
+    def papers(self) -> frozenset[str]:
+        return frozenset(match.paper_id for match in (*self.dense, *self.lexical))
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What was found of what a query names, and what is added to its score."""
+
+    matches: Matches
+    raised_by: float
+    papers: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "papers", self.matches.papers)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it was meant whatever its texts say."""
+        return self.raised_by > BY_APPEARANCE
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Both sides of one search, in any scope; without `words` only that by vectors."""
+
+    corpus: Corpus
+    vector: Vectors
+    words: str
+    depth: int
+
+    def within(self, scope: Scope) -> Matches:
+        lexical = self.corpus.matching(self.words, scope, self.depth) if self.words else ()
+        return Matches(self.corpus.nearest(self.vector, scope, self.depth), lexical)
+
+
+def find_named(sides: Sides, query: Query, scope: Scope) -> tuple[Named, ...]:
+    """Return what of `scope` a query names, by each way of naming that finds anything."""
+    found = [Named(sides.within(narrow), raised_by) for narrow, raised_by in _narrowed(query, scope)]
+    for phrase in query.phrases:
+        found.append(Named(Matches(sides.corpus.holding(phrase, scope, PHRASES_READ)), BY_PHRASE))
+    return tuple(one for one in found if one.papers)
+
+
+def _narrowed(query: Query, scope: Scope) -> Iterator[tuple[Scope, float]]:
+    """Yield what is left of a scope by what is named, where anything is, with what that adds to a score."""
+    if papers := _both(scope.papers, query.papers):
+        yield replace(scope, papers=papers), BY_ID
+    if authors := _both(scope.authors, query.authors):
+        yield replace(scope, authors=authors), BY_AUTHOR
+    if namesakes := _both(scope.authors, query.namesakes):
+        yield replace(scope, authors=namesakes), BY_FAMILY_NAME
+    venues, years = _both(scope.venues, query.venues), _years(scope, query)
+    if (venues or not query.venues) and (years or not query.years) and (venues or years):
+        appeared = replace(scope, venues=venues or scope.venues, years=years or scope.years)
+        yield appeared, BY_APPEARANCE
+
+
+def _both(chosen: tuple[str, ...], named: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what is named and, where anything is chosen, chosen too."""
+    return tuple(one for one in named if one in chosen) if chosen else named
+
+
+def _years(scope: Scope, query: Query) -> tuple[int, int] | None:
+    """Return the first and last of the years that are named, as far as they are chosen."""
+    if not query.years:
+        return None
+    chosen = scope.years or (0, 9999)
+    first, last = max(min(query.years), chosen[0]), min(max(query.years), chosen[1])
+    return (first, last) if first <= last else None

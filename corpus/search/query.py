@@ -1,0 +1,148 @@
+"""How a query is understood: the papers, people, venues and years it names, and its words as spelt here.
+
+Nothing is guessed where the corpus can be asked: an id is a paper's, a name is an author's, and a word is
+read as another only where no text has it (corpus/search/spelling.py).
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+
+from corpus.search.people import find_people
+from corpus.search.query_words import Span, Word, words_outside
+from corpus.search.spelling import Respelling, Spelling, read_spelling
+from corpus.store import Corpus, Identifiers, plain_words
+from corpus.text import storable
+
+# A query is read as far as this; what comes after is searched for as it stands.
+LONGEST_READ = 2_000
+MOST_IDENTIFIERS, MOST_PHRASES = 8, 4
+LONGEST_VENUE = 12
+
+_QUOTED = re.compile(r"[\"“”]([^\"“”]{2,200})[\"“”]")
+_ADDRESS = r"(?:\bhttps?://[\w.-]{1,60}/(?:abs/|pdf/|html/|papers/)?)?"
+_ANTHOLOGY = re.compile(
+    _ADDRESS + r"\b(\d{4}\.[a-z0-9_]{1,40}-[a-z0-9]{1,20}\.\d{1,5}|[A-Z]\d{2}-\d{4})\b(?:\.pdf|/)?",
+    re.ASCII | re.IGNORECASE,
+)
+_ARXIV = re.compile(
+    _ADDRESS + r"(?:\barxiv[:.]\s?)?(?<!\d)(\d{4}\.\d{4,5}|\b[a-z-]{2,20}(?:\.[a-z]{2})?/\d{7})(?:v\d{1,3})?"
+    r"(?:\.pdf)?(?!\w)",
+    re.ASCII | re.IGNORECASE,
+)
+_DOI = re.compile(_ADDRESS + r"(?:\bdoi:\s?)?\b(10\.\d{4,9}/[^\s\"<>]{1,200})", re.IGNORECASE)
+_OWN = re.compile(r"(?<!\S)[^\s/]{1,80}/\S{1,120}(?!\S)")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_BESIDE_IDENTIFIERS = frozenset({"acl", "anthology", "arxiv", "doi", "id", "paper"})
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query as it is understood.
+
+    `text` has the words as they were read; `also` are further spellings of what it has ("dataset" for "data
+    set"). `papers` are the ids of papers it identifies, `authors` and `venues` those it names, as the corpus
+    writes them, `namesakes` all whom a family name in it may mean, `phrases` what it quotes. `is_only_names`:
+    nothing is asked but papers or phrases.
+    """
+
+    text: str
+    also: tuple[str, ...] = ()
+    respelt: tuple[Respelling, ...] = ()
+    papers: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
+    namesakes: tuple[str, ...] = ()
+    venues: tuple[str, ...] = ()
+    years: tuple[int, ...] = ()
+    phrases: tuple[str, ...] = ()
+    is_only_names: bool = False
+
+
+def read_query(corpus: Corpus, text: str, *, verbatim: bool = False) -> Query:
+    """Return what a query means in a corpus; `verbatim` leaves every word as the reader wrote it."""
+    text = unicodedata.normalize("NFC", storable(text)).strip()
+    head = text[:LONGEST_READ]
+    papers, spans = _identified(corpus, head)
+    quoted = [one for one in _QUOTED.finditer(head) if plain_words(one[1])][:MOST_PHRASES]
+    words = list(words_outside(head, [*spans, *(one.span() for one in quoted)]))
+    venues, of_venues = _venues(corpus, words)
+    people = find_people(corpus, head, words, of_venues)
+    free = [word for at, word in enumerate(words) if at not in of_venues | people.spelling]
+    spelling = Spelling() if verbatim else read_spelling(corpus, head, free)
+    asked = [word for word in words if word.plain not in _BESIDE_IDENTIFIERS]
+    # A word in quotation marks within a sentence is a manner of speaking.
+    phrases = tuple(one[1].strip() for one in quoted if len(plain_words(one[1])) > 1 or not asked)
+    return Query(
+        text=spelling.applied(text),
+        also=spelling.also,
+        respelt=tuple(respelling for _, respelling in spelling.read),
+        papers=papers,
+        authors=people.authors,
+        namesakes=people.namesakes,
+        venues=venues,
+        years=_years(corpus, head, words, of_venues),
+        phrases=phrases,
+        is_only_names=bool(papers or phrases) and not asked,
+    )
+
+
+def _identified(corpus: Corpus, text: str) -> tuple[tuple[str, ...], list[Span]]:
+    """Return the papers that a query identifies, and where it does."""
+    papers: dict[str, None] = {}
+    spans = []
+    for identifiers, span in [*_identifiers(text)][:MOST_IDENTIFIERS]:
+        if found := corpus.identified(identifiers):
+            papers |= dict.fromkeys(sorted(found))
+            spans.append(span)
+    return tuple(papers), spans
+
+
+def _identifiers(text: str) -> Iterator[tuple[Identifiers, Span]]:
+    """Yield what may be ids, with where they stand."""
+    for match in _ANTHOLOGY.finditer(text):
+        yield Identifiers(papers=(match[1].lower(), match[1].upper())), match.span()
+    for match in _DOI.finditer(text):
+        yield Identifiers(dois=(match[1].rstrip(".,;:)]}’”'"),)), match.span()
+    for match in _ARXIV.finditer(text):
+        archive, slash, number = match[1].lower().partition("/")
+        # The subject class of an old id, as in math.GT/0309136, is not part of it.
+        base = f"{archive.partition('.')[0]}/{number}" if slash else archive
+        yield Identifiers(arxiv=(base,)), match.span()
+    for match in _OWN.finditer(text):
+        yield Identifiers(papers=(match[0],)), match.span()
+
+
+def _venues(corpus: Corpus, words: Sequence[Word]) -> tuple[tuple[str, ...], frozenset[int]]:
+    """Return the venues that are named, by the whole name or an acronym, and which words name them."""
+    known = corpus.lexicon.venues
+    found: dict[str, None] = {}
+    taken: set[int] = set()
+    for first in range(len(words)):
+        for last in range(min(len(words), first + LONGEST_VENUE), first, -1):
+            venues = known.get(" ".join(word.plain for word in words[first:last]))
+            if venues and first not in taken and _names_venue(words, first, last):
+                found |= dict.fromkeys(venues)
+                taken.update(range(first, last))
+                break
+    return tuple(found), frozenset(taken)
+
+
+def _names_venue(words: Sequence[Word], first: int, last: int) -> bool:
+    """Return True if words that a venue is called by are meant so: "acl" alone may be a ligament."""
+    has_year = last < len(words) and bool(_YEAR.fullmatch(words[last].plain))
+    return last - first > 1 or has_year or words[first].is_in_capitals
+
+
+def _years(corpus: Corpus, text: str, words: Sequence[Word], of_venues: Set[int]) -> tuple[int, ...]:
+    """Return the years that are named: those of "WMT 2014" and "CoNLL-2003" belong to a name."""
+    known = corpus.statistics.year_counts()
+
+    def names_year(at: int) -> bool:
+        word, before = words[at], words[at - 1] if at else None
+        if not _YEAR.fullmatch(word.plain) or int(word.plain) not in known:
+            return False
+        stands_alone = not text[: word.start][-1:].strip(" \n\t\"'“(,;")
+        return stands_alone and (not before or at - 1 in of_venues or not before.has_inner_capitals)
+
+    return tuple(dict.fromkeys(int(words[at].plain) for at in range(len(words)) if names_year(at)))

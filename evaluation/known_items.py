@@ -1,0 +1,190 @@
+"""Known items: papers looked for by what somebody remembers of them, with a slip or without.
+
+Every query is made of the corpus itself, and what it should find is the paper that it was made of.
+"""
+
+import random
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Column, Table
+
+from corpus.encoder_choice import open_encoder
+from corpus.language import stop_words
+from corpus.records import Paper, Scope
+from corpus.search import search
+from corpus.settings import read_settings
+from corpus.store import Corpus
+from corpus.text import words
+from evaluation.input_files import EvaluationError, home_of
+
+DEPTH = 10
+# Of a title, so many of its rarest words; of a phrase, so many in a row.
+RARE_WORDS, PHRASE_WORDS = 3, 4
+SHORTEST_MISSPELT = 5
+_HEAD = re.compile(r"([A-Za-z][\w-]{1,30}):")
+# "LinkBERT" and "RankT5", not "Transformers".
+_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+class KindFigures(TypedDict):
+    """Of how many queries of a kind a right paper came first, and among the first ten, as shares."""
+
+    queries: int
+    first: float
+    in_ten: float
+
+
+@dataclass(frozen=True, slots=True)
+class KnownItem:
+    """A query, and the ids of the papers that it may find."""
+
+    kind: str
+    query: str
+    papers: frozenset[str]
+
+
+def measure_known_items(home: Path, most: int, seed: int) -> dict[str, KindFigures]:
+    """Return how often what is looked for is found, by the kind of query, of each kind `most` at most.
+
+    Raises EvaluationError where nothing can be looked for, and CorpusError.
+    """
+    settings = read_settings().model_copy(update={"home": home_of(home)})
+    encoder = open_encoder(settings)
+    corpus = Corpus.open(settings.corpus_path, encoder)
+    chosen = _sampled(known_items(corpus.papers(), random.Random(seed)), most, random.Random(seed))
+    if not chosen:
+        raise EvaluationError("The corpus has no paper that could be looked for.")
+
+    def rank(item: KnownItem) -> int | None:
+        found = search(corpus, encoder, item.query, Scope(), papers=DEPTH, passages_per_paper=1)
+        return next((at for at, one in enumerate(found) if one.paper.id in item.papers), None)
+
+    return {kind: _figures([rank(item) for item in items]) for kind, items in chosen.items()}
+
+
+def known_items_table(figures: Mapping[str, KindFigures]) -> Table:
+    """Return the figures as a table for people."""
+    columns = ("Queries", "First", "In the first ten")
+    table = Table("Looked for by", *(Column(name, justify="right") for name in columns), box=SIMPLE_HEAD)
+    for kind, found in figures.items():
+        table.add_row(kind, str(found["queries"]), f"{found['first']:.3f}", f"{found['in_ten']:.3f}")
+    return table
+
+
+def _figures(ranks: Sequence[int | None]) -> KindFigures:
+    first, found = ranks.count(0), len(ranks) - ranks.count(None)
+    return {"queries": len(ranks), "first": first / len(ranks), "in_ten": found / len(ranks)}
+
+
+def _sampled(items: Iterator[KnownItem], most: int, chance: random.Random) -> dict[str, list[KnownItem]]:
+    kinds: dict[str, list[KnownItem]] = {}
+    for item in items:
+        kinds.setdefault(item.kind, []).append(item)
+    return {kind: chance.sample(found, min(most, len(found))) for kind, found in kinds.items()}
+
+
+def known_items(papers: Sequence[Paper], chance: random.Random) -> Iterator[KnownItem]:
+    """Yield what can be looked for in some papers, each kind in their order."""
+    yield from _by_title(papers, chance)
+    yield from _by_system_name(papers, chance)
+    yield from _by_author(papers)
+    for paper in papers:
+        own = frozenset({paper.id})
+        for kind, identifier in (("id", paper.id), ("doi", paper.doi), ("arxiv id", paper.arxiv_id)):
+            if identifier:
+                yield KnownItem(kind, identifier, own)
+
+
+def _by_title(papers: Sequence[Paper], chance: random.Random) -> Iterator[KnownItem]:
+    named = Counter(paper.title for paper in papers)
+    frequency = _title_words(papers)
+    for paper in papers:
+        if named[paper.title] > 1:
+            continue
+        own, title = frozenset({paper.id}), paper.title.split()
+        yield KnownItem("title", paper.title, own)
+        rare = _rarest(paper, frequency)
+        if len(rare) == RARE_WORDS:
+            yield KnownItem("three rare title words", " ".join(rare), own)
+            if (longest := max(rare, key=len)).isalpha():
+                slips = [misspelt(word, chance) if word == longest else word for word in rare]
+                yield KnownItem("three rare title words, one typo", " ".join(slips), own)
+        if len(title) >= PHRASE_WORDS:
+            yield KnownItem("quoted words of a title", f'"{" ".join(title[:PHRASE_WORDS])}"', own)
+
+
+def _title_words(papers: Sequence[Paper]) -> Counter[str]:
+    return Counter(word for paper in papers for word in set(words(paper.title)))
+
+
+def _rarest(paper: Paper, frequency: Mapping[str, int]) -> list[str]:
+    """Return the rarest words of a title in their order there."""
+    own = [word for word in dict.fromkeys(words(paper.title)) if word not in stop_words()]
+    rarest = sorted(own, key=lambda word: frequency[word])[:RARE_WORDS]
+    return [word for word in own if word in rarest]
+
+
+def _by_system_name(papers: Sequence[Paper], chance: random.Random) -> Iterator[KnownItem]:
+    """Yield the names that titles begin with ("LinkBERT: ..."), where no other title has them."""
+    frequency = _title_words(papers)
+    for paper in papers:
+        head = _HEAD.match(paper.title)
+        if not head or not _is_name(head[1]) or frequency[head[1].lower()] != 1:
+            continue
+        name, own = head[1], frozenset({paper.id})
+        yield KnownItem("system name", name, own)
+        if len(name) >= SHORTEST_MISSPELT and name.isalpha():
+            yield KnownItem("system name, one typo", misspelt(name, chance), own)
+            yield KnownItem("system name, one typo, lower case", misspelt(name, chance).lower(), own)
+        parts = _INNER_CAPITAL.split(name)
+        if len(parts) > 1 and "-" not in name:
+            yield KnownItem("system name, split", " ".join((parts[0], "".join(parts[1:]))), own)
+        if "-" in name:
+            yield KnownItem("system name, joined", name.replace("-", ""), own)
+
+
+def _is_name(word: str) -> bool:
+    return any(character.isupper() or character.isdigit() for character in word[1:])
+
+
+def misspelt(word: str, chance: random.Random) -> str:
+    """Return a word with one letter after the first left out, put in, changed or swapped with the next."""
+    at = chance.randrange(1, len(word) - 1)
+    letter = chance.choice([one for one in string.ascii_lowercase if one not in word.lower()])
+    slips: list[Callable[[], str]] = [
+        lambda: word[:at] + word[at + 1 :],
+        lambda: word[:at] + letter + word[at:],
+        lambda: word[:at] + letter + word[at + 1 :],
+        lambda: word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+    ]
+    return chance.choice(slips)()
+
+
+def _by_author(papers: Sequence[Paper]) -> Iterator[KnownItem]:
+    """Yield people by their names: any paper of theirs is meant, or with words of a title that one."""
+    frequency = _title_words(papers)
+    wrote: dict[str, set[str]] = {}
+    family: dict[str, set[str]] = {}
+    for paper in papers:
+        for author in paper.authors:
+            wrote.setdefault(author.name, set()).add(paper.id)
+            family.setdefault(author.family, set()).add(paper.id)
+    for paper in papers:
+        for author in paper.authors:
+            if not author.given:
+                continue
+            mine = frozenset(wrote[author.name])
+            initial, subject = f"{author.given[0]}. {author.family}", " ".join(_rarest(paper, frequency)[:2])
+            yield KnownItem("author", author.name, mine)
+            yield KnownItem("author, family name", author.family, frozenset(family[author.family]))
+            yield KnownItem("author, initial", initial, frozenset(family[author.family]))
+            yield KnownItem("author and two title words", f"{author.name} {subject}", frozenset({paper.id}))
+            asked = f"What did {author.name} write about {subject}?"
+            yield KnownItem("author and subject in a question", asked, frozenset({paper.id}))

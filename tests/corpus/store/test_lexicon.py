@@ -1,0 +1,66 @@
+"""What can be named: words, names and venues, the same in Arrow as in Python."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.encoders.base import SentenceEncoder
+from corpus.records import Author
+from corpus.store.corpus import Corpus, Identifiers
+from corpus.store.lexicon import plain_text, plain_words
+from tests.small_corpus import HOSTILE_IDS, make_paper, write_corpus
+
+# What a paper's description is written in; other scripts are taken apart by either in their own way.
+LATIN = st.characters(max_codepoint=0x24F, exclude_categories=("Cs",))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("LinkBERT: Pretraining", ["linkbert", "pretraining"]),
+        ("Müller-Lüdenscheidt", ["muller", "ludenscheidt"]),
+        ("e\u0301tude n° ２", ["etude", "n", "2"]),
+        ("O'Connor_x", ["o", "connor", "x"]),
+        ("", []),
+        ("日本語", ["日本語"]),
+    ],
+)
+def test_words_are_looked_up_in_one_form(text: str, expected: list[str]) -> None:
+    assert plain_words(text) == expected
+
+
+@given(text=st.text(LATIN, max_size=40))
+def test_arrow_and_python_agree_on_words(text: str) -> None:
+    assert plain_text(pa.chunked_array([[text]]))[0].as_py().split() == plain_words(text)
+
+
+def test_a_corpus_without_papers_names_nothing(tmp_path: Path, encoder: SentenceEncoder) -> None:
+    write_corpus(tmp_path, encoder, {make_paper("notes", "a", title="?"): ["Cats."]})
+    lexicon = Corpus.open(tmp_path, encoder).lexicon
+    assert (lexicon.title_words, lexicon.title_names, lexicon.venues) == ({}, {}, {})
+    assert (lexicon.authors.called(["tom", "cat"]), lexicon.authors.of_family("cat")) == ((), ())
+
+
+def test_names_are_found_among_many(tmp_path: Path, encoder: SentenceEncoder) -> None:
+    people = tuple(
+        Author(f"{given} Q.", family) for given in "ABCDE" for family in ("Wu", "Wang", "van Wijk")
+    )
+    paper = replace(make_paper("notes", "a"), authors=(*people, Author("", "The Group")))
+    write_corpus(tmp_path, encoder, {paper: ["Cats."]})
+    authors = Corpus.open(tmp_path, encoder).lexicon.authors
+    assert authors.called(["b", "wang"]) == ("B Q. Wang",)
+    assert authors.called(["van", "wijk", "berta", "quentin"]) == ("B Q. van Wijk",)
+    assert authors.called(["b", "r", "wang"]) == ()
+    assert len(authors.of_family("wu")) == 5
+    assert authors.has_family("van wijk")
+    assert not authors.has_family("wa")
+
+
+@pytest.mark.parametrize("hostile", HOSTILE_IDS)
+def test_an_id_is_never_read_as_a_condition(tmp_path: Path, encoder: SentenceEncoder, hostile: str) -> None:
+    write_corpus(tmp_path, encoder, {make_paper("notes", "a"): ["Cats."]})
+    assert Corpus.open(tmp_path, encoder).identified(Identifiers((hostile,), (hostile,), (hostile,))) == set()

@@ -1,0 +1,63 @@
+"""Known items: made of the papers themselves, the same for the same seed, and found."""
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from corpus.encoders.base import SentenceEncoder
+from corpus.records import Author
+from evaluation.__main__ import app
+from evaluation.known_items import known_items, misspelt
+from tests.small_corpus import make_paper, write_corpus
+
+PAPERS = [
+    replace(
+        make_paper("notes", "link", title="LinkBERT: Pretraining Language Models with Document Links"),
+        authors=(Author("Percy", "Liang"),),
+        doi="10.1000/1",
+    ),
+    replace(
+        make_paper("notes", "cake", title="Cakes without Butter and Flour"), authors=(Author("", "Bakers"),)
+    ),
+]
+
+
+def test_queries_are_made_of_the_papers() -> None:
+    made = {(item.kind, item.query) for item in known_items(PAPERS, random.Random(1))}
+    assert {
+        ("title", "Cakes without Butter and Flour"),
+        ("quoted words of a title", '"Cakes without Butter and"'),
+        ("system name", "LinkBERT"),
+        ("system name, split", "Link BERT"),
+        ("author", "Percy Liang"),
+        ("author, initial", "P. Liang"),
+        ("id", "notes/cake"),
+        ("doi", "10.1000/1"),
+    } <= made
+    assert made == {(item.kind, item.query) for item in known_items(PAPERS, random.Random(1))}
+
+
+def test_a_slip_changes_a_word_but_not_its_first_letter() -> None:
+    for seed in range(200):
+        slip = misspelt("LinkBERT", random.Random(seed))
+        assert slip != "LinkBERT"
+        assert slip[0] == "L"
+        assert abs(len(slip) - len("LinkBERT")) <= 1
+
+
+def test_the_command_ends_with_its_figures(tmp_path: Path, encoder: SentenceEncoder) -> None:
+    write_corpus(tmp_path / "corpus", encoder, {paper: [f"{paper.title}. Text."] for paper in PAPERS})
+    result = CliRunner().invoke(app, ["known-items", "--home", str(tmp_path), "--most", "3"])
+    assert result.exit_code == 0, result.output
+    figures = json.loads(result.output.strip().splitlines()[-1])
+    assert figures["system name, split"] == {"queries": 1, "first": 1.0, "in_ten": 1.0}
+    assert figures["author"]["in_ten"] == 1.0
+
+
+def test_without_papers_nothing_is_measured(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["known-items", "--home", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "no corpus" in result.output
