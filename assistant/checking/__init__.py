@@ -1,6 +1,6 @@
 """From a draft to a checked answer: citations, claims, scores and refusals."""
 
-from assistant.checking.answer import check
+from assistant.checking.answer import check, is_off, relevance_said, with_relevance
 from assistant.checking.citations import (
     check_sentences,
     hold_back,
@@ -21,7 +21,6 @@ from assistant.checking.overlap import (
     support_word,
 )
 from assistant.checking.refusal import cannot_answer, is_foreign, refuse, with_coverage
-from assistant.checking.relevance import is_off, relevance_said, with_relevance
 from assistant.checking.scorer import (
     NOWHERE,
     SupportReader,

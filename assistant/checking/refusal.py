@@ -98,11 +98,11 @@ def _names_one(query: str, papers: tuple[PaperHits, ...]) -> bool:
 
 
 def _tells_of(query: str, paper: PaperHits) -> bool:
-    """Return True if a paper has the names of a question, and half of what else it is about."""
+    """Return True if a paper has the names of a question, and most of what else it is about."""
     text = " ".join((paper.paper.title, _called(paper, query), *(hit.passage.text for hit in paper.hits)))
     held, subject = spelt_as(query, text, stems(text)), subject_stems(query)
     has_names = all(squashed(name) in squashed(text) for name in names_in(query))
-    return has_names and 2 * sum(holds(held, one) for one in subject) >= len(subject)
+    return has_names and (not subject or 2 * sum(holds(held, one) for one in subject) > len(subject))
 
 
 def answerability(query: str, papers: tuple[PaperHits, ...]) -> float:

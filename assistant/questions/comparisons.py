@@ -2,6 +2,9 @@
 
 import re
 
+from assistant.questions.vocabulary import vocabulary
+from corpus.text import words
+
 _SIDE = r"(?:the |an? )?(?P<{0}>[^,;:?.!]{{1,80}}?)"
 _END = r"(?=\s+(?:on|for|in|when|at|with|by|as|regarding|concerning|in terms of)\b|\s*[,;:?.!]|\s*$)"
 _A, _B = _SIDE.format("a"), _SIDE.format("b")
@@ -23,8 +26,9 @@ _COMPARED = tuple(
 
 
 def compared(question: str) -> tuple[str, str] | None:
-    """Return the two things that a question compares, in its words; None where it compares none."""
+    """Return the two things that a question compares, in its words; None where it names less than two."""
     for pattern in _COMPARED:
         if found := pattern.search(question):
-            return found["a"].strip(), found["b"].strip()
+            sides = found["a"].strip(), found["b"].strip()
+            return None if any(vocabulary().pointing.issuperset(words(side)) for side in sides) else sides
     return None

@@ -89,7 +89,8 @@ class ExtractiveGenerator:
         if kind == "list":
             return list_papers(query, self._ranked(query, sentences, asked, limits), evidence)
         if kind == "comparison" and (sides := compared(query)):
-            return tell_sides(sides, self._ranked(query, sentences, asked, limits), evidence)
+            told = tell_sides(sides, self._ranked(query, sentences, asked, limits), evidence)
+            return self._distinct(told, limits)
         return self._chosen(query, to_the_point(sentences, asked), asked, limits)
 
     def _tell(self, paper: LabelledPaper, part: AskedPart) -> list[Candidate]:
@@ -99,6 +100,18 @@ class ExtractiveGenerator:
             Candidate(paper, passages[one.passage], one.sentence, one.text, stems(one.text))
             for one in tell_part(paper, part, self._encoder)
         ]
+
+    def _distinct(self, told: list[Candidate], weights: ExtractiveWeights) -> list[Candidate]:
+        """Return sentences without those that say what one before them says."""
+        if not told:
+            return []
+        vectors = self._encoder.encode_passages([item.text for item in told])
+        alike = cosine_scales(self._encoder).alike(vectors @ vectors.T)
+        kept: list[int] = []
+        for at in range(len(told)):
+            if all(alike[at, other] < weights.alike for other in kept):
+                kept.append(at)
+        return [told[at] for at in kept]
 
     def _chosen(
         self, query: str, sentences: list[Candidate], asked: Asked, weights: ExtractiveWeights

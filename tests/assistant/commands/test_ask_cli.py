@@ -28,6 +28,7 @@ def check_answer(document):
         "papers",
         "answer",
         "sentences",
+        "relevance",
         "citation_recall",
         "citation_precision",
         "problems",

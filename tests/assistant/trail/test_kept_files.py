@@ -59,6 +59,7 @@ def test_what_was_exported_before_is_written_in_every_format(run, kept, form):
         for one in after.get("turns", [after]):
             assert one["provenance"].pop("learned") == []
             assert one.get("rewrite", {}).pop("read_as", "") == ""
+            assert one["answer"].pop("relevance") is None
         assert after == before[kept]
 
 
