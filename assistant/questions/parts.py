@@ -103,7 +103,8 @@ def asked_part(question: str) -> AskedPart | None:
     ]
     if not found:
         return None
-    name = min(found)[2]
+    # Of what a paper is about, any question asks: another part that it names is meant.
+    name = min([one for one in found if one[2] != "about"] or found)[2]
     known = vocabulary()
     said = {word for match in part_cues()[name].asked.finditer(plain) for word in content_words(match[0])}
     other = [

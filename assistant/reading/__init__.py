@@ -5,6 +5,7 @@ from assistant.reading.finding import CandidateSentence, find_elements, is_own, 
 from assistant.reading.parts import passages_of_part, sentences_of_part
 from assistant.reading.standing_alone import (
     can_stand_alone,
+    has_lost_a_name,
     has_no_antecedent,
     is_back_matter,
     is_quotable,
@@ -24,8 +25,9 @@ from assistant.reading.telling import (
 )
 
 __all__ = [
-    "CandidateSentence", "Role", "brackets", "can_stand_alone", "find_elements", "has_no_antecedent",
-    "in_third_person", "is_back_matter", "is_own", "is_quotable", "leans", "passages_of_part", "plain",
-    "points_away", "points_back", "read_roles", "read_sentences", "sentences_of_part", "short_title",
-    "speaks_of_itself", "subject_of", "told", "version", "without_lead"
+    "CandidateSentence", "Role", "brackets", "can_stand_alone", "find_elements", "has_lost_a_name",
+    "has_no_antecedent", "in_third_person", "is_back_matter", "is_own", "is_quotable", "leans",
+    "passages_of_part", "plain", "points_away", "points_back", "read_roles", "read_sentences",
+    "sentences_of_part", "short_title", "speaks_of_itself", "subject_of", "told", "version",
+    "without_lead"
 ]  # fmt: skip

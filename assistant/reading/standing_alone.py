@@ -13,7 +13,7 @@ NEAR_START = 12
 FUNCTION_WORDS = 0.12  # of the words of a sentence at least
 _UNQUOTABLE = re.compile(
     r"\b(?:tables?|tab\.|figures?|figs?\.|sections?|secs?\.|equations?|eqs?\.|algorithms?)\s*\(?\d"
-    r"|\bappendi(?:x|ces)\b|§|\b(?:table|figure) (?:below|above)\b|https?://"
+    r"|\bappendi(?:x|ces)\b|§|\s#\s|\bwww\.|^\d{1,2}\.\s|\b(?:table|figure) (?:below|above)\b|https?://"
     r"|\b(?:codes?|data|datasets?|models?)\b[^.]{0,40}\b(?:is|are|will be|made)\s+(?:\w+ly\s+)?"
     r"(?:available|released)\b"
     r"|\bthe remainder of this paper\b|\bis organi[sz]ed as follows\b",
@@ -27,6 +27,12 @@ _ELSEWHERE = re.compile(
     r"(?:columns?|rows?|lines?|examples?|steps?) \(?\d+|in the example|let (?:us|me)|arg ?max\w?)\b"
     r"|[=+<>∑∏∈∗|{}\\]|\bthis (?:due|by|with|in|as|we)\b"
     r"|\b(?:as|just) (?:mentioned|noted|described|discussed|explained|said)\b|\b(?:Table|Figure|Fig)\b",
+    re.IGNORECASE,
+)
+# What is left of "In (Lee, 2001), rules are learned" and of "as shown by [3]".
+_LOST = re.compile(
+    r"^(?:In|By|From|For|With|As in|See|Following|Like|Unlike|While),\s"
+    r"|\b(?:in|by|of|from|see|following|than|with|and|like)\s*[.;)](?:\s|$)",
     re.IGNORECASE,
 )
 # "The name for that merging step", "Judges also prefer": what stood before says what is meant.
@@ -105,7 +111,14 @@ def _is_row(sentence: str) -> bool:
 
 def can_stand_alone(text: str) -> bool:
     """Return True if a plain sentence can be quoted, and points to no other place."""
-    return bool(text) and is_quotable(text) and _ELSEWHERE.search(text) is None and text[-1] != "?"
+    if not text or not is_quotable(text) or has_lost_a_name(text):
+        return False
+    return _ELSEWHERE.search(text) is None and text[-1] != "?"
+
+
+def has_lost_a_name(text: str) -> bool:
+    """Return True if a sentence named what it cites by the citation alone: "In, rules are learned"."""
+    return _LOST.search(text) is not None
 
 
 def points_back(sentence: str) -> bool:

@@ -87,6 +87,7 @@ class Outcome:
     search_query: str
     found: tuple[str, ...]
     cited: tuple[str, ...]
+    relevance: float | None
     citation_recall: float | None
     citation_precision: float | None
     support: tuple[float | None, ...]
@@ -219,6 +220,7 @@ def _read_outcome(row: WrittenQuestion, asked: AskedQuestion) -> Outcome:
         search_query=turn.rewrite.search_query,
         found=asked.found,
         cited=tuple(labelled.paper.id for labelled in turn.cited_papers),
+        relevance=answer.relevance,
         citation_recall=answer.citation_recall,
         citation_precision=answer.citation_precision,
         support=tuple(sentence.support for sentence in answer.sentences),

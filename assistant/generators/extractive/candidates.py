@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from assistant.checking import overlap_word, score_attribution, without_labels
 from assistant.questions import stems
-from assistant.reading import is_back_matter, is_quotable, plain, speaks_of_itself, told
+from assistant.reading import has_lost_a_name, is_back_matter, is_quotable, plain, speaks_of_itself, told
 from assistant.records import Evidence, LabelledPaper
 from corpus.language import spelt_as
 from corpus.records import Passage
@@ -51,7 +51,9 @@ def candidate_at(paper: LabelledPaper, passage: int, sentence: int) -> Candidate
 
 
 def stays_true(candidate: Candidate) -> bool:
-    """Return True if a sentence is still its passage's own when it is in the third person."""
+    """Return True if a sentence is still whole and its passage's own when it is in the third person."""
+    if has_lost_a_name(plain(candidate.text)):
+        return False
     if not speaks_of_itself(candidate.text):
         return True
     overlap = score_attribution(rephrased(candidate), candidate.passage.text)

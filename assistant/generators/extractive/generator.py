@@ -15,7 +15,7 @@ from assistant.checking import ExtractiveWeights
 from assistant.generators.extractive.candidates import Candidate, quotable_sentences
 from assistant.generators.extractive.choosing import arrange, choose, limits_of
 from assistant.generators.extractive.listing import list_papers
-from assistant.generators.extractive.one_paper import ABOUT, is_narrow, meant_paper, not_stated, tell_part
+from assistant.generators.extractive.one_paper import ABOUT, meant_paper, narrowed, not_stated, tell_part
 from assistant.generators.extractive.ranking import (
     Ranked,
     centred_cosines,
@@ -79,8 +79,9 @@ class ExtractiveGenerator:
         kind, paper = rewrite.kind, meant_paper(rewrite.searched_for, evidence)
         if kind == "summary" and paper:
             part = asked_part(rewrite.searched_for) or ABOUT
-            if not is_narrow(part, paper):
-                return self._tell(paper, part)
+            told = self._tell(paper, part)
+            if told or not narrowed(part, paper):
+                return told
             kind, evidence = "fact", Evidence((paper,))
         text = "\n".join(passage.text for paper in evidence.papers for passage in paper.passages)
         query = spelt_out(rewrite.searched_for, text)

@@ -6,6 +6,7 @@ from assistant.records import Evidence, LabelledPaper
 from corpus.encoders import Encoder, cosine_scales
 
 MOST_SENTENCES = 5
+MOST_OF_LESS = 2  # where less than a part is asked for
 ALIKE = 0.82  # cosine from which two sentences say the same
 ABOUT = AskedPart("about")
 
@@ -18,20 +19,23 @@ def meant_paper(query: str, evidence: Evidence) -> LabelledPaper | None:
     return None if meant is None else evidence.papers[meant]
 
 
-def is_narrow(part: AskedPart, paper: LabelledPaper) -> bool:
-    """Return True if a question asks for less than a part: for what it says besides the paper's title."""
+def narrowed(part: AskedPart, paper: LabelledPaper) -> frozenset[str]:
+    """Return the stems of what a question says of a part besides what the paper's title says."""
     title = squashed(paper.paper.title)
-    return any(squashed(word) not in title for word in part.subject)
+    return stems(" ".join(word for word in part.subject if squashed(word) not in title))
 
 
 def tell_part(paper: LabelledPaper, part: AskedPart, encoder: Encoder) -> list[CandidateSentence]:
     """Return the sentences that tell a part of a paper, the surest first, none of which says another's.
 
-    A part that every paper has, but this one nowhere names, is told by what the paper is about.
+    A part that every paper has, but this one nowhere names, is told by what the paper is about; of a part of
+    which less is asked, only what names that.
     """
     found = sentences_of_part(paper, part, encoder)
     if part.term:
         found = [one for one in found if stems(part.term) <= stems(one.text)]
+    if narrow := narrowed(part, paper):
+        return [one for one in found if narrow & stems(one.text)][:MOST_OF_LESS]
     if not found and not part.cues.missing and part.name != ABOUT.name:
         found = sentences_of_part(paper, ABOUT, encoder)
     if not found:
