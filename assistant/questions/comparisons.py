@@ -5,30 +5,32 @@ import re
 from assistant.questions.vocabulary import vocabulary
 from corpus.text import words
 
-_SIDE = r"(?:the |an? )?(?P<{0}>[^,;:?.!]{{1,80}}?)"
-_END = r"(?=\s+(?:on|for|in|when|at|with|by|as|regarding|concerning|in terms of)\b|\s*[,;:?.!]|\s*$)"
-_A, _B = _SIDE.format("a"), _SIDE.format("b")
-_HOW = r"^\W*(?:and |but )?(?:how|in what (?:way|ways|respects?)|in which (?:way|ways|respects?))\s+"
+_WORD = r"[^\s,;:?!]{1,40}"
+_SIDE = rf"{_WORD}(?: {_WORD}){{0,9}}?"
+_END = r"(?= (?:on|for|in|when|at|with|by|as|regarding|concerning|in terms of)\b| ?[,;:?!]|\.?$)"
+_A, _B = rf"(?:the |an? )?(?P<a>{_SIDE})", rf"(?:the |an? )?(?P<b>{_SIDE})"
+_HOW = r"^\W*(?:and |but )?(?:how|in what (?:way|ways|respects?)|in which (?:way|ways|respects?)) "
 _COMPARED = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"\bdifferences?\s+between\s+{_A}\s+and\s+{_B}{_END}",
-        rf"\bwhat\s+(?:sets|distinguishes|separates)\s+{_A}\s+(?:apart\s+)?from\s+{_B}{_END}",
-        rf"{_HOW}(?:do|does|did|is|are)\s+{_A}\s+(?:and|or)\s+{_B}\s+(?:differ|compare|relate)\b",
-        rf"{_HOW}(?:do|does|did|is|are)\s+{_A}\s+(?:differ|differs|different)\s+from\s+{_B}{_END}",
-        rf"{_HOW}(?:do|does|did|is|are)\s+{_A}\s+(?:compared?|relates?|related)\s+(?:with|to|against)\s+{_B}{_END}",
-        rf"^\W*(?:please |can you )?(?:compare|contrast)\s+{_A}\s+(?:and|with|to|against)\s+{_B}{_END}",
-        rf"^\W*(?:what about |how about )?{_A}\s+(?:versus|vs\.?)\s+{_B}{_END}",
-        rf"\bcomparison\s+(?:between|of)\s+{_A}\s+(?:and|with|to)\s+{_B}{_END}",
-        rf"\bwhat\s+do\s+{_A}\s+and\s+{_B}\s+have\s+in\s+common\b",
+        rf"\bdifferences? between {_A} and {_B}{_END}",
+        rf"\bwhat (?:sets|distinguishes|separates) {_A} (?:apart )?from {_B}{_END}",
+        rf"{_HOW}(?:do|does|did|is|are) {_A} (?:and|or) {_B} (?:differ|compare|relate)\b",
+        rf"{_HOW}(?:do|does|did|is|are) {_A} (?:differ|differs|different) from {_B}{_END}",
+        rf"{_HOW}(?:do|does|did|is|are) {_A} (?:compared?|relates?|related) (?:with|to|against) {_B}{_END}",
+        rf"^\W*(?:please |can you )?(?:compare|contrast) {_A} (?:and|with|to|against) {_B}{_END}",
+        rf"^\W*(?:what about |how about )?{_A} (?:versus|vs\.?) {_B}{_END}",
+        rf"\bcomparison (?:between|of) {_A} (?:and|with|to) {_B}{_END}",
+        rf"\bwhat do {_A} and {_B} have in common\b",
     )
 )
 
 
 def compared(question: str) -> tuple[str, str] | None:
     """Return the two things that a question compares, in its words; None where it names less than two."""
+    line = " ".join(question.split())
     for pattern in _COMPARED:
-        if found := pattern.search(question):
-            sides = found["a"].strip(), found["b"].strip()
+        if found := pattern.search(line):
+            sides = found["a"].strip(" ."), found["b"].strip(" .")
             return None if any(vocabulary().pointing.issuperset(words(side)) for side in sides) else sides
     return None

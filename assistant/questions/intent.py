@@ -20,6 +20,7 @@ _DEFINITION = re.compile(
 )
 # Not "What does X test?".
 _ASKS_MEANING = re.compile(r"^\W*what does\b.*\b(?:mean|stand for)\b|^\W*(?!what does\b)", re.IGNORECASE)
+_DEFINE = re.compile(r"^\W*(?:define|definition of)\b", re.IGNORECASE)
 _YES_OR_NO = re.compile(r"^\W*(?:does|do|did|is|are|was|were|can|could|has|have|will)\b", re.IGNORECASE)
 _COUNT = re.compile(
     r"\bhow\s+(?:many|much)\b|^\W*(?:what|which)\s+(?:percentage|number)\s+of\b",
@@ -159,9 +160,14 @@ def request_kind(question: str, scope: Scope) -> RequestKind:
         return "list"
     if _is_of_one_paper(question, alone=alone):
         return "summary"
-    if _ASKS_MEANING.search(question) and read_question(question).defined and not _OF_MANY.search(question):
+    if _DEFINE.match(question) or _is_definition(question):
         return "definition"
     return "fact" if _is_fact(question, alone=alone) else "synthesis"
+
+
+def _is_definition(question: str) -> bool:
+    is_asked = _ASKS_MEANING.match(question) and not _OF_MANY.search(question)
+    return bool(is_asked and read_question(question).defined)
 
 
 def _is_of_one_paper(question: str, *, alone: bool) -> bool:
@@ -172,9 +178,11 @@ def _is_of_one_paper(question: str, *, alone: bool) -> bool:
     if any(one.search(question) for one in (_COUNT, _WHO, *(() if alone else (_MEASURE,)))):
         return False
     named = {name.lower() for name in names_in(question)}
-    if part.is_all:
-        return alone or _ONE_PAPER.search(question) is not None
-    return named.issuperset(part.subject)
+    if alone or _ONE_PAPER.search(question):
+        return part.is_all or named.issuperset(part.subject)
+    # "What are the limits of X?", not "How does X score a summary?".
+    asking = [word for word in content_words(question) if word not in named | vocabulary().frame]
+    return bool(part.subject) and named.issuperset(part.subject) and len(asking) <= 1
 
 
 def _is_fact(question: str, *, alone: bool) -> bool:

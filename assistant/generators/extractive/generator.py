@@ -18,8 +18,10 @@ from assistant.generators.extractive.listing import list_papers
 from assistant.generators.extractive.one_paper import ABOUT, meant_paper, narrowed, not_stated, tell_part
 from assistant.generators.extractive.ranking import (
     Ranked,
+    beside_learned,
     centred_cosines,
     defines,
+    learned_shares,
     rarity_of,
     relevance_of,
     shortlist,
@@ -137,6 +139,9 @@ class ExtractiveGenerator:
         relevance = relevance_of(similarity, rarity, candidates, weights)
         relevance += weights.definition * np.asarray([defines(item, asked) for item in candidates])
         alike = cosine_scales(self._encoder).alike(vectors @ vectors.T)
+        if not asked.defined:  # How a definition begins says more.
+            learned = learned_shares(query, candidates, asked_for, vectors)
+            relevance = beside_learned(relevance, learned)
         return Ranked(candidates, relevance, vectors @ asked_for, alike)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from assistant.checking import ExtractiveWeights
 from assistant.generators.extractive.candidates import Candidate, stays_true
+from assistant.learned import LearnedError, open_relevance
 from assistant.questions import Asked, stems, vocabulary
 from assistant.reading import points_back, without_lead
 from corpus.encoders import Vectors
@@ -21,6 +22,7 @@ _KNOWN_BEFORE = re.compile(
     r"|(?:usually|typically|often|traditionally|nowadays|generally|commonly)\b)",
     re.IGNORECASE,
 )
+LEARNED = 0.3  # of what decides which sentence answers; more of it leaves one sentence alone
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 _VERB = re.compile(r",|\(.*|is|are|was|were|refers?|means?|[a-z]{2,}(?<!u)(?<!s)s", re.IGNORECASE)
 
@@ -117,6 +119,26 @@ def relevance_of(
     manner = np.asarray([_manner(item.text, weights) for item in candidates])
     relevance = weights.dense * np.clip(similarity, 0, 1) + weights.lexical * lexical
     return np.asarray(relevance + weights.passage * passage + manner, dtype=np.float32)
+
+
+def learned_shares(query: str, candidates: Sequence[Candidate], asked: Vectors, vectors: Vectors) -> Vectors:
+    """Return how likely each sentence answers the query as it was learned, none where nothing was."""
+    texts = [item.text for item in candidates]
+    titles = [item.paper.paper.title for item in candidates]
+    try:
+        shares = open_relevance().score(query, texts, titles, asked, vectors)
+    except LearnedError:
+        return np.zeros(0, np.float32)
+    return np.asarray(shares, dtype=np.float32)
+
+
+def beside_learned(relevance: Vectors, learned: Vectors) -> Vectors:
+    """Return a measure of sentences with what was learned of them beside it, on the scale of the first."""
+    if not len(learned):
+        return relevance
+    best = float(learned.max()) or 1.0
+    beside = learned / best * max(0.0, float(relevance.max()))
+    return np.asarray((1 - LEARNED) * relevance + LEARNED * beside, dtype=np.float32)
 
 
 def rarity_of(query: str, candidates: Sequence[Candidate]) -> dict[str, float]:

@@ -69,6 +69,7 @@ def outcome(row: WrittenQuestion, cited: tuple[str, ...] = (), *, refused: bool 
         search_query=row.question,
         found=("first", "second"),
         cited=cited,
+        relevance=None,
         citation_recall=None,
         citation_precision=None,
         support=(),
