@@ -178,11 +178,10 @@ def _is_of_one_paper(question: str, *, alone: bool) -> bool:
     if any(one.search(question) for one in (_COUNT, _WHO, *(() if alone else (_MEASURE,)))):
         return False
     named = {name.lower() for name in names_in(question)}
-    if alone or _ONE_PAPER.search(question):
-        return part.is_all or named.issuperset(part.subject)
     # "What are the limits of X?", not "How does X score a summary?".
     asking = [word for word in content_words(question) if word not in named | vocabulary().frame]
-    return bool(part.subject) and named.issuperset(part.subject) and len(asking) <= 1
+    is_named = bool(part.subject) and named.issuperset(part.subject) and len(asking) <= 1
+    return is_named or (part.is_all and (alone or _ONE_PAPER.search(question) is not None))
 
 
 def _is_fact(question: str, *, alone: bool) -> bool:
