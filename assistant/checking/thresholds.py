@@ -69,7 +69,6 @@ class ExtractiveWeights(_Table):
     alike: float
     fill_share: float
     fact: KindLimits
-    summary: KindLimits
 
 
 class Thresholds(_Table):

@@ -13,9 +13,8 @@ from assistant.records import RequestKind
 def limits_of(kind: RequestKind, papers: int) -> ExtractiveWeights:
     """Return the weights with what the kind of request and the number of papers change in them."""
     weights = thresholds().extractive
-    if kind != "synthesis":
-        own = weights.fact if kind == "definition" else weights.summary if kind == "summary" else None
-        weights = weights.model_copy(update=own.model_dump()) if own else weights
+    if kind in ("fact", "definition"):
+        weights = weights.model_copy(update=weights.fact.model_dump())
     if papers > 1:
         return weights
     # Of the one paper asked about, what comes nearest is of use: "How is it evaluated?" names no subject.
