@@ -21,7 +21,6 @@ from assistant.generators.extractive.ranking import (
     beside_learned,
     centred_cosines,
     defines,
-    learned_shares,
     rarity_of,
     relevance_of,
     shortlist,
@@ -140,8 +139,7 @@ class ExtractiveGenerator:
         relevance += weights.definition * np.asarray([defines(item, asked) for item in candidates])
         alike = cosine_scales(self._encoder).alike(vectors @ vectors.T)
         if not asked.defined:  # How a definition begins says more.
-            learned = learned_shares(query, candidates, asked_for, vectors)
-            relevance = beside_learned(relevance, learned)
+            relevance = beside_learned(query, candidates, relevance, asked_for, vectors)
         return Ranked(candidates, relevance, vectors @ asked_for, alike)
 
 

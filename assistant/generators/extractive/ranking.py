@@ -23,6 +23,7 @@ _KNOWN_BEFORE = re.compile(
     re.IGNORECASE,
 )
 LEARNED = 0.3  # of what decides which sentence answers; more of it leaves one sentence alone
+MOST_READ = 32  # sentences that the network reads: those that are likeliest without it
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 _VERB = re.compile(r",|\(.*|is|are|was|were|refers?|means?|[a-z]{2,}(?<!u)(?<!s)s", re.IGNORECASE)
 
@@ -121,23 +122,23 @@ def relevance_of(
     return np.asarray(relevance + weights.passage * passage + manner, dtype=np.float32)
 
 
-def learned_shares(query: str, candidates: Sequence[Candidate], asked: Vectors, vectors: Vectors) -> Vectors:
-    """Return how likely each sentence answers the query as it was learned, none where nothing was."""
-    texts = [item.text for item in candidates]
-    titles = [item.paper.paper.title for item in candidates]
+def beside_learned(
+    query: str, candidates: Sequence[Candidate], relevance: Vectors, asked: Vectors, vectors: Vectors
+) -> Vectors:
+    """Return a measure of sentences with what was learned of the best of them beside it, on its scale.
+
+    `asked` and `vectors` are the unit vectors of query and sentences. Where nothing was learned, the measure
+    stays as it is.
+    """
+    read = np.argsort(-relevance)[:MOST_READ]
+    texts = [candidates[at].text for at in read]
+    titles = [candidates[at].paper.paper.title for at in read]
     try:
-        shares = open_relevance().score(query, texts, titles, asked, vectors)
+        shares = np.asarray(open_relevance().score(query, texts, titles, asked, vectors[read]))
     except LearnedError:
-        return np.zeros(0, np.float32)
-    return np.asarray(shares, dtype=np.float32)
-
-
-def beside_learned(relevance: Vectors, learned: Vectors) -> Vectors:
-    """Return a measure of sentences with what was learned of them beside it, on the scale of the first."""
-    if not len(learned):
         return relevance
-    best = float(learned.max()) or 1.0
-    beside = learned / best * max(0.0, float(relevance.max()))
+    beside = np.zeros_like(relevance)
+    beside[read] = shares / (float(shares.max()) or 1.0) * max(0.0, float(relevance.max()))
     return np.asarray((1 - LEARNED) * relevance + LEARNED * beside, dtype=np.float32)
 
 
