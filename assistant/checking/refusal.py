@@ -12,6 +12,7 @@ from assistant.questions import (
     compared,
     meant_title,
     names_in,
+    says_side,
     squashed,
     stems,
     subject_stems,
@@ -64,7 +65,7 @@ def _may_answer(rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> bool:
         for hit in found.hits
     ]
     if rewrite.kind == "comparison" and (sides := compared(query)):
-        return all(any(_says(text, side) for text in texts) for side in sides)
+        return all(any(says_side(text, side) for text in texts) for side in sides)
     defined = subject_stems(query) if rewrite.kind == "definition" else frozenset()
     if len(defined) > 1 and not any(_is_together(defined, query, text) for text in texts):
         return False
@@ -77,11 +78,6 @@ def _names_together(query: str, texts: Sequence[str]) -> bool:
     """Return True if one passage, with its title, has all names of a question: "the BLEU of X"."""
     names = [name for name in map(squashed, names_in(query)) if _is_telling(name)]
     return not names or any(all(name in text for name in names) for text in map(squashed, texts))
-
-
-def _says(text: str, side: str) -> bool:
-    held = spelt_as(side, text, stems(text))
-    return squashed(side) in squashed(text) or all(holds(held, one) for one in stems(side))
 
 
 def _is_together(defined: Collection[str], query: str, text: str) -> bool:

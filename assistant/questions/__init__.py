@@ -1,6 +1,6 @@
 """What a question asks: its kind, its subject, and what it means in a conversation."""
 
-from assistant.questions.comparisons import compared
+from assistant.questions.comparisons import compared, says_side
 from assistant.questions.intent import Asked, read_question, request_kind, spelt_out
 from assistant.questions.names import names_in, squashed
 from assistant.questions.parts import AskedPart, PartName, asked_part, meant_title, part_cues
@@ -12,6 +12,6 @@ from assistant.questions.vocabulary import content_words, stems, vocabulary
 __all__ = [
     "Asked", "AskedPart", "PartName", "Phrase", "Token", "asked_part", "compared", "content_words",
     "is_complete", "is_subject", "meant_title", "names_in", "part_cues", "phrases", "read_question",
-    "request_kind", "rewrite_from_words", "spelt_out", "squashed", "stems", "subject_stems", "tokens",
-    "vocabulary", "word_weights"
+    "request_kind", "rewrite_from_words", "says_side", "spelt_out", "squashed", "stems", "subject_stems",
+    "tokens", "vocabulary", "word_weights"
 ]  # fmt: skip

@@ -2,7 +2,9 @@
 
 import re
 
-from assistant.questions.vocabulary import vocabulary
+from assistant.questions.names import squashed
+from assistant.questions.vocabulary import stems, vocabulary
+from corpus.language import holds, spelt_as
 from corpus.text import words
 
 _WORD = r"[^\s,;:?!]{1,40}"
@@ -24,6 +26,12 @@ _COMPARED = tuple(
         rf"\bwhat do {_A} and {_B} have in common\b",
     )
 )
+
+
+def says_side(text: str, side: str) -> bool:
+    """Return True if a text says all words of one side, joined, hyphenated or apart."""
+    held = spelt_as(side, text, stems(text))
+    return squashed(side) in squashed(text) or all(holds(held, one) for one in stems(side))
 
 
 def compared(question: str) -> tuple[str, str] | None:

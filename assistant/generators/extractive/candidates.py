@@ -1,13 +1,23 @@
 """The sentences that an answer may be made of, and how one is told with its citation."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from assistant.checking import overlap_word, score_attribution, without_labels
 from assistant.questions import stems
-from assistant.reading import has_lost_a_name, is_back_matter, is_quotable, plain, speaks_of_itself, told
+from assistant.reading import (
+    has_lost_a_name,
+    is_back_matter,
+    is_quotable,
+    leans,
+    plain,
+    speaks_of_itself,
+    told,
+)
 from assistant.records import Evidence, LabelledPaper
+from corpus.encoders import Encoder, cosine_scales
 from corpus.language import spelt_as
-from corpus.records import Passage
+from corpus.records import AspectName, Passage
 from corpus.text import words
 
 
@@ -58,6 +68,28 @@ def stays_true(candidate: Candidate) -> bool:
         return True
     overlap = score_attribution(rephrased(candidate), candidate.passage.text)
     return overlap_word(overlap) == "strong"
+
+
+def aspects_of(paper: LabelledPaper, *names: AspectName) -> Iterator[Candidate]:
+    """Yield the sentences that the indexer chose as some aspects of a paper, in the order of the names."""
+    for name in names:
+        for aspect in paper.paper.aspects:
+            found = candidate_at(paper, aspect.passage, aspect.sentence) if aspect.name == name else None
+            if found and stays_true(found) and not leans(found.text):
+                yield found
+
+
+def distinct(texts: Sequence[str], encoder: Encoder, alike: float) -> list[int]:
+    """Return the indices of the texts that say nothing that one before them says."""
+    if not texts:
+        return []
+    vectors = encoder.encode_passages(texts)
+    likeness = cosine_scales(encoder).alike(vectors @ vectors.T)
+    kept: list[int] = []
+    for at in range(len(texts)):
+        if all(likeness[at, other] < alike for other in kept):
+            kept.append(at)
+    return kept
 
 
 def reading_order(item: Candidate) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from assistant.checking import ExtractiveWeights
-from assistant.generators.extractive.candidates import Candidate, quotable_sentences
+from assistant.generators.extractive.candidates import Candidate, distinct, quotable_sentences
 from assistant.generators.extractive.choosing import arrange, choose, limits_of
 from assistant.generators.extractive.listing import list_papers
 from assistant.generators.extractive.one_paper import ABOUT, meant_paper, narrowed, not_stated, tell_part
@@ -57,7 +57,7 @@ class ExtractiveGenerator:
     def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
         started, clock = datetime.now(UTC), time.perf_counter()
         rewrite = rewrite_from_words(question, history)
-        log.add(_call("rewrite", rewrite.searched_for, started, time.perf_counter() - clock))
+        log.add(_call("rewrite", rewrite.search_query, started, time.perf_counter() - clock))
         return rewrite
 
     def write_draft(
@@ -92,7 +92,7 @@ class ExtractiveGenerator:
             return list_papers(query, self._ranked(query, sentences, asked, limits), evidence)
         if kind == "comparison" and (sides := compared(query)):
             told = tell_sides(sides, self._ranked(query, sentences, asked, limits), evidence)
-            return self._distinct(told, limits)
+            return [told[at] for at in distinct([item.text for item in told], self._encoder, limits.alike)]
         return self._chosen(query, to_the_point(sentences, asked), asked, limits)
 
     def _tell(self, paper: LabelledPaper, part: AskedPart) -> list[Candidate]:
@@ -102,18 +102,6 @@ class ExtractiveGenerator:
             Candidate(paper, passages[one.passage], one.sentence, one.text, stems(one.text))
             for one in tell_part(paper, part, self._encoder)
         ]
-
-    def _distinct(self, told: list[Candidate], weights: ExtractiveWeights) -> list[Candidate]:
-        """Return sentences without those that say what one before them says."""
-        if not told:
-            return []
-        vectors = self._encoder.encode_passages([item.text for item in told])
-        alike = cosine_scales(self._encoder).alike(vectors @ vectors.T)
-        kept: list[int] = []
-        for at in range(len(told)):
-            if all(alike[at, other] < weights.alike for other in kept):
-                kept.append(at)
-        return [told[at] for at in kept]
 
     def _chosen(
         self, query: str, sentences: list[Candidate], asked: Asked, weights: ExtractiveWeights

@@ -1,9 +1,9 @@
 """A list of papers: those that are about what is asked, each with a line that says why."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from assistant.generators.extractive.candidates import Candidate, candidate_at, stays_true
+from assistant.generators.extractive.candidates import Candidate, aspects_of
 from assistant.generators.extractive.ranking import Ranked, share
 from assistant.questions import stems, word_weights
 from assistant.reading import is_own, leans
@@ -58,15 +58,8 @@ def _line(paper: LabelledPaper, ranked: Ranked, rarity: dict[str, float]) -> Can
     """Return what says why a paper is listed: of its own work what names the subject, or its approach."""
     own = [index for index, item in enumerate(ranked.candidates) if item.paper.label == paper.label]
     best = [item for index in ranked.best_first(own) if not leans((item := ranked.candidates[index]).text)]
-    approach = next(_approach(paper), None)
+    approach = next(aspects_of(paper, "approach"), None)
     if approach and share(rarity, approach.stems) >= NAMED:
         return approach
     naming = (item for item in best if is_own(item.text) and share(rarity, item.stems) >= NAMED)
     return next(naming, None) or approach or next(iter(best), None)
-
-
-def _approach(paper: LabelledPaper) -> Iterator[Candidate]:
-    for aspect in paper.paper.aspects:
-        found = candidate_at(paper, aspect.passage, aspect.sentence)
-        if aspect.name == "approach" and found and stays_true(found) and not leans(found.text):
-            yield found

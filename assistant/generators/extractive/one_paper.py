@@ -1,9 +1,10 @@
 """What one paper says of its problem, its approach, its data, its limits: chosen sentence by sentence."""
 
+from assistant.generators.extractive.candidates import distinct
 from assistant.questions import AskedPart, meant_title, squashed, stems
 from assistant.reading import CandidateSentence, sentences_of_part
 from assistant.records import Evidence, LabelledPaper
-from corpus.encoders import Encoder, cosine_scales
+from corpus.encoders import Encoder
 
 MOST_SENTENCES = 5
 MOST_OF_LESS = 2  # where less than a part is asked for
@@ -38,16 +39,8 @@ def tell_part(paper: LabelledPaper, part: AskedPart, encoder: Encoder) -> list[C
         return [one for one in found if narrow & stems(one.text)][:MOST_OF_LESS]
     if not found and not part.cues.missing and part.name != ABOUT.name:
         found = sentences_of_part(paper, ABOUT, encoder)
-    if not found:
-        return []
     few = found[: 4 * MOST_SENTENCES]
-    vectors = encoder.encode_passages([one.text for one in few])
-    alike = cosine_scales(encoder).alike(vectors @ vectors.T)
-    chosen: list[int] = []
-    for at in range(len(few)):
-        if len(chosen) < MOST_SENTENCES and all(alike[at, other] < ALIKE for other in chosen):
-            chosen.append(at)
-    return [few[at] for at in chosen]
+    return [few[at] for at in distinct([one.text for one in few], encoder, ALIKE)][:MOST_SENTENCES]
 
 
 def not_stated(part: AskedPart) -> str:
