@@ -66,7 +66,7 @@ class Assistant:
         )
         yield Retrieved(papers)
         if reason := cannot_answer(rewrite, papers):
-            refused = self._refused(reason, papers, options.scope)
+            refused = self._refused(reason, papers, options.scope, rewrite.searched_for)
             yield Answered(run.turn(rewrite, papers, Evidence(), refused))
             return
         rewrite, evidence = self._gathered(rewrite, papers)
@@ -123,14 +123,16 @@ class Assistant:
 
         def checked(draft: Draft) -> Answer:
             given = evidence.without(draft.left_out)
-            answer = check(draft, question, given, papers, searched, scorer=self.scorer)
+            answer = check(draft, question, given, papers, searched, query=query, scorer=self.scorer)
             answer = with_relevance(answer, query, given, self.encoder)
             return with_coverage(answer, self.corpus, scope)
 
         return checked
 
-    def _refused(self, reason: RefusalReason, papers: tuple[PaperHits, ...], scope: Scope) -> Answer:
-        return with_coverage(refuse(reason, papers, self._described(scope)), self.corpus, scope)
+    def _refused(
+        self, reason: RefusalReason, papers: tuple[PaperHits, ...], scope: Scope, query: str
+    ) -> Answer:
+        return with_coverage(refuse(reason, papers, self._described(scope), query=query), self.corpus, scope)
 
     def _described(self, scope: Scope) -> str:
         """Return what is searched, in words: "these 603 papers"."""

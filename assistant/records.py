@@ -10,7 +10,13 @@ from corpus.records import Paper, PaperHits, Passage, Scope
 # The last three are steps of comparisons.
 Step = Literal["rewrite", "retrieve", "write", "check", "elements", "compare", "vote"]
 RefusalReason = Literal[
-    "empty_corpus", "language", "nothing_relevant", "nothing_supported", "nothing_written"
+    "empty_corpus",
+    "language",
+    "nothing_relevant",  # nothing found is near
+    "not_about",  # what was found is near, and does not say what is asked
+    "nothing_supported",  # its writer says that the papers do not tell
+    "not_carried",  # what was written is not carried by what it cites
+    "nothing_written",
 ]
 # Why a draft is empty where its writer chooses sentences: none was near enough to the question.
 NOTHING_NEAR = "nothing_near"

@@ -11,6 +11,7 @@ from assistant.checking.thresholds import thresholds
 from assistant.questions import (
     compared,
     meant_title,
+    missing_phrases,
     names_in,
     says_side,
     squashed,
@@ -21,10 +22,11 @@ from assistant.questions import (
 )
 from assistant.records import Answer, NearestPassage, Refusal, RefusalReason, Rewrite
 from corpus.language import holds, spelt_as, stem
-from corpus.records import Hit, PaperHits, Scope, parse_topic_key
+from corpus.records import PaperHits, Scope, parse_topic_key
 from corpus.sentences import sentence_spans
 from corpus.store import Corpus
 from corpus.text import words
+from corpus.wording import joined
 
 # Short words that other languages are full of and English has not.
 _FOREIGN = frozenset(
@@ -40,7 +42,22 @@ _NAME_PARTICLES = re.compile(
     r"\b(?:(?i:von|van|der|die|das|de|del|della|di|do|dos|das|le|la|les|el|los|las|il|zu)\s{1,3}){1,3}(?=[A-Z])"
 )
 
+_OTHER_WORDS = "Try other words, or look in more papers."
+_MESSAGES: dict[RefusalReason, str] = {
+    "empty_corpus": "There is nothing to search in {searched}. Widen the scope, or index a collection.",
+    "language": "No passage in {searched} answers this as it is asked. The papers and the search are in "
+    "English: ask in English.",
+    "nothing_relevant": f"No passage in {{searched}} answers this. {_OTHER_WORDS}",
+    "not_about": f"The passages found in {{searched}} do not say what is asked. {_OTHER_WORDS}",
+    "not_carried": "What was written is not carried by the passages it cites, so it is not shown. Ask more "
+    "narrowly, or choose another writer.",
+    "nothing_written": "The writer's reply held no sentence that could be checked. The papers may well "
+    "answer this: ask again, or choose another writer.",
+    "nothing_supported": "The passages found in {searched} do not answer this. Ask more narrowly, or have "
+    "more papers read.",
+}
 SHORTEST_NAME = 3
+MISSING_SAID = 3
 TITLES = 3  # papers or collections named as what is covered
 
 
@@ -178,17 +195,43 @@ def is_foreign(question: str) -> bool:
     return sum(word in _FOREIGN for word in asked) > english
 
 
-def refuse(reason: RefusalReason, papers: tuple[PaperHits, ...], searched: str, said: str = "") -> Answer:
-    """Return a refusal as an answer; `searched` names what was searched, `said` is the model's own reason."""
-    count = thresholds().refusal.nearest
-    hits = sorted(
-        ((hit, found) for found in papers for hit in found.hits), key=lambda pair: _nearness(pair[0])
+def refuse(
+    reason: RefusalReason, papers: tuple[PaperHits, ...], searched: str, *, query: str = "", said: str = ""
+) -> Answer:
+    """Return a refusal as an answer; `searched` names what was searched, `said` is the model's own reason.
+
+    Where something of the query stands in no passage found, the refusal says what.
+    """
+    is_open = reason in ("nothing_relevant", "nothing_supported") and not said
+    missing = _missing(query, papers, searched) if is_open else ""
+    message = f"{missing} {_OTHER_WORDS}" if missing else _message(reason, searched, said)
+    return Answer("", (), Refusal("not_about" if missing else reason, message, _nearest(papers)))
+
+
+def _nearest(papers: tuple[PaperHits, ...]) -> tuple[NearestPassage, ...]:
+    """Return the nearest passages of text; a bare caption tells nobody what it is about."""
+    hits = [(hit, found.paper) for found in papers for hit in found.hits]
+    texts = [pair for pair in hits if pair[0].passage.kind != "caption"] or hits
+    first = sorted(texts, key=lambda pair: -(pair[0].dense or 0.0))[: thresholds().refusal.nearest]
+    return tuple(
+        NearestPassage(hit.passage.id, paper.id, paper.title, hit.passage.text, hit.dense or 0.0)
+        for hit, paper in first
     )
-    nearest = tuple(
-        NearestPassage(hit.passage.id, found.paper.id, found.paper.title, hit.passage.text, hit.dense or 0.0)
-        for hit, found in hits[:count]
-    )
-    return Answer("", (), Refusal(reason, _message(reason, searched, said), nearest))
+
+
+def _missing(query: str, papers: tuple[PaperHits, ...], searched: str) -> str:
+    """Return in words what no passage found says of a query, "" where they say all of it."""
+    texts = [f"{found.paper.title}. {hit.passage.text}" for found in papers for hit in found.hits]
+    names, missing = missing_phrases(query, texts)
+    if not texts or not missing:
+        return ""
+    naming = f" that names {joined(map(_quoted, names))}" if names else ""
+    words = joined(map(_quoted, missing[:MISSING_SAID]), "or")
+    return f"No passage found in {searched}{naming} has the words {words}."
+
+
+def _quoted(text: str) -> str:
+    return f"“{text}”"
 
 
 def with_coverage(answer: Answer, corpus: Corpus, scope: Scope) -> Answer:
@@ -236,29 +279,6 @@ def nothing_holds(answer: Answer) -> bool:
     return max(scored) < thresholds().refusal.unsupported
 
 
-def _nearness(hit: Hit) -> float:
-    return -(hit.dense or 0.0)
-
-
 def _message(reason: RefusalReason, searched: str, said: str) -> str:
-    match reason:
-        case "empty_corpus":
-            return f"There is nothing to search in {searched}. Widen the scope, or index a collection."
-        case "language":
-            return (
-                f"No passage in {searched} answers this as it is asked. The papers and the search are in "
-                "English: ask in English."
-            )
-        case "nothing_relevant":
-            return f"No passage in {searched} answers this. Try other words, or look in more papers."
-        case "nothing_written":
-            return (
-                "The writer's reply held no sentence that could be checked. The papers may well answer this: "
-                "ask again, or choose another writer."
-            )
-        case "nothing_supported":
-            reason_given = f" The writer's reason: {said}" if said else ""
-            return (
-                f"The passages found in {searched} do not answer this.{reason_given} "
-                "Ask more narrowly, or have more papers read."
-            )
+    given = f" The writer's reason: {said}" if said else ""
+    return _MESSAGES[reason].format(searched=searched) + given

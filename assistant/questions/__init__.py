@@ -2,6 +2,7 @@
 
 from assistant.questions.comparisons import compared, says_side
 from assistant.questions.intent import Asked, read_question, request_kind, spelt_out
+from assistant.questions.missing import missing_phrases
 from assistant.questions.names import names_in, squashed
 from assistant.questions.parts import AskedPart, PartName, asked_part, meant_title, part_cues
 from assistant.questions.phrases import Phrase, Token, is_complete, is_subject, phrases, tokens
@@ -11,7 +12,7 @@ from assistant.questions.vocabulary import content_words, stems, vocabulary
 
 __all__ = [
     "Asked", "AskedPart", "PartName", "Phrase", "Token", "asked_part", "compared", "content_words",
-    "is_complete", "is_subject", "meant_title", "names_in", "part_cues", "phrases", "read_question",
-    "request_kind", "rewrite_from_words", "says_side", "spelt_out", "squashed", "stems", "subject_stems",
-    "tokens", "vocabulary", "word_weights"
+    "is_complete", "is_subject", "meant_title", "missing_phrases", "names_in", "part_cues", "phrases",
+    "read_question", "request_kind", "rewrite_from_words", "says_side", "spelt_out", "squashed", "stems",
+    "subject_stems", "tokens", "vocabulary", "word_weights"
 ]  # fmt: skip

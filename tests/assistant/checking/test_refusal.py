@@ -41,7 +41,7 @@ def test_what_the_corpus_does_not_hold_is_refused_with_what_came_nearest(ask_dem
     turn = ask_demo(question)
     refusal = turn.answer.refusal
     assert refusal is not None
-    assert refusal.reason in ("nothing_relevant", "nothing_supported")
+    assert refusal.reason in ("nothing_relevant", "nothing_supported", "not_about")
     assert "these 16 papers" in refusal.message
     assert (turn.answer.text, turn.answer.sentences) == ("", ())
     assert len(refusal.nearest) == 3
@@ -133,6 +133,39 @@ def test_a_refusal_says_what_the_corpus_covers(ask_demo, extractive_assistant, d
 def test_the_words_of_a_question_decide_where_the_cosine_leaves_doubt(query, text, answers):
     (paper,) = found(text, dense=0.42)
     assert (cannot_answer(Rewrite(query, query), (paper,)) is None) == answers
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "said"),
+    [
+        (
+            "What is the batch size of Kettle?",
+            "Kettle boils words.",
+            "that names “Kettle” has the words “batch size”",
+        ),
+        ("Does Kettle use {dropout}?", "Teapots use dropout.", "has the words “Kettle”"),
+        ("How is quantum annealing used?", "Words are boiled.", "has the words “quantum annealing”"),
+    ],
+)
+def test_a_refusal_says_what_stands_nowhere(query, text, said):
+    refusal = refuse("nothing_relevant", found(text, 0.4), "1 {paper}", query=query).refusal
+    assert refusal.reason == "not_about"
+    assert f"No passage found in 1 {{paper}} {said}" in refusal.message
+
+
+def test_a_refusal_that_misses_no_word_names_none():
+    refusal = refuse(
+        "nothing_relevant", found("Kettles boil.", 0.4), "1 paper", query="Do kettles boil?"
+    ).refusal
+    assert (refusal.reason, "has the words" in refusal.message) == ("nothing_relevant", False)
+
+
+def test_a_caption_is_not_shown_as_what_came_nearest():
+    (text,), (caption,) = found("Kettles boil.", 0.4), found("Figure 1: A kettle.", 0.6)
+    hit = replace(caption.hits[0], passage=replace(caption.hits[0].passage, kind="caption", number=7))
+    both = replace(text, hits=(hit, *text.hits))
+    nearest = refuse("nothing_relevant", (both,), "1 paper").refusal.nearest
+    assert [one.text for one in nearest] == ["Kettles boil."]
 
 
 def test_a_topic_that_a_field_and_a_method_name_was_said_twice(tmp_path, encoder):
