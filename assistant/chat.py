@@ -69,7 +69,7 @@ class Assistant:
             refused = self._refused(reason, papers, options.scope, rewrite.searched_for)
             yield Answered(run.turn(rewrite, papers, Evidence(), refused))
             return
-        rewrite, evidence = self._gathered(rewrite, papers)
+        rewrite, evidence = self.gathered(rewrite, papers)
         checked = self._checker(rewrite, papers, evidence, options.scope)
         drafting = _Drafting(rewrite, history, evidence)
         draft = yield from run.write(self._write(drafting, checked, options.drafts, run.log))
@@ -77,7 +77,7 @@ class Assistant:
         answer = run.timed("check", lambda: checked(draft))
         yield Answered(run.turn(rewrite, papers, evidence, answer))
 
-    def _gathered(self, rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> tuple[Rewrite, Evidence]:
+    def gathered(self, rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> tuple[Rewrite, Evidence]:
         """Return the evidence: of one paper that is asked about, what may tell the part that is asked for.
 
         A question of one paper that none of those found is meant by is one of several papers.

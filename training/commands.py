@@ -15,6 +15,7 @@ from assistant.records import AssistantError
 from corpus.encoder_choice import open_encoder
 from corpus.errors import CorpusError
 from corpus.settings import Settings, read_settings
+from evaluation.answers.judged import JUDGED
 from evaluation.answers.query_contexts import QueryContext
 from evaluation.input_files import EvaluationError
 from training.errors import TrainingError
@@ -138,14 +139,32 @@ def relevance(
     held: Annotated[
         int, typer.Option(help="Which of five parts of the papers only measures.", min=0, max=4)
     ] = 0,
+    home: Annotated[
+        list[str] | None,
+        typer.Option(help="Where a corpus of the judged questions was built: NAME=FOLDER, once for each."),
+    ] = None,
+    judged: Annotated[Path, typer.Option(help="The judged questions.")] = JUDGED,
+    begun: Annotated[
+        Path | None,
+        typer.Option(help="The folder of a part that is gone on from, with the judged questions alone."),
+    ] = None,
 ) -> None:
     """Learn which texts answer a question, from questions of which people marked what answers them."""
     with _failures_told():
-        from training.relevance import RelevancePlan, train_relevance  # noqa: PLC0415 - torch takes seconds
+        from training import relevance as room  # noqa: PLC0415 - torch takes seconds
 
-        plan = RelevancePlan(data, work, out or SHIPPED, seed, held)
-        card = train_relevance(plan, open_encoder(read_settings()), _say)
+        asked = room.JudgedData(judged, _named_folders(home or []), room.measured_corpora())
+        plan = room.RelevancePlan(data, work, out or SHIPPED, asked, begun, seed, held)
+        card = room.train_relevance(plan, open_encoder(read_settings()), _say)
     typer.echo(json.dumps(card.provenance["held_back"]))
+
+
+def _named_folders(named: list[str]) -> dict[str, Path]:
+    """Return folders by name; raises TrainingError for what is not NAME=FOLDER."""
+    pairs = [one.partition("=") for one in named]
+    if wrong := [one for one, (name, _, folder) in zip(named, pairs, strict=True) if not (name and folder)]:
+        raise TrainingError(f"{wrong[0]!r} is not NAME=FOLDER.")
+    return {name: Path(folder) for name, _, folder in pairs}
 
 
 def follow_ups(

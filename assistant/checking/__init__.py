@@ -29,10 +29,10 @@ from assistant.checking.scorer import (
     support_weights,
 )
 from assistant.checking.support import Carrier, SupportCheck, about, citation_quality
-from assistant.checking.thresholds import ExtractiveWeights, thresholds
+from assistant.checking.thresholds import KindLimits, thresholds
 
 __all__ = [
-    "NOWHERE", "WORD_BESIDE", "Carrier", "ExtractiveWeights", "ScoreWord", "Statement", "SupportCheck",
+    "NOWHERE", "WORD_BESIDE", "Carrier", "KindLimits", "ScoreWord", "Statement", "SupportCheck",
     "SupportReader", "SupportScorer", "SupportWeights", "about", "cannot_answer", "check",
     "check_sentences", "citation_quality", "close_text", "hold_back", "is_foreign", "is_off", "is_weak",
     "normalise_labels", "open_scorer", "overlap_word", "plain_claim", "read_draft", "read_statement",

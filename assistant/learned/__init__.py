@@ -38,6 +38,7 @@ from assistant.learned.parts import (
 from assistant.learned.relevance import (
     LONGEST_QUESTION,
     ANSWER,
+    CHOICE,
     RELEVANCE,
     RelevanceScorer,
     answer_features,
@@ -49,7 +50,7 @@ from assistant.learned.relevance import (
 from assistant.learned.support import SUPPORT, open_support
 
 __all__ = [
-    "ANSWER", "BEHIND", "CONNECTORS", "FOLLOW_UPS", "FROM_BEGIN", "FROM_END", "JOINED",
+    "ANSWER", "BEHIND", "CHOICE", "CONNECTORS", "FOLLOW_UPS", "FROM_BEGIN", "FROM_END", "JOINED",
     "LONGEST_QUESTION", "OUTPUTS", "POINTING", "RELEVANCE", "REPLACED", "SHIPPED", "SUPPORT", "TO_BEGIN",
     "TO_END", "Card", "Exchange", "Filling", "FollowUps", "LearnedError", "LearnedPart", "PartInUse",
     "RelevanceScorer", "Said", "Surety", "Word", "answer_features", "folder", "network_features",

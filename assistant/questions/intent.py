@@ -7,6 +7,7 @@ from typing import Literal
 from assistant.questions.comparisons import compared
 from assistant.questions.names import names_in
 from assistant.questions.parts import asked_part
+from assistant.questions.perspective import without_perspective
 from assistant.questions.phrases import phrases
 from assistant.questions.vocabulary import content_words, stems, vocabulary
 from assistant.records import RequestKind
@@ -151,7 +152,7 @@ def request_kind(question: str, scope: Scope) -> RequestKind:
     A summary is asked of one paper: the only one in scope, or one that is named by its title. A fact is what
     a few sentences can tell: a number, a name, yes or no of something named.
     """
-    alone = len(scope.papers) == 1
+    alone, question = len(scope.papers) == 1, without_perspective(question)
     if _ONLY_A_TITLE.match(question):
         return "summary"
     if compared(question):
