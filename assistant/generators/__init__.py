@@ -4,6 +4,7 @@ from assistant.generators.best_of import MOST_DRAFTS, SampledGenerator, citation
 from assistant.generators.calls import Price, call_of, no_price, unknown_price
 from assistant.generators.choice import GeneratorChoice, check_choice, generator_choices, open_generator
 from assistant.generators.extractive import ABOUT, ExtractiveGenerator, meant_paper
+from assistant.generators.model_evidence import by_rank
 from assistant.generators.parameters import RANGES, SAMPLING_TEMPERATURE, default_parameters
 from assistant.generators.prompted import PromptedGenerator
 from assistant.generators.protocol import ANY_LENGTH, EXTRACTIVE, Generator
@@ -12,7 +13,7 @@ from assistant.generators.recorded import recorded_generators
 __all__ = [
     "ABOUT", "ANY_LENGTH", "EXTRACTIVE", "MOST_DRAFTS", "RANGES", "SAMPLING_TEMPERATURE",
     "ExtractiveGenerator", "Generator", "GeneratorChoice", "Price", "PromptedGenerator",
-    "SampledGenerator", "call_of", "check_choice", "citation_quality", "default_parameters",
+    "SampledGenerator", "by_rank", "call_of", "check_choice", "citation_quality", "default_parameters",
     "generator_choices", "meant_paper", "no_price", "open_generator", "recorded_generators",
     "unknown_price", "write_best"
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 from assistant.questions.comparisons import compared, says_side
 from assistant.questions.intent import Asked, read_question, request_kind, spelt_out
-from assistant.questions.names import names_in, squashed
+from assistant.questions.names import asks_who, is_named, names_in, squashed
 from assistant.questions.parts import AskedPart, PartName, asked_part, meant_title, part_cues
 from assistant.questions.phrases import Phrase, Token, is_complete, is_subject, phrases, tokens
 from assistant.questions.rewriting import rewrite_from_words
@@ -10,8 +10,8 @@ from assistant.questions.subject import subject_stems, word_weights
 from assistant.questions.vocabulary import content_words, stems, vocabulary
 
 __all__ = [
-    "Asked", "AskedPart", "PartName", "Phrase", "Token", "asked_part", "compared", "content_words",
-    "is_complete", "is_subject", "meant_title", "names_in", "part_cues", "phrases", "read_question",
-    "request_kind", "rewrite_from_words", "says_side", "spelt_out", "squashed", "stems", "subject_stems",
-    "tokens", "vocabulary", "word_weights"
+    "Asked", "AskedPart", "PartName", "Phrase", "Token", "asked_part", "asks_who", "compared",
+    "content_words", "is_complete", "is_named", "is_subject", "meant_title", "names_in", "part_cues",
+    "phrases", "read_question", "request_kind", "rewrite_from_words", "says_side", "spelt_out", "squashed",
+    "stems", "subject_stems", "tokens", "vocabulary", "word_weights"
 ]  # fmt: skip
