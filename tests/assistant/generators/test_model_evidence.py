@@ -107,7 +107,7 @@ def test_a_summary_takes_a_paper_as_it_goes():
 
 
 def test_what_a_passage_is_read_with_is_as_good_as_the_passage():
-    table = passage_of("p1", 9, "Name 12 Size 225 64.", section="Data")
+    table = passage_of("p1", 9, FILLER, section="Data")
     caption = passage_of("p1", 8, ANSWER, section="Data")
     evidence = Evidence((replace(off_the_point(1), passages=(*off_the_point(1).passages, caption, table)),))
     assert set(by_relevance(asked(), evidence)[:2]) == {"p1#8", "p1#9"}
