@@ -1,7 +1,9 @@
 """What of the evidence a model is given: what answers a question first, authors where they are asked for."""
 
+import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from assistant.learned import LearnedError, open_relevance
 from assistant.prompts import in_rank_order
@@ -53,6 +55,17 @@ def by_relevance(rewrite: Rewrite, evidence: Evidence) -> tuple[str, ...]:
     numbers = _in_context({identifier: numbers.get(identifier, UNREAD) for identifier in ranked}, evidence)
     dropped = _beside_the_point(numbers, places, evidence) if len(evidence.papers) > 1 else set()
     return tuple(sorted((one for one in ranked if one not in dropped), key=lambda one: -numbers[one]))
+
+
+def found_once(order: PassageOrder) -> PassageOrder:
+    """Return an order that the drafts of one answer share: the first of them finds it, the others wait."""
+    finding, kept = threading.Lock(), lru_cache(maxsize=1)(order)
+
+    def ordered(rewrite: Rewrite, evidence: Evidence) -> Sequence[str]:
+        with finding:
+            return kept(rewrite, evidence)
+
+    return ordered
 
 
 def _places(question: str, evidence: Evidence) -> list[_Place]:

@@ -9,7 +9,12 @@ from datetime import UTC, datetime
 
 from assistant.checking import hold_back, is_foreign
 from assistant.generators.calls import Price, call_of, unknown_price
-from assistant.generators.model_evidence import PassageOrder, by_relevance, with_authors_asked_for
+from assistant.generators.model_evidence import (
+    PassageOrder,
+    by_relevance,
+    found_once,
+    with_authors_asked_for,
+)
 from assistant.generators.parameters import SAMPLING_TEMPERATURE
 from assistant.models import ChatModel, Completion, Exchange, ModelError, TokenCounts, whole
 from assistant.prompts import (
@@ -85,7 +90,7 @@ class PromptedGenerator:
             context=self._context,
             parameters=replace(self._parameters, temperature=temperature),
             price=self._price,
-            order=self._order,
+            order=found_once(self._order),
             counts=self._counts,
         )
 
@@ -127,12 +132,13 @@ class PromptedGenerator:
             "history": render_history(history),
             "task": task(rewrite.kind),
         }
+        order = self._order(rewrite, evidence)
         evidence = with_authors_asked_for(evidence, f"{rewrite.question} {rewrite.searched_for}")
         bare = self._answer_prompt.render(papers="", **values)
         bytes_per_token = self._counts.bytes_per_token(self._model.id)
         room = self._context - self._parameters.max_tokens - SPARE_TOKENS
         room -= sum(estimate_tokens(message.content, bytes_per_token) for message in bare)
-        fitting = fit_evidence(evidence, room, self._order(rewrite, evidence), bytes_per_token)
+        fitting = fit_evidence(evidence, room, order, bytes_per_token)
         if evidence.papers and not fitting.papers:
             raise ModelError(
                 f"The question and a single passage are more than {self.label} can take in"

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,23 @@ def test_the_network_reads_few_texts_of_any_evidence(monkeypatch: pytest.MonkeyP
     assert len(set(by_relevance(asked(), evidence))) >= 30
     assert sum(read) == MOST_READ <= 32
     assert time.process_time() - started < 5
+
+
+def test_drafts_of_one_answer_are_given_what_the_first_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    reads = PairNetwork.read
+
+    def counted(network: PairNetwork, pairs: Sequence[tuple[str, str]]) -> Any:
+        read.append(len(pairs))
+        return reads(network, pairs)
+
+    monkeypatch.setattr(PairNetwork, "read", counted)
+    sampled = PromptedGenerator(QueuedModel(*["Fine [3]."] * 4)).for_sampling()
+    log = CallLog()
+    with ThreadPoolExecutor(4) as drafts:
+        list(drafts.map(lambda _: list(sampled.write_draft(asked(), (), THREE, log)), range(4)))
+    assert len(read) == 1
+    assert len({call.messages for call in log.calls}) == 1
 
 
 @pytest.mark.parametrize("evidence", [Evidence(), Evidence((make_paper(1, "Empty"),))])
