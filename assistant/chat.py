@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from assistant.admission import admit
 from assistant.checking import cannot_answer, check, open_scorer, refuse, with_coverage, with_relevance
-from assistant.generators import ABOUT, Generator, SampledGenerator, meant_paper, write_best
+from assistant.generators import ABOUT, EXTRACTIVE, Generator, SampledGenerator, meant_paper, write_best
 from assistant.provenance import provenance_of
 from assistant.questions import asked_part, request_kind
 from assistant.reading import passages_of_part
@@ -58,6 +58,8 @@ class Assistant:
         Raises AssistantError for a question that cannot be taken, and what the generator raises (ModelError).
         """
         question = admit(question, options, self.corpus, history)
+        # Who chooses sentences would choose from what only helps to read the others.
+        options = replace(options, in_context=options.in_context and self.generator.name != EXTRACTIVE)
         run = _Run(question, options, provenance_of(self.corpus, self.generator.name, self.scorer.name))
         rewrite = run.timed("rewrite", lambda: self._understand(question, history, options, run.log))
         yield Rewritten(rewrite)
@@ -69,7 +71,7 @@ class Assistant:
             refused = self._refused(reason, papers, options.scope, rewrite.searched_for)
             yield Answered(run.turn(rewrite, papers, Evidence(), refused))
             return
-        rewrite, evidence = self.gathered(rewrite, papers)
+        rewrite, evidence = self.gathered(rewrite, papers, options)
         checked = self._checker(rewrite, papers, evidence, options.scope)
         drafting = _Drafting(rewrite, history, evidence)
         draft = yield from run.write(self._write(drafting, checked, options.drafts, run.log))
@@ -77,12 +79,14 @@ class Assistant:
         answer = run.timed("check", lambda: checked(draft))
         yield Answered(run.turn(rewrite, papers, evidence, answer))
 
-    def gathered(self, rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> tuple[Rewrite, Evidence]:
+    def gathered(
+        self, rewrite: Rewrite, papers: tuple[PaperHits, ...], options: AskOptions
+    ) -> tuple[Rewrite, Evidence]:
         """Return the evidence: of one paper that is asked about, what may tell the part that is asked for.
 
         A question of one paper that none of those found is meant by is one of several papers.
         """
-        evidence = gather_evidence(self.corpus, papers)
+        evidence = gather_evidence(self.corpus, papers, in_context=options.in_context)
         if rewrite.kind != "summary":
             return rewrite, evidence
         paper = meant_paper(rewrite.searched_for, evidence)
@@ -201,4 +205,5 @@ class _Run:
             seconds=tuple(self._times),
             provenance=self._provenance,
             drafts=self._options.drafts,
+            in_context=self._options.in_context,
         )

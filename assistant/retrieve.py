@@ -1,7 +1,9 @@
 """From a search query to labelled evidence."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+from assistant.reading import numbers_beside, read_with
 from assistant.records import Evidence, LabelledPaper, Rewrite
 from corpus.encoders import Encoder
 from corpus.records import PaperHits, Passage, Scope, passage_id
@@ -27,25 +29,37 @@ def retrieve(
     return search(corpus, encoder, query, scope, papers=papers, passages_per_paper=passages)
 
 
-def gather_evidence(corpus: Corpus, papers: tuple[PaperHits, ...]) -> Evidence:
+def gather_evidence(corpus: Corpus, papers: tuple[PaperHits, ...], *, in_context: bool = False) -> Evidence:
     """Return the evidence of the papers found: labels by rank, passages in reading order.
 
-    Each paper's abstract is among its passages: it says what the others only go on about.
+    Each paper's abstract is among its passages: it says what the others only go on about. `in_context`: so is
+    what stands beside a passage that says little alone.
     """
-    abstracts = {
-        abstract.paper_id: abstract
-        for abstract in corpus.passages_by_id([passage_id(found.paper.id, 0) for found in papers])
-    }
+    near = corpus.passages_by_id(
+        [identifier for found in papers for identifier in _ids_near(found, in_context=in_context)]
+    )
     return Evidence(
         tuple(
-            LabelledPaper(label, found.paper, _in_reading_order(found, abstracts.get(found.paper.id)))
+            LabelledPaper(
+                label,
+                found.paper,
+                _in_reading_order(found, [one for one in near if one.paper_id == found.paper.id]),
+            )
             for label, found in enumerate(papers, start=1)
         )
     )
 
 
-def _in_reading_order(found: PaperHits, abstract: Passage | None) -> tuple[Passage, ...]:
+def _ids_near(found: PaperHits, *, in_context: bool) -> list[str]:
+    """Return the ids that the abstract and what stands beside the passages found would have."""
+    beside = {number for hit in found.hits for number in numbers_beside(hit.passage) if in_context}
+    numbers = {0, *beside} - {hit.passage.number for hit in found.hits}
+    return [passage_id(found.paper.id, number) for number in sorted(numbers) if number >= 0]
+
+
+def _in_reading_order(found: PaperHits, near: Sequence[Passage]) -> tuple[Passage, ...]:
     passages = {hit.passage.number: hit.passage for hit in found.hits}
-    if abstract:
-        passages[abstract.number] = abstract
+    joining = [one for hit in found.hits for one in read_with(hit.passage, near)]
+    joining += [one for one in near if one.number == 0]
+    passages |= {one.number: one for one in joining}
     return tuple(passages[number] for number in sorted(passages))

@@ -1,8 +1,13 @@
-"""Names in a question, as far as capitals and digits tell."""
+"""Names in a question, as far as capitals and digits tell, and the people it asks for."""
 
 import re
 
+from corpus.language import stop_words
+from corpus.records import Author
+from corpus.text import words
+
 _NAME = re.compile(r"(?<!\S)[\"“(]*((?:\w[\w.+-]*)?[A-Z0-9](?:[\w.+-]*\w)?)")
+_OF_PEOPLE = frozenset("who whom whose author authors wrote".split())
 
 
 def squashed(text: str) -> str:
@@ -15,3 +20,14 @@ def names_in(question: str) -> list[str]:
     found = [(match.start(1), match[1]) for match in _NAME.finditer(question)]
     start = len(question) - len(question.lstrip(' "“('))
     return [name for at, name in found if at > start or sum(not letter.islower() for letter in name) > 1]
+
+
+def asks_who(question: str) -> bool:
+    """Return True if a question asks for people: who found or wrote something."""
+    return not _OF_PEOPLE.isdisjoint(words(question))
+
+
+def is_named(author: Author, question: str) -> bool:
+    """Return True if a question has an author's family name, unless that is a word of every text ("Will")."""
+    family = " ".join(words(author.family))
+    return bool(family) and family not in stop_words() and f" {family} " in f" {' '.join(words(question))} "

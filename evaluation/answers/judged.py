@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from assistant.chat import Assistant
 from assistant.questions import request_kind
-from assistant.records import Evidence, Rewrite
+from assistant.records import AskOptions, Evidence, Rewrite
 from assistant.retrieve import as_read, retrieve
 from corpus.records import Scope
 from corpus.search import DEFAULT_PAPERS
@@ -93,4 +93,4 @@ def find(question: JudgedQuestion, assistant: Assistant) -> Found:
     )
     rewrite = as_read(assistant.corpus, asked)
     papers = retrieve(assistant.corpus, assistant.encoder, rewrite, question.scope, DEFAULT_PAPERS)
-    return Found(*assistant.gathered(rewrite, papers))
+    return Found(*assistant.gathered(rewrite, papers, AskOptions(question.scope)))
