@@ -34,7 +34,8 @@ from evaluation.bench.build import measure
 from evaluation.bench.latency import measure_latency
 from evaluation.bench.search import SearchSpeed, measure_search
 from evaluation.histories import histories_table, measure_histories
-from evaluation.input_files import EvaluationError
+from evaluation.input_files import EvaluationError, named_folders
+from evaluation.judged import JUDGED, counts_of, judged_table, measure_judged, read_judged
 from evaluation.known_items import known_items_table, measure_known_items
 from evaluation.retrieval import HowSearched, RetrievalFigures, Split, evaluate, evaluate_corpus
 from evaluation.summaries.corwa import TAG_WEIGHTS
@@ -266,6 +267,20 @@ def questions(
         figures = measure_questions(data, corpus, Chosen(part, kind, corpus_name), out_file)
     out.print(questions_table(figures))
     typer.echo(json.dumps(figures))
+
+
+@app.command()
+def judged(
+    home: Annotated[
+        list[str], typer.Option(help="Where a corpus of the questions was built: NAME=FOLDER, once for each.")
+    ],
+    data: Annotated[Path, typer.Option(help="The judged questions.")] = JUDGED,
+) -> None:
+    """Ask questions of which people judged what answers them, and count the sentences that do."""
+    with _failures_told():
+        outcomes = measure_judged(read_judged(data), named_folders(home))
+    out.print(judged_table(outcomes))
+    typer.echo(json.dumps(counts_of(outcomes)))
 
 
 @app.command()

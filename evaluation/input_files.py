@@ -37,6 +37,14 @@ def read_json_lines(path: Path, form: type[Form], hint: str) -> list[Form]:
     return [record for _, record in read_numbered_json_lines(path, form, hint)]
 
 
+def named_folders(named: Sequence[str]) -> dict[str, Path]:
+    """Return folders by name; raises EvaluationError for what is not NAME=FOLDER."""
+    pairs = [one.partition("=") for one in named]
+    if wrong := [one for one, (name, _, folder) in zip(named, pairs, strict=True) if not (name and folder)]:
+        raise EvaluationError(f"{wrong[0]!r} is not NAME=FOLDER.")
+    return {name: Path(folder) for name, _, folder in pairs}
+
+
 def read_numbered_json_lines(path: Path, form: type[Form], hint: str) -> list[tuple[int, Form]]:
     """Return the records with the numbers of their lines, for what only another file shows to be wrong."""
     records = []

@@ -15,9 +15,9 @@ from assistant.records import AssistantError
 from corpus.encoder_choice import open_encoder
 from corpus.errors import CorpusError
 from corpus.settings import Settings, read_settings
-from evaluation.answers.judged import JUDGED
 from evaluation.answers.query_contexts import QueryContext
-from evaluation.input_files import EvaluationError
+from evaluation.input_files import EvaluationError, named_folders
+from evaluation.judged import JUDGED
 from training.errors import TrainingError
 
 Work = Annotated[Path, typer.Option(help="Where checkpoints are kept: a killed run goes on from them.")]
@@ -153,18 +153,10 @@ def relevance(
     with _failures_told():
         from training import relevance as room  # noqa: PLC0415 - torch takes seconds
 
-        asked = room.JudgedData(judged, _named_folders(home or []), room.measured_corpora())
+        asked = room.JudgedData(judged, named_folders(home or []), room.measured_corpora())
         plan = room.RelevancePlan(data, work, out or SHIPPED, asked, begun, seed, held)
         card = room.train_relevance(plan, open_encoder(read_settings()), _say)
     typer.echo(json.dumps(card.provenance["held_back"]))
-
-
-def _named_folders(named: list[str]) -> dict[str, Path]:
-    """Return folders by name; raises TrainingError for what is not NAME=FOLDER."""
-    pairs = [one.partition("=") for one in named]
-    if wrong := [one for one, (name, _, folder) in zip(named, pairs, strict=True) if not (name and folder)]:
-        raise TrainingError(f"{wrong[0]!r} is not NAME=FOLDER.")
-    return {name: Path(folder) for name, _, folder in pairs}
 
 
 def follow_ups(

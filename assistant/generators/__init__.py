@@ -24,7 +24,8 @@ from assistant.generators.recorded import recorded_generators
 __all__ = [
     "ABOUT", "ANY_LENGTH", "EXTRACTIVE", "MOST_DRAFTS", "MOST_READ", "RANGES", "SAMPLING_TEMPERATURE",
     "Asking", "Compared", "ExtractiveGenerator", "Generator", "GeneratorChoice", "Price",
-    "PromptedGenerator", "SampledGenerator", "ask_of", "by_rank", "call_of", "check_choice", "citation_quality",
+    "PromptedGenerator", "SampledGenerator", "ask_of", "by_rank", "call_of", "check_choice",
+    "citation_quality",
     "compare", "default_parameters", "generator_choices", "meant_paper", "no_price", "open_generator",
     "read_features", "recorded_generators", "unknown_price", "with_kind", "write_best"
 ]  # fmt: skip

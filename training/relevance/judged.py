@@ -13,7 +13,7 @@ from assistant.learned import LONGEST_QUESTION, with_title
 from assistant.reading import is_quotable
 from corpus.language import Bm25
 from evaluation.answers.asking import open_assistant
-from evaluation.answers.judged import JudgedQuestion, find, read_judged
+from evaluation.judged import JudgedQuestion, find, read_judged
 from training.errors import TrainingError
 from training.relevance.task import LONGEST, Listed
 from training.trunk import PairTokenizer
