@@ -1,5 +1,6 @@
 """The files that are measured on, and what is said of one that cannot be used."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 

@@ -40,7 +40,8 @@ class Perspective:
 
 
 @cache
-def _known() -> tuple[tuple[frozenset[str], re.Pattern[str]], ...]:
+def known() -> tuple[tuple[frozenset[str], re.Pattern[str]], ...]:
+    """Return the perspectives that are known: the words that name each, and what speaks of it."""
     table = tomllib.loads(Path(__file__).with_name("perspectives.toml").read_text(encoding="utf-8"))
     return tuple(
         (frozenset(one["asked"].split()), re.compile(one["said"], re.IGNORECASE)) for one in table.values()
@@ -52,7 +53,7 @@ def perspective_of(question: str) -> Perspective | None:
     found, on = _FRAME.search(question), _ON.search(question)
     name = next(filter(None, found.groups()), "") if found else on[1] if on else ""
     named = set(words(name))
-    said = next((said for asked, said in _known() if asked & named), None)
+    said = next((said for asked, said in known() if asked & named), None)
     return Perspective(name, said) if found or said else None
 
 

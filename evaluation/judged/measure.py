@@ -47,7 +47,10 @@ class JudgedOutcome:
 
 
 def measure_judged(questions: Sequence[JudgedQuestion], homes: Mapping[str, Path]) -> list[JudgedOutcome]:
-    """Return what became of the questions whose corpora have a home; raises EvaluationError and CorpusError."""
+    """Return what became of the questions whose corpora have a home.
+
+    Raises EvaluationError and CorpusError.
+    """
     asked = [question for question in questions if question.corpus in homes]
     if not asked:
         raise EvaluationError("None of the questions is of a corpus that is named: --home NAME=FOLDER.")
@@ -55,7 +58,9 @@ def measure_judged(questions: Sequence[JudgedQuestion], homes: Mapping[str, Path
     outcomes = []
     for question in asked:
         turn = ask(assistants[question.corpus], question.question, (), question.scope).turn
-        grades = tuple(max(map(question.grades.get, one), default=0.0) for one in _cited(turn, question))
+        grades = tuple(
+            max((question.grades[at] for at in one), default=0.0) for one in _cited(turn, question)
+        )
         is_refused = turn.answer.refusal is not None
         outcomes.append(JudgedOutcome(question, turn.rewrite.kind, grades, is_refused))
     return outcomes
@@ -109,10 +114,7 @@ def judged_table(outcomes: Sequence[JudgedOutcome]) -> Table:
 
 
 def _cells(counts: JudgedCounts) -> list[str]:
-    return [
-        *(str(counts[name]) for name in ("answerable", "refused_wrongly", "unanswerable", "refused_rightly")),
-        *(
-            f"{counts[name]:.2f}"
-            for name in ("first_full", "any_full", "beside", "clean", "sentences_beside")
-        ),
-    ]
+    whole = ("answerable", "refused_wrongly", "unanswerable", "refused_rightly")
+    shares = ("first_full", "any_full", "beside", "clean", "sentences_beside")
+    told = dict(counts)
+    return [*(str(told[name]) for name in whole), *(f"{told[name]:.2f}" for name in shares)]
