@@ -33,7 +33,7 @@ from evaluation.aspects import ASPECTS, LLAMA, METRICS, AspectFigures, measure_a
 from evaluation.bench.build import measure
 from evaluation.bench.latency import measure_latency
 from evaluation.bench.search import SearchSpeed, measure_search
-from evaluation.fields import LabelledPart, Readable, fields_table, measure_fields
+from evaluation.fields import LABELLED, LabelledPart, Readable, fields_table, measure_fields
 from evaluation.histories import histories_table, measure_histories
 from evaluation.input_files import EvaluationError
 from evaluation.known_items import known_items_table, measure_known_items
@@ -219,16 +219,19 @@ def aspects(
 
 @app.command()
 def fields(
-    anthology: Annotated[Path, typer.Option(help="The data directory of a copy of the ACL Anthology.")],
     *,
+    anthology: Annotated[
+        Path | None, typer.Option(help="The data directory of a copy of the ACL Anthology.")
+    ] = None,
     pdfs: Annotated[
         Path | None, typer.Option(help="PDFs of labelled papers, named by their Anthology ids.")
     ] = None,
     part: Annotated[LabelledPart, typer.Option(help="The labelled papers to measure on.")] = "development",
+    data: Annotated[Path, typer.Option(help="JSON lines: paper, collection, part, fields.")] = LABELLED,
 ) -> None:
     """Measure fields of study against labels that a reader gave."""
     with _failures_told():
-        figures = measure_fields(Readable(anthology, pdfs), open_encoder(read_settings()), part)
+        figures = measure_fields(data, Readable(anthology, pdfs), open_encoder(read_settings()), part)
     out.print(fields_table(figures))
     typer.echo(json.dumps(figures))
 

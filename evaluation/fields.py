@@ -62,19 +62,22 @@ class FieldFigures(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """Where the labelled papers are read: the Anthology's data, and PDFs of some of them."""
+    """Where the labelled papers are read: the Anthology's data, and PDFs of some of them.
 
-    anthology: Path
+    The demonstration's papers are read from the product; those of an Anthology that is not there are missing.
+    """
+
+    anthology: Path | None = None
     pdfs: Path | None = None
 
 
-def measure_fields(readable: Readable, encoder: Encoder, part: LabelledPart) -> FieldFigures:
+def measure_fields(data: Path, readable: Readable, encoder: Encoder, part: LabelledPart) -> FieldFigures:
     """Return how well the fields of a part's papers are found; raises EvaluationError and SourceError."""
-    labelled = [one for one in read_json_lines(LABELLED, LabelledPaper, _LINE) if one.part == part]
+    labelled = [one for one in read_json_lines(data, LabelledPaper, _LINE) if one.part == part]
     found = _fields_found(_prepared(labelled, readable), encoder)
     known = [one for one in labelled if one.paper in found]
     if not known:
-        raise EvaluationError(f"None of the labelled papers could be read from {readable.anthology}.")
+        raise EvaluationError("None of the labelled papers can be read. Give --anthology its data directory.")
     pairs = [(set(one.fields), found[one.paper]) for one in known]
     return FieldFigures(part=part, papers=len(known), missing=len(labelled) - len(known), **_scores(pairs))
 
@@ -104,6 +107,8 @@ def _sources(labelled: Sequence[LabelledPaper], readable: Readable) -> Iterator[
     wanted = dict.fromkeys(one.collection for one in labelled)
     of_the_demonstration = {volume.collection.id: volume for volume in demo_volumes()}
     yield from (volume for name, volume in of_the_demonstration.items() if name in wanted)
+    if readable.anthology is None:
+        return
     pdfs = PdfFolder(readable.pdfs) if readable.pdfs else None
     volumes = [name for name in wanted if name not in of_the_demonstration]
     yield from open_volumes(volumes, readable.anthology, read_settings().home / "anthology", pdfs=pdfs)
