@@ -116,7 +116,7 @@ def follow_up_questions(
 
 @cache
 def _phrases() -> _Phrases:
-    text = Path(__file__).with_name("suggestions.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("follow_up.toml").read_text(encoding="utf-8")
     return TypeAdapter(_Phrases).validate_python(tomllib.loads(text))
 
 
@@ -174,7 +174,7 @@ def _of_topics(cited: list[Paper], counts: Mapping[str, int], papers: int) -> It
     for kind, phrase in _phrases().shared.items():
         for name in dict.fromkeys(_topics(cited, kind)):
             held = counts.get(topic_key(kind, name), 0)
-            if limits.fewest_papers <= held <= most and _is_telling(name):
+            if limits.fewest_papers <= held <= most and is_telling(name):
                 yield _Candidate(phrase.format(name=name), f"shared {kind}", name)
 
 
@@ -227,7 +227,7 @@ def own_name(paper: Paper) -> str:
     """Return what a paper calls its own system, "" where its title does not say so."""
     found = _OWN_NAME.match(paper.title)
     name = found[1] if found else ""
-    return name if name and any(map(_NAME_LIKE.fullmatch, name.split())) and _is_telling(name) else ""
+    return name if name and any(map(_NAME_LIKE.fullmatch, name.split())) and is_telling(name) else ""
 
 
 def subjects(paper: Paper) -> tuple[str, ...]:
@@ -237,7 +237,7 @@ def subjects(paper: Paper) -> tuple[str, ...]:
     named = (topic.name for topic in topics if topic.kind in ("method", "task"))
     in_title = (name for name in named if _mentions(paper.title, name))
     like = (found[0] for found in _NAME_LIKE.finditer(paper.title))
-    every = dict.fromkeys(name for name in (own, *in_title, *like) if name and _is_telling(name))
+    every = dict.fromkeys(name for name in (own, *in_title, *like) if name and is_telling(name))
     return (own,) if own else tuple(every)
 
 
@@ -248,13 +248,13 @@ def phrases_of_title(paper: Paper, passages: tuple[Passage, ...]) -> tuple[str, 
     used = {
         phrase.text: sum(_mentions(passage.text, phrase.text) for passage in passages)
         for phrase in phrases(title)
-        if 2 <= len(phrase.text.split()) <= 3 and _is_telling(phrase.text)
+        if 2 <= len(phrase.text.split()) <= 3 and is_telling(phrase.text)
     }
     often = (phrase for phrase, times in used.items() if times >= FEWEST_PASSAGES)
     return tuple(sorted(often, key=lambda phrase: -used[phrase]))
 
 
-def _is_telling(name: str) -> bool:
+def is_telling(name: str) -> bool:
     """Return True if a name is worth a question, and can be put into one."""
     return (
         2 < len(name) <= LONGEST_NAME
