@@ -189,6 +189,22 @@ def uncited_ends(answer: Answer) -> tuple[int, ...]:
     )
 
 
+def invented(answer: Answer) -> tuple[AnswerSentence, ...]:
+    """Return the sentences with labels of papers that their writer was never given."""
+    return tuple(one for one in answer.sentences if one.unknown_labels)
+
+
+def format_without_source(answer: Answer) -> str:
+    """Return how many labels were invented and how many claims cite nothing, "" where none are."""
+    labels = sum(len(one.unknown_labels) for one in invented(answer))
+    claims = len(uncited(answer))
+    parts = [
+        labels and f"{counted(labels, 'label')} {'names' if labels == 1 else 'name'} no paper that was given",
+        claims and format_uncited(claims),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
 def weak_numbers(checked: Checked) -> tuple[int, ...]:
     """Return, for each sentence that what it cites hardly supports, the number of its first citation."""
     found = sources(checked)
