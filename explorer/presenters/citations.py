@@ -93,6 +93,11 @@ def shown_draft(text: str, papers: tuple[PaperHits, ...]) -> tuple[str, frozense
     return normalise_labels(hold_back(text)[0], known).text, known
 
 
+def cited_passages(answer: Answer) -> frozenset[str]:
+    """Return the ids of the passages that the citations of an answer lead to."""
+    return frozenset(one.passage_id for sentence in answer.sentences for one in sentence.citations)
+
+
 def first_number(found: tuple[Source, ...], label: int) -> int | None:
     """Return the number of the first citation of a paper."""
     return next((source.number for source in found if source.label == label), None)

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -109,6 +110,20 @@ def test_a_question_is_answered_with_citations(screen: Screen) -> None:
     assert f"Evidence for \\[{label}\\]" in texts(test)
     assert visitor_of(test).turns[0].answer.sentences[0].citations[0].evidence in texts(test)
     assert any('aria-label="Overlap' in str(one.proto.body) for one in test.get("html"))
+
+
+def test_all_that_was_found_is_listed_with_what_is_cited_in_bold(screen: Screen) -> None:
+    test = ask(screen("ask"), QUESTION)
+    turn = visitor_of(test).turns[0]
+    cited = {one.passage_id for each in turn.answer.sentences for one in each.citations}
+    given = [passage for paper in turn.evidence.papers for passage in paper.passages]
+    listed = test.expander(key="passages_read")
+    assert listed.label == f"All that was found: {len(given)} passages, {len(cited)} cited"
+    drawn = [(one.proto.query_string, one.proto.label.startswith("**")) for one in listed.get("page_link")]
+    assert drawn == [
+        (urlencode({"id": one.paper_id, "passage": one.number}), one.id in cited) for one in given
+    ]
+    assert {hit.passage_id for hit in turn.hits} <= {one.id for one in given}
 
 
 def test_each_citation_in_the_text_says_how_well_it_holds(screen: Screen) -> None:
