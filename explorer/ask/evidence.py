@@ -1,6 +1,6 @@
 """The evidence panel: where a citation leads, beside the answer or, on a phone, in a drawer over it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import streamlit as st
@@ -26,8 +26,11 @@ from explorer.presenters import (
 
 
 @st.fragment
-def render_evidence(library: Library, visitor: Visitor) -> None:
-    """Draw the panel for the citation in focus, and listen for clicks on citations."""
+def render_evidence(library: Library, visitor: Visitor, scope: Mapping[str, str]) -> None:
+    """Draw the panel for the citation in focus, and listen for clicks on citations.
+
+    `scope` is what the page's address is to say of where questions look.
+    """
     is_new = visitor.now.job_id or (visitor.now.failure and visitor.now.failure.question)
     asked = f"question_{len(visitor.now.turns) + 1}" if is_new and visitor.now.turns else ""
     heard = listen(
@@ -35,7 +38,7 @@ def render_evidence(library: Library, visitor: Visitor) -> None:
         narrow=visitor.now.narrow,
         show=asked,
         place=address_of(visitor),
-        address={ADDRESS: address_of(visitor)},
+        address={ADDRESS: address_of(visitor), **scope},
         is_new_entry=False,
         hears="clicks",
     )

@@ -38,7 +38,7 @@ def test_back_leads_to_the_search_and_never_to_a_page_with_the_parameters_of_ano
     page.wait_for_url(paper)
     page.get_by_role("heading", name=TITLES["heads"]).wait_for()
     page.get_by_role("button", name="Ask about this paper").click()
-    page.wait_for_url("**/ask")
+    page.wait_for_url("**/ask?paper=*")
     page.go_back()
     page.wait_for_url(paper)
     page.go_back()
