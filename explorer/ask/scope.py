@@ -6,16 +6,29 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from assistant.admission import LONGEST_QUESTION
-from corpus.records import Scope
+from corpus.records import CollectionSummary, Scope
 from corpus.store import Corpus
+from corpus.wording import counted
 from explorer.app import Library, Visitor, VisitorSession, set_field
 from explorer.ask.choices import filter_labels
-from explorer.presenters import one_line
+from explorer.presenters import (
+    collection_titles,
+    collections_in,
+    escaped,
+    frequent_topics,
+    groups_of,
+    menu_title,
+    names_papers,
+    one_line,
+    shortened,
+)
 from explorer.uploads import ask_collection, ask_place_of
 
 COLLECTION, PAPER, QUESTION = "collection", "paper", "question"
 # An address may be cut where it is longer than some programs take.
 MOST_NAMED = 30
+COLLECTIONS_SHOWN = 6
+GROUPS_SHOWN = 5
 NOT_HERE = "What this link names is not here. Choose above where to look."
 PARTLY_HERE = "Some of what this link names is not here. The rest of it is chosen above."
 
@@ -67,6 +80,44 @@ def scope_address(visitor: Visitor, scope: Scope) -> dict[str, str]:
         said |= {COLLECTION: ",".join(scope.collections), PAPER: ",".join(scope.papers)}
     visitor.update(VisitorSession.visit, *filter(None, [_link(said)]))
     return said
+
+
+def draw_covered(corpus: Corpus, visitor: Visitor, scope: Scope) -> None:
+    """Draw what a scope holds and is about: its collections, its groups on the map, its topics."""
+    with st.container(key="scope_covered", gap="small"):
+        if not names_papers(scope):
+            _draw_collections(visitor, collections_in(corpus.collections(), scope))
+        if groups := groups_of(corpus.statistics.places(scope), corpus.statistics.clusters())[:GROUPS_SHOWN]:
+            st.markdown("**Groups of similar papers**")
+            lines = (f"- {escaped(one.label)} :gray[{counted(one.papers, 'paper')}]" for one in groups)
+            st.markdown("\n".join(lines))
+        if topics := frequent_topics(corpus, scope):
+            st.markdown("**Often about**")
+            st.markdown("\n".join(f"- {name}: {escaped(', '.join(keys))}" for name, keys in topics))
+
+
+def _draw_collections(visitor: Visitor, summaries: Sequence[CollectionSummary]) -> None:
+    """Draw collections as the way to ask one of them alone; of one that is chosen, what it is."""
+    if len(summaries) == 1:
+        st.markdown(f"**{escaped(summaries[0].collection.title)}**")
+        if description := summaries[0].collection.description:
+            st.caption(escaped(shortened(description, 300)))
+        return
+    st.markdown(f"**{counted(len(summaries), 'collection')}**")
+    titles = collection_titles(tuple(summaries))
+    with st.container(key="covered_collections", gap=None):
+        for number, one in enumerate(summaries[:COLLECTIONS_SHOWN], start=1):
+            label = f"{escaped(menu_title(titles[one.collection.id]))} :gray[{counted(one.papers, 'paper')}]"
+            st.button(
+                label,
+                key=f"ask_collection_{number}",
+                type="tertiary",
+                help="Ask this collection alone",
+                on_click=ask_within,
+                args=(visitor, Scope(collections=(one.collection.id,))),
+            )
+    if len(summaries) > COLLECTIONS_SHOWN:
+        st.caption(f"And {len(summaries) - COLLECTIONS_SHOWN:,} more, under “Look in”.")
 
 
 def _link(named: dict[str, str]) -> str:

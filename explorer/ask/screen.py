@@ -17,7 +17,7 @@ from explorer.ask.choices import draw_choices
 from explorer.ask.conversations import draw_notes, draw_sidebar, follow_address
 from explorer.ask.evidence import render_evidence
 from explorer.ask.runs import may_stop, settle, start, stop
-from explorer.ask.scope import follow_link, scope_address
+from explorer.ask.scope import draw_covered, follow_link, scope_address
 from explorer.ask.trail import draw_calls
 from explorer.components import IN_SHORT, draw_imported, listen
 from explorer.presenters import (
@@ -155,7 +155,9 @@ def _draw_live(visitor: Visitor) -> None:
 
 
 def _draw_first_visit(library: Library, visitor: Visitor, scope: Scope) -> None:
-    with st.container(key="reading_first_visit"):
+    has_room = not (visitor.now.narrow or library.is_uploaded)
+    talk, side = st.columns([0.62, 0.38], gap="large") if has_room else (st.container(), None)
+    with talk, st.container(key="reading_first_visit"):
         if library.is_uploaded:
             draw_upload_first_visit(library)
         elif names_papers(scope):
@@ -163,6 +165,9 @@ def _draw_first_visit(library: Library, visitor: Visitor, scope: Scope) -> None:
         else:
             _draw_first_questions(library, visitor, scope)
         st.caption(IN_SHORT)
+    if side:
+        with side:
+            draw_covered(library.corpus, visitor, scope)
 
 
 def _draw_papers_asked(library: Library, scope: Scope) -> None:

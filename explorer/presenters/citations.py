@@ -173,7 +173,7 @@ def format_problems(answer: Answer) -> str:
     if not answer.problems:
         return ""
     words = [PROBLEMS[problem] for problem in answer.problems]
-    return " ".join([*words, "The reply as it was received is under Trail, “What was sent”."])
+    return " ".join([*words, "The reply as it was received is under “What was sent”."])
 
 
 def uncited(answer: Answer) -> tuple[AnswerSentence, ...]:

@@ -66,10 +66,8 @@ def _every_file_is_taken_away_and_what_was_sent_is_read(page: Any) -> None:
     assert "What was sent" in downloaded(page, "Markdown").read_text(encoding="utf-8")
     assert downloaded(page, "Web page").read_text(encoding="utf-8").lower().startswith("<!doctype html>")
     assert downloaded(page, "BibTeX").read_text(encoding="utf-8").startswith("@")
-    page.locator("[class*='st-key-trail_1'] button").first.click()
     page.get_by_role("button", name="What was sent").click()
     page.get_by_role("dialog").get_by_text("Received").first.wait_for()
-    page.get_by_role("button", name="BibTeX").wait_for(state="hidden")
     page.keyboard.press("Escape")
     page.get_by_role("dialog").wait_for(state="hidden")
 

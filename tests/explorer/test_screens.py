@@ -112,6 +112,18 @@ def test_a_question_is_answered_with_citations(screen: Screen) -> None:
     assert any('aria-label="Overlap' in str(one.proto.body) for one in test.get("html"))
 
 
+def test_what_was_sent_is_one_click_from_an_answer_and_from_a_refusal(screen: Screen) -> None:
+    test = screen("ask")
+    for number, question in enumerate((QUESTION, UNANSWERABLE), start=1):
+        ask(test, question)
+        turn = visitor_of(test).turns[-1]
+        button = test.button(key=f"calls_{number}")
+        assert button.label.startswith(f"What was sent: {len(turn.calls)} call")
+        button.click().run()
+        assert visitor_of(test).shown_calls == number
+        assert "1. " in test.expander(key="call_1").label
+
+
 def test_all_that_was_found_is_listed_with_what_is_cited_in_bold(screen: Screen) -> None:
     test = ask(screen("ask"), QUESTION)
     turn = visitor_of(test).turns[0]

@@ -101,3 +101,19 @@ def test_a_collection_is_asked_from_its_list(screen: Screen) -> None:
     assert button.label == "Ask this collection"
     button.click().run()
     assert test.multiselect(key="scope_collections").value == [EVALUATION]
+
+
+def test_a_fresh_visit_sees_what_is_here_and_asks_one_collection_of_it(screen: Screen) -> None:
+    test = screen("ask")
+    shown = texts(test)
+    assert "**2 collections**" in shown and "Judges\\, summaries\\, agreement" in shown
+    assert "- Fields: Information retrieval\\," in shown
+    test.button(key="ask_collection_1").click().run()
+    assert test.multiselect(key="scope_collections").value == [EVALUATION]
+    assert "**Field Notes on Evaluation**" in texts(test)
+    assert "2 collections" not in texts(test)
+
+
+def test_what_chosen_papers_are_about_is_said_of_these_alone(screen: Screen) -> None:
+    shown = texts(screen("ask", paper=BM25))
+    assert "BM25" in shown and "Judges" not in shown and "collections**" not in shown
