@@ -68,7 +68,7 @@ def follow_link(library: Library, visitor: Visitor) -> None:
         ask_within(visitor, Scope(collections=found[0]))
     if found != wanted:
         note = PARTLY_HERE if any(found) else NOT_HERE
-        visitor.update(VisitorSession.note, *visitor.now.notes, note)
+        visitor.update(VisitorSession.note, note, *visitor.now.notes)
     if question := one_line(named[QUESTION])[:LONGEST_QUESTION]:
         set_field("question_box", question)
 
@@ -84,7 +84,7 @@ def scope_address(visitor: Visitor, scope: Scope) -> dict[str, str]:
 
 def draw_covered(corpus: Corpus, visitor: Visitor, scope: Scope) -> None:
     """Draw what a scope holds and is about: its collections, its groups on the map, its topics."""
-    with st.container(key="scope_covered", gap="small"):
+    with st.container(key="scope_covered", gap="xxsmall"):
         if not names_papers(scope):
             _draw_collections(visitor, collections_in(corpus.collections(), scope))
         if groups := groups_of(corpus.statistics.places(scope), corpus.statistics.clusters())[:GROUPS_SHOWN]:
