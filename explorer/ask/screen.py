@@ -155,8 +155,8 @@ def _draw_live(visitor: Visitor) -> None:
 
 
 def _draw_first_visit(library: Library, visitor: Visitor, scope: Scope) -> None:
-    has_room = not (visitor.now.narrow or library.is_uploaded)
-    talk, side = st.columns([0.62, 0.38], gap="large") if has_room else (st.container(), None)
+    # Narrow or not, the same elements in the same places: none fades while another takes its place.
+    talk, side = st.columns([0.62, 0.38], gap="large")
     with talk, st.container(key="reading_first_visit"):
         if library.is_uploaded:
             draw_upload_first_visit(library)
@@ -165,7 +165,7 @@ def _draw_first_visit(library: Library, visitor: Visitor, scope: Scope) -> None:
         else:
             _draw_first_questions(library, visitor, scope)
         st.caption(IN_SHORT)
-    if side:
+    if not (visitor.now.narrow or library.is_uploaded):
         with side:
             draw_covered(library.corpus, visitor, scope)
 
