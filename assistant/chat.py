@@ -9,8 +9,16 @@ from datetime import UTC, datetime
 from typing import TypeVar, cast
 
 from assistant.admission import admit
-from assistant.checking import cannot_answer, check, open_scorer, refuse, with_coverage, with_relevance
-from assistant.generators import ABOUT, EXTRACTIVE, Generator, SampledGenerator, meant_paper, write_best
+from assistant.checking import check, open_scorer, refuse, with_coverage, with_relevance
+from assistant.generators import (
+    ABOUT,
+    EXTRACTIVE,
+    Generator,
+    SampledGenerator,
+    cannot_answer,
+    meant_paper,
+    write_best,
+)
 from assistant.provenance import provenance_of
 from assistant.questions import asked_part, request_kind
 from assistant.reading import passages_of_part
@@ -67,11 +75,12 @@ class Assistant:
             "retrieve", lambda: retrieve(self.corpus, self.encoder, rewrite, options.scope, options.papers)
         )
         yield Retrieved(papers)
-        if reason := cannot_answer(rewrite, papers):
+        rewrite, evidence = self.gathered(rewrite, papers, options)
+        reason = run.timed("retrieve", lambda: cannot_answer(rewrite, evidence, self.encoder))
+        if reason:
             refused = self._refused(reason, papers, options.scope, rewrite.searched_for)
             yield Answered(run.turn(rewrite, papers, Evidence(), refused))
             return
-        rewrite, evidence = self.gathered(rewrite, papers, options)
         checked = self._checker(rewrite, papers, evidence, options.scope)
         drafting = _Drafting(rewrite, history, evidence)
         draft = yield from run.write(self._write(drafting, checked, options.drafts, run.log))
@@ -168,9 +177,12 @@ class _Run:
         self._times: list[StepTime] = []
 
     def timed(self, step: Step, work: Callable[[], Result]) -> Result:
+        """Return what some work of a step returns; what a step takes is added up."""
         clock = time.perf_counter()
         result = work()
-        self._times.append(StepTime(step, time.perf_counter() - clock))
+        before = next((one for one in self._times if one.step == step), StepTime(step, 0.0))
+        self._times = [one for one in self._times if one.step != step]
+        self._times.append(StepTime(step, before.seconds + time.perf_counter() - clock))
         return result
 
     def write(self, pieces: Iteration[str, None, Draft]) -> Iteration[Event, None, Draft]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain, repeat
 
 from assistant.reading import numbers_beside, read_with
 from assistant.records import Evidence, LabelledPaper, Rewrite
@@ -10,7 +11,8 @@ from corpus.records import PaperHits, Passage, Scope, passage_id
 from corpus.search import read_query, search
 from corpus.store import Corpus
 
-PASSAGES_PER_PAPER = 3
+# Of the papers found first, which most likely hold the answer, more is read than of the others.
+PASSAGES_OF_FIRST, PASSAGES_PER_PAPER = (6, 4), 3
 PASSAGES_OF_ONE_PAPER = 12
 
 
@@ -24,9 +26,12 @@ def retrieve(
     corpus: Corpus, encoder: Encoder, rewrite: Rewrite, scope: Scope, papers: int
 ) -> tuple[PaperHits, ...]:
     """Return the best papers for a query, best first; of a paper asked about alone, more passages."""
-    passages = PASSAGES_OF_ONE_PAPER if len(scope.papers) == 1 else PASSAGES_PER_PAPER
+    is_alone = len(scope.papers) == 1
+    most = (PASSAGES_OF_ONE_PAPER,) if is_alone else PASSAGES_OF_FIRST
     query = read_query(corpus, rewrite.searched_for, verbatim=rewrite.edited)
-    return search(corpus, encoder, query, scope, papers=papers, passages_per_paper=passages)
+    found = search(corpus, encoder, query, scope, papers=papers, passages_per_paper=max(most))
+    passages = chain(most, repeat(PASSAGES_PER_PAPER))
+    return tuple(replace(one, hits=one.hits[:kept]) for one, kept in zip(found, passages, strict=False))
 
 
 def gather_evidence(corpus: Corpus, papers: tuple[PaperHits, ...], *, in_context: bool = False) -> Evidence:

@@ -30,12 +30,7 @@ class SupportBars(Bars):
 
 class RefusalThresholds(_Table):
     relevant: float
-    words: float
-    named: float
-    missing: float
-    unnamed: float
-    enough: float
-    part_word: float
+    answerable: float
     nearest: int
     topics: int
     unsupported: float
@@ -50,9 +45,14 @@ class KindLimits(_Table):
 
 
 class ExtractiveLimits(_Table):
-    """What the writer without a model uses; `alike` is the cosine of two sentences that say the same."""
+    """What the writer without a model uses, for each kind of answer.
+
+    `alike` is the cosine of two sentences that say the same, `share` what a further sentence has of the
+    first one's chance at least.
+    """
 
     alike: float
+    share: float
     synthesis: KindLimits
     summary: KindLimits
     fact: KindLimits

@@ -9,7 +9,9 @@ from assistant.generators.extractive import (
     Asking,
     Compared,
     ExtractiveGenerator,
+    answerable_features,
     ask_of,
+    cannot_answer,
     compare,
     meant_paper,
     read_features,
@@ -24,8 +26,8 @@ from assistant.generators.recorded import recorded_generators
 __all__ = [
     "ABOUT", "ANY_LENGTH", "EXTRACTIVE", "MOST_DRAFTS", "MOST_READ", "RANGES", "SAMPLING_TEMPERATURE",
     "Asking", "Compared", "ExtractiveGenerator", "Generator", "GeneratorChoice", "Price",
-    "PromptedGenerator", "SampledGenerator", "ask_of", "by_rank", "call_of", "check_choice",
-    "citation_quality",
-    "compare", "default_parameters", "generator_choices", "meant_paper", "no_price", "open_generator",
-    "read_features", "recorded_generators", "unknown_price", "with_kind", "write_best"
+    "PromptedGenerator", "SampledGenerator", "answerable_features", "ask_of", "by_rank", "call_of",
+    "cannot_answer", "check_choice", "citation_quality", "compare", "default_parameters",
+    "generator_choices", "meant_paper", "no_price", "open_generator", "read_features",
+    "recorded_generators", "unknown_price", "with_kind", "write_best"
 ]  # fmt: skip

@@ -9,7 +9,9 @@ from assistant.learned.features import relevance_features
 from assistant.learned.parts import LearnedError, LearnedPart, open_part
 from corpus.encoders import Vectors
 
-RELEVANCE, ANSWER, CHOICE = "relevance", "answer", "choice"
+RELEVANCE = "relevance"
+# The scales of a part's card beside that of single texts.
+ANSWER, CHOICE, ANSWERABLE = "answer", "choice", "answerable"
 # Features of a text that are the same whatever other texts there are.
 ABSOLUTE = ("cosine", "together", "number", "reason", "network")
 LONGEST_QUESTION, LONGEST_TITLE = 400, 160
@@ -42,6 +44,17 @@ class RelevanceScorer:
         except LearnedError:
             scale = self._part.scale(read=read)
         return shares(features, scale)
+
+    def answerable(self, features: Mapping[str, Sequence[float]]) -> float:
+        """Return how likely what was found answers a question, 0..1.
+
+        A part that was not fitted to that takes all to be answerable.
+        """
+        try:
+            (share,) = shares(features, self._part.scale(ANSWERABLE, read="network" in features))
+        except LearnedError:
+            return 1.0
+        return share
 
     def score(
         self, question: str, texts: Sequence[str], titles: Sequence[str], asked: Vectors, vectors: Vectors

@@ -16,7 +16,7 @@ from typing import get_args
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from assistant.checking import cannot_answer
+from assistant.checking import thresholds
 from assistant.questions import phrases, stems
 from assistant.records import Rewrite, Turn
 from assistant.retrieve import retrieve
@@ -292,10 +292,11 @@ def _is_other_than(candidate: _Candidate, found: list[_Candidate]) -> bool:
 
 
 def _is_answerable(candidate: _Candidate, scope: Scope, corpus: Corpus, encoder: Encoder) -> bool:
-    """Return True if the question finds what it was made from, and would not be refused."""
+    """Return True if the question finds what it was made from, and is near to it."""
     rewrite = Rewrite(candidate.question, candidate.question)
     found = retrieve(corpus, encoder, rewrite, scope, PAPERS_SEARCHED)
-    if cannot_answer(rewrite, found):
+    nearest = max((hit.dense or 0.0 for one in found for hit in one.hits), default=0.0)
+    if nearest < thresholds().refusal.relevant:
         return False
     first = found[: max(AMONG_FIRST, len(candidate.papers))]
     passages = {hit.passage.id for one in first for hit in one.hits}

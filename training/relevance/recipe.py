@@ -13,7 +13,6 @@ import torch
 
 from assistant.learned import (
     ANSWER,
-    CHOICE,
     RELEVANCE,
     Card,
     LearnedPart,
@@ -174,13 +173,12 @@ def _write(
     say(f"{draft.name}: reading {len(held)} questions that were held back")
     network = RelevanceScorer(LearnedPart(*read_part(RELEVANCE, plan.work)))
     measured = [_measured(row, network, encoder) for row in held]
-    unread, chosen = choice_scales(judged_candidates(plan.judged_data), network, plan.seed)
+    chosen = choice_scales(judged_candidates(plan.judged_data), network, plan.seed)
     scales = {
         "all": _scale(measured, plan.seed, with_network=True),
         "features": _scale(measured, plan.seed, with_network=False),
         f"{ANSWER}_all": _answer_scale(measured, plan.seed, with_network=True),
-        f"{CHOICE}_all": chosen,
-        f"{CHOICE}_features": unread,
+        **chosen,
         f"{ANSWER}_features": _answer_scale(measured, plan.seed, with_network=False),
     }
     provenance = {

@@ -3,7 +3,12 @@
 from collections.abc import Sequence
 
 from assistant.checking import KindLimits, thresholds
-from assistant.generators.extractive.candidates import Candidate, cited, listed, reading_order
+from assistant.generators.extractive.candidates import (
+    Candidate,
+    cited,
+    listed,
+    readable,
+)
 from assistant.generators.extractive.ranking import Ranked
 from assistant.records import RequestKind
 
@@ -13,25 +18,32 @@ def limits_of(kind: RequestKind) -> KindLimits:
     return getattr(thresholds().extractive, kind)  # type: ignore[no-any-return]
 
 
-def choose(ranked: Ranked, limits: KindLimits) -> list[int]:
-    """Return the indices of the sentences to use, the likeliest first, none of which says another's.
+def choose(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
+    """Return the sentences to use, the likeliest first, none of which says another's.
 
-    None where not even the likeliest is likely enough.
+    One that cannot be read alone brings the sentence before it, or is left out. None where not even the
+    likeliest is likely enough.
     """
     chosen: list[int] = []
-    alike = thresholds().extractive.alike
+    told: list[Candidate] = []
+    weights = thresholds().extractive
+    bar = limits.first
     for at in ranked.best_first(range(len(ranked.candidates))):
-        if ranked.chance[at] < (limits.more if chosen else limits.first) or len(chosen) == limits.most:
+        if ranked.chance[at] < bar or len(chosen) == limits.most:
             break
-        if not any(ranked.alike[at, other] >= alike for other in chosen):
-            chosen.append(at)
-    return chosen
+        alone = readable(ranked.candidates[at])
+        if not alone or any(ranked.alike[at, other] >= weights.alike for other in chosen):
+            continue
+        told += [one for one in alone if one not in told]
+        chosen.append(at)
+        bar = max(limits.more, weights.share * float(ranked.chance[chosen[0]]))
+    return told
 
 
 def arrange(chosen: Sequence[Candidate], kind: RequestKind) -> list[str]:
     """Return the sentences as text: a fact's and a summary's as they were chosen, the best first.
 
-    A synthesis goes paper by paper in order of relevance, within a paper as it has them. Several papers make
+    A synthesis goes paper by paper in order of relevance, each paper's best first. Several papers make
     a list, so that nobody reads one paper's sentence as the next one's.
     """
     if kind in ("list", "comparison"):
@@ -45,5 +57,5 @@ def arrange(chosen: Sequence[Candidate], kind: RequestKind) -> list[str]:
     pieces = []
     for number, group in enumerate(groups):
         lead = ("\n" if number else "") + "- " if bullets else (" " if number else "")
-        pieces.append(lead + " ".join(cited(item) for item in sorted(group, key=reading_order)))
+        pieces.append(lead + " ".join(cited(item) for item in group))
     return pieces

@@ -52,6 +52,8 @@ BY_KIND = (
     ),
 )
 SHORTEST_NAME = 3
+FIRST = 3  # sentences of an answer whose passages should have the names of the question
+LEAST = 1e-4  # of a chance, so that its odds are finite
 # "Models have shown", "pruning has been studied", "systems usually copy": what was known before.
 _KNOWN_BEFORE = re.compile(
     r"^(?:(?!\bwe\b)\S+\s+){1,9}(?:(?:ha(?:s|ve)\s+(?:\w+ly\s+)?(?:been|shown|become|drawn|\w+ed)\b)"
@@ -77,6 +79,11 @@ class Asking:
     def asked(self) -> Asked:
         return read_question(self.query)
 
+    @property
+    def names(self) -> list[str]:
+        """The names in the question, squashed."""
+        return [name for name in map(squashed, names_in(self.query)) if len(name) >= SHORTEST_NAME]
+
 
 def ask_of(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[Asking, list[Candidate]]:
     """Return a question as its answer is chosen, and the sentences that may be quoted for it."""
@@ -101,6 +108,20 @@ def read_features(numbers: Sequence[float], candidates: Sequence[Candidate]) -> 
     return network_features(numbers) | _by_paper("network", numbers, candidates)
 
 
+def answerable_features(features: Mapping[str, Sequence[float]], chances: Sequence[float]) -> Features:
+    """Return what tells whether any of some sentences answers: the best that any of them has.
+
+    `chances` are those of the sentences to belong to the answer.
+    """
+    first = sorted(range(len(chances)), key=lambda at: -chances[at])[:FIRST]
+    best = chances[first[0]]
+    told = {
+        "chance": [math.log(max(best, LEAST) / max(1 - best, LEAST))],
+        "named": [1.0 if not features["has_names"][0] else max(features["named_near"][at] for at in first)],
+    }
+    return told | ({"network": [max(features["network"])]} if "network" in features else {})
+
+
 def with_kind(features: Mapping[str, Sequence[float]], kind: RequestKind) -> dict[str, Sequence[float]]:
     """Return features with those of a kind of question beside them, by names of their own."""
     count = len(next(iter(features.values())))
@@ -123,7 +144,7 @@ def share(rarity: Mapping[str, float], held: frozenset[str]) -> float:
 def _words(asking: Asking, candidates: Sequence[Candidate]) -> Features:
     titles = {one.label: stems(one.paper.title) for one in asking.evidence.papers}
     passages = {one.passage.id: stems(one.passage.text) | titles[one.paper.label] for one in candidates}
-    names = [name for name in map(squashed, names_in(asking.query)) if len(name) >= SHORTEST_NAME]
+    names = asking.names
     near = {one.passage.id: squashed(f"{one.paper.paper.title} {one.passage.text}") for one in candidates}
     return {
         "titled": [share(asking.rarity, one.stems | titles[one.paper.label]) for one in candidates],

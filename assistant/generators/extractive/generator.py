@@ -12,10 +12,9 @@ from datetime import UTC, datetime
 from assistant.checking import thresholds
 from assistant.generators.extractive.candidates import Candidate, distinct
 from assistant.generators.extractive.choosing import arrange, choose, limits_of
-from assistant.generators.extractive.features import ask_of
+from assistant.generators.extractive.found import find_sentences
 from assistant.generators.extractive.listing import list_papers
-from assistant.generators.extractive.one_paper import ABOUT, meant_paper, narrowed, not_stated, tell_part
-from assistant.generators.extractive.ranking import rank, to_the_point
+from assistant.generators.extractive.one_paper import ABOUT, meant_paper, not_stated, tell_part
 from assistant.generators.extractive.sides import tell_sides
 from assistant.generators.protocol import EXTRACTIVE
 from assistant.prompts import NO_ANSWER
@@ -66,24 +65,25 @@ class ExtractiveGenerator:
         return draft
 
     def _select(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate]:
-        kind, paper = rewrite.kind, meant_paper(rewrite.searched_for, evidence)
-        if kind == "summary" and paper:
-            part = asked_part(rewrite.searched_for) or ABOUT
-            told = self._tell(paper, part)
-            if not perspective_of(rewrite.searched_for) and (told or not narrowed(part, paper)):
-                return told
-            kind, evidence = "fact", Evidence((paper,))
-        asking, sentences = ask_of(replace(rewrite, kind=kind), evidence, self._encoder)
-        if perspective := perspective_of(asking.query):
-            sentences = [one for one in sentences if perspective.is_taken_by(one.text)]
+        if told := self._told_part(rewrite, evidence):
+            return told
+        found = find_sentences(rewrite, evidence, self._encoder)
+        kind, ranked = found.asking.kind, found.ranked
         if kind == "list":
-            return list_papers(asking, rank(asking, sentences), limits_of(kind))
-        if kind == "comparison" and (sides := compared(asking.query)):
-            told = tell_sides(sides, rank(asking, sentences), evidence)
+            return list_papers(ranked, limits_of(kind))
+        if kind == "comparison" and (sides := compared(found.asking.query)):
+            told = tell_sides(sides, ranked, evidence)
             alike = thresholds().extractive.alike
-            return [told[at] for at in distinct([item.text for item in told], self._encoder, alike)]
-        ranked = rank(asking, to_the_point(sentences, asking.asked))
-        return [ranked.candidates[at] for at in choose(ranked, limits_of(kind))]
+            if kept := [told[at] for at in distinct([one.text for one in told], self._encoder, alike)]:
+                return kept
+        return choose(ranked, limits_of(kind))
+
+    def _told_part(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate]:
+        """Return what the one paper meant tells of the part that is asked for; nothing where none is."""
+        paper, query = meant_paper(rewrite.searched_for, evidence), rewrite.searched_for
+        if rewrite.kind != "summary" or paper is None or perspective_of(query):
+            return []
+        return self._tell(paper, asked_part(query) or ABOUT)
 
     def _tell(self, paper: LabelledPaper, part: AskedPart) -> list[Candidate]:
         """Return what a paper says of a part of it, the surest first."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assistant.chat import Assistant
-from assistant.checking.refusal import cannot_answer, is_foreign, nothing_holds, refuse, with_coverage
+from assistant.checking.refusal import is_foreign, nothing_holds, refuse, with_coverage
 from assistant.generators.extractive import ExtractiveGenerator
 from assistant.records import (
     Answer,
@@ -15,7 +15,6 @@ from assistant.records import (
     AssistantError,
     Citation,
     Retrieved,
-    Rewrite,
     Rewritten,
 )
 from corpus.demo import __file__ as demo_package
@@ -120,22 +119,6 @@ def test_a_refusal_says_what_the_corpus_covers(ask_demo, extractive_assistant, d
 
 
 @pytest.mark.parametrize(
-    ("query", "text", "answers"),
-    [
-        ("How does BM25 rank?", "BM25 ranks documents by term frequency.", True),
-        ("How does MS-MARCO compare?", "MS MARCO has eight million passages to compare.", True),
-        ("How does BM42 rank documents?", "BM25 ranks documents by term frequency.", False),
-        ("How are neighbours coloured?", "Neighbors are colored in.", True),
-        ("How does summarisation fail?", "Summarization fails on long texts.", True),
-        ("How do idioms rank documents?", "BM25 ranks documents by term frequency.", False),
-    ],
-)
-def test_the_words_of_a_question_decide_where_the_cosine_leaves_doubt(query, text, answers):
-    (paper,) = found(text, dense=0.42)
-    assert (cannot_answer(Rewrite(query, query), (paper,)) is None) == answers
-
-
-@pytest.mark.parametrize(
     ("query", "text", "said"),
     [
         (
@@ -182,15 +165,6 @@ def test_a_topic_that_a_field_and_a_method_name_was_said_twice(tmp_path, encoder
     said = answer.refusal.covers[-1].removeprefix("Topics: ").lower().split(", ")
     assert len(said) == 2
     assert {one.rstrip("s").replace("-", " ") for one in said} == {"language model", "rouge l"}
-
-
-def test_a_summary_of_the_one_paper_asked_about_is_never_refused():
-    question = "What are its main contributions?"
-    (paper,) = found("Whales sing in the deep sea.", dense=0.05)
-    assert cannot_answer(Rewrite(question, question, kind="summary"), (paper,)) is None
-    assert cannot_answer(Rewrite(question, question), (paper,)) is None
-    other = "Which idioms does it translate?"
-    assert cannot_answer(Rewrite(other, other), (paper,)) == "nothing_relevant"
 
 
 @pytest.mark.parametrize(
