@@ -153,7 +153,8 @@ def relevance(
     with _failures_told():
         from training import relevance as room  # noqa: PLC0415 - torch takes seconds
 
-        asked = room.JudgedData(judged, named_folders(home or []), room.measured_corpora())
+        homes = named_folders(home or [])
+        asked = room.JudgedData(judged, homes, room.measured_corpora()) if homes else None
         plan = room.RelevancePlan(data, work, out or SHIPPED, asked, begun, seed, held)
         card = room.train_relevance(plan, open_encoder(read_settings()), _say)
     typer.echo(json.dumps(card.provenance["held_back"]))

@@ -48,6 +48,8 @@ def check(
         answer = _weighed(Answer(labelled.text, sentences, problems=problems), evidence, scorer)
         if not nothing_holds(answer):
             return answer
+    if said and draft.finish_reason == NOTHING_NEAR:
+        return refuse("not_about", papers, searched, stated=said)
     reason = _refusal_reason(draft, said, question, is_written=bool(sentences))
     return replace(
         refuse(reason, papers, searched, query=query or question, said=said or ""), problems=problems

@@ -66,12 +66,20 @@ def is_foreign(question: str) -> bool:
 
 
 def refuse(
-    reason: RefusalReason, papers: tuple[PaperHits, ...], searched: str, *, query: str = "", said: str = ""
+    reason: RefusalReason,
+    papers: tuple[PaperHits, ...],
+    searched: str,
+    *,
+    query: str = "",
+    said: str = "",
+    stated: str = "",
 ) -> Answer:
     """Return a refusal as an answer; `searched` names what was searched, `said` is the model's own reason.
 
-    Where something of the query stands in no passage found, the refusal says what.
+    Where something of the query stands in no passage found, the refusal says what; `stated` says it all.
     """
+    if stated:
+        return Answer("", (), Refusal(reason, stated, _nearest(papers)))
     is_open = reason in ("nothing_relevant", "nothing_supported") and not said
     missing = _missing(query, papers, searched) if is_open else ""
     message = f"{missing} {_OTHER_WORDS}" if missing else _message(reason, searched, said)

@@ -37,22 +37,24 @@ class RefusalThresholds(_Table):
 
 
 class KindLimits(_Table):
-    """How likely the first sentence of a kind of answer has to be, and each further one; and how many."""
+    """How likely the first sentence of a kind of answer has to be, and each further one; and how many.
+
+    `share` is what a further sentence has of the first one's chance at least.
+    """
 
     first: float
     more: float
+    share: float
     most: int
 
 
 class ExtractiveLimits(_Table):
     """What the writer without a model uses, for each kind of answer.
 
-    `alike` is the cosine of two sentences that say the same, `share` what a further sentence has of the
-    first one's chance at least.
+    `alike` is the cosine of two sentences that say the same.
     """
 
     alike: float
-    share: float
     synthesis: KindLimits
     summary: KindLimits
     fact: KindLimits

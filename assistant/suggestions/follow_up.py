@@ -16,7 +16,6 @@ from typing import get_args
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from assistant.checking import thresholds
 from assistant.questions import phrases, stems
 from assistant.records import Rewrite, Turn
 from assistant.retrieve import retrieve
@@ -134,8 +133,10 @@ def _candidates(turn: Turn, corpus: Corpus) -> Iterator[_Candidate]:
 
 
 def _cited_papers(turn: Turn) -> list[Paper]:
-    found = (turn.evidence.paper(label) for label in turn.answer.cited_labels)
-    return [labelled.paper for labelled in found if labelled]
+    """Return the papers that an answer cites, in its order, and after them those that were found first."""
+    given = {paper.label: paper.paper for paper in turn.evidence.papers}
+    labels = dict.fromkeys((*turn.answer.cited_labels, *sorted(given)))
+    return [given[label] for label in labels if label in given]
 
 
 def _of_sections(paper: Paper, turn: Turn, corpus: Corpus) -> Iterator[_Candidate]:
@@ -292,12 +293,9 @@ def _is_other_than(candidate: _Candidate, found: list[_Candidate]) -> bool:
 
 
 def _is_answerable(candidate: _Candidate, scope: Scope, corpus: Corpus, encoder: Encoder) -> bool:
-    """Return True if the question finds what it was made from, and is near to it."""
+    """Return True if the question finds what it was made from."""
     rewrite = Rewrite(candidate.question, candidate.question)
     found = retrieve(corpus, encoder, rewrite, scope, PAPERS_SEARCHED)
-    nearest = max((hit.dense or 0.0 for one in found for hit in one.hits), default=0.0)
-    if nearest < thresholds().refusal.relevant:
-        return False
     first = found[: max(AMONG_FIRST, len(candidate.papers))]
     passages = {hit.passage.id for one in first for hit in one.hits}
     if candidate.passages and not candidate.passages & passages:

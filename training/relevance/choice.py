@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from assistant.generators import MOST_READ, answerable_features, read_features, with_kind
 from assistant.learned import ANSWERABLE, CHOICE, RelevanceScorer, shares
-from evaluation.judged import JudgedQuestion
+from evaluation.judged import FULL, JudgedQuestion
+from training.errors import TrainingError
 from training.relevance.judged import JudgedCandidates
 from training.scales import fitted_scale
 
@@ -38,6 +39,7 @@ def choice_scales(
     unread = [
         _Rows(one.question, with_kind(one.compared.features, one.asking.kind), one.grades) for one in asked
     ]
+    _check_enough(unread)
     first = _scale(unread, seed)
     read = [_read_rows(one, first, network) for one in asked]
     return {
@@ -75,6 +77,17 @@ def _answerable_scale(rows: Sequence[_Rows], seed: int) -> dict[str, float]:
                 features[name].append(value)
             answers.append(row.question.answerable)
     return fitted_scale(features, answers, seed)
+
+
+def _check_enough(rows: Sequence[_Rows]) -> None:
+    """Raise TrainingError unless both halves of the questions hold some that are answered and some not."""
+    for half in (0, 1):
+        own = [row for row in rows if _half(row) == half]
+        graded = {grade for row in own for grade in row.grades[~np.isnan(row.grades)].tolist()}
+        if len({row.question.answerable for row in own}) < 2 or not {FULL, 0.0} <= graded:
+            raise TrainingError(
+                "The judged questions are too few: each half needs answered and unanswered ones."
+            )
 
 
 def _half(row: _Rows) -> int:

@@ -61,12 +61,13 @@ class RelevancePlan:
     """What is learned from and how; of five parts of every set, by paper, `held` only measures.
 
     With `begun`, the folder of a part, only the judged questions are learned from, on top of what that has.
+    Without these the writer's choice has no scale of its own.
     """
 
     data: Path
     work: Path
     out: Path
-    judged_data: JudgedData
+    judged_data: JudgedData | None = None
     begun: Path | None = None
     seed: int = 13
     held: int = 0
@@ -93,9 +94,18 @@ def train_relevance(plan: RelevancePlan, encoder: Encoder, say: Say) -> Card:
     held = [row for row in rows if fold_of(row) == plan.held]
     learned = [row for row in rows if fold_of(row) != plan.held]
     begun = _begun(plan) if plan.begun else _taught(learned, plan, say)
-    examples = judged_examples(plan.judged_data, bundled_path())
-    reader = _fitted(examples, plan, "judged", plan.judged, start=begun, say=say)
+    reader = _judging(begun, plan, say)
     return _write(reader, held, plan, encoder, say)
+
+
+def _judging(begun: Mapping[str, torch.Tensor], plan: RelevancePlan, say: Say) -> Reader:
+    """Return a reader of what was learned before, and of the judged questions where there are any."""
+    if plan.judged_data:
+        examples = judged_examples(plan.judged_data, bundled_path())
+        return _fitted(examples, plan, "judged", plan.judged, start=begun, say=say)
+    reader = Reader(bundled_path(), 1, plan.adapters)
+    reader.restore(begun)
+    return reader
 
 
 def _begun(plan: RelevancePlan) -> Mapping[str, torch.Tensor]:
@@ -173,7 +183,8 @@ def _write(
     say(f"{draft.name}: reading {len(held)} questions that were held back")
     network = RelevanceScorer(LearnedPart(*read_part(RELEVANCE, plan.work)))
     measured = [_measured(row, network, encoder) for row in held]
-    chosen = choice_scales(judged_candidates(plan.judged_data), network, plan.seed)
+    judged = judged_candidates(plan.judged_data) if plan.judged_data else []
+    chosen = choice_scales(judged, network, plan.seed) if judged else {}
     scales = {
         "all": _scale(measured, plan.seed, with_network=True),
         "features": _scale(measured, plan.seed, with_network=False),
@@ -185,7 +196,7 @@ def _write(
         "recipe": f"python -m training relevance --seed {plan.seed} --held {plan.held}",
         "begun_with": read_card(RELEVANCE, plan.begun).name if plan.begun else "",
         "trained_on": question_counts(),
-        "scale_of_the_choice_fitted_on": sorted(plan.judged_data.measured),
+        "scale_of_the_choice_fitted_on": sorted(plan.judged_data.measured) if plan.judged_data else [],
         "licences": LICENCES,
         "fitting": {
             "adapters": asdict(plan.adapters),

@@ -21,22 +21,23 @@ def limits_of(kind: RequestKind) -> KindLimits:
 def choose(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
     """Return the sentences to use, the likeliest first, none of which says another's.
 
-    One that cannot be read alone brings the sentence before it, or is left out. None where not even the
-    likeliest is likely enough.
+    One that cannot be read alone brings the sentence before it where it is the first, and else is left out.
+    None where not even the likeliest is likely enough.
     """
     chosen: list[int] = []
     told: list[Candidate] = []
-    weights = thresholds().extractive
+    alike = thresholds().extractive.alike
     bar = limits.first
     for at in ranked.best_first(range(len(ranked.candidates))):
-        if ranked.chance[at] < bar or len(chosen) == limits.most:
+        if ranked.chance[at] < bar or len(told) >= limits.most:
             break
         alone = readable(ranked.candidates[at])
-        if not alone or any(ranked.alike[at, other] >= weights.alike for other in chosen):
+        is_late = len(alone) > 1 and told
+        if not alone or is_late or any(ranked.alike[at, other] >= alike for other in chosen):
             continue
-        told += [one for one in alone if one not in told]
+        told += alone
         chosen.append(at)
-        bar = max(limits.more, weights.share * float(ranked.chance[chosen[0]]))
+        bar = max(limits.more, limits.share * float(ranked.chance[chosen[0]]))
     return told
 
 

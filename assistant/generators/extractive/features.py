@@ -13,6 +13,7 @@ from assistant.questions import (
     Asked,
     asked_part,
     names_in,
+    parts_of_name,
     read_question,
     spelt_out,
     squashed,
@@ -83,6 +84,12 @@ class Asking:
     def names(self) -> list[str]:
         """The names in the question, squashed."""
         return [name for name in map(squashed, names_in(self.query)) if len(name) >= SHORTEST_NAME]
+
+    @property
+    def parts_of_names(self) -> list[str]:
+        """What has to be said somewhere where the names of the question are, squashed."""
+        parts = (part for name in names_in(self.query) for part in parts_of_name(name))
+        return [part for part in parts if len(part) >= SHORTEST_NAME]
 
 
 def ask_of(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[Asking, list[Candidate]]:

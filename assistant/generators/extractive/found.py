@@ -1,5 +1,6 @@
 """What was found for a question, sentence by sentence, and whether it may answer at all: the gate before."""
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,6 +12,8 @@ from assistant.generators.extractive.ranking import Ranked, rank
 from assistant.questions import perspective_of, squashed
 from assistant.records import Evidence, RefusalReason, Rewrite
 from corpus.encoders import Encoder
+
+_NUMBER = re.compile(r"(?<![\w-])\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +37,13 @@ def find_sentences(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> Fo
 
 
 def _may_answer(candidate: Candidate, asking: Asking) -> bool:
-    """Return True if a sentence has what is needed: the number that is asked for, of what is named."""
+    """Return True if a sentence has what is needed: the number that is asked for, behind what is named."""
     asked = asking.asked
     if not asked.may_be_answered_by(candidate.text):
         return False
     names = asking.names if asked.needs in ("number", "share") else ()
-    said = squashed(f"{candidate.paper.paper.title} {candidate.text}")
+    number = _NUMBER.search(candidate.text)
+    said = squashed(f"{candidate.paper.paper.title} {candidate.text[: number.start() if number else None]}")
     return not names or any(name in said for name in names)
 
 
@@ -50,7 +54,7 @@ def _unsaid(asking: Asking) -> bool:
         for paper in asking.evidence.papers
         for passage in paper.passages
     ]
-    return any(not any(name in text for text in texts) for name in asking.names)
+    return any(not any(name in text for text in texts) for name in asking.parts_of_names)
 
 
 def cannot_answer(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> RefusalReason | None:

@@ -14,7 +14,7 @@ from assistant.generators.extractive.candidates import Candidate, distinct
 from assistant.generators.extractive.choosing import arrange, choose, limits_of
 from assistant.generators.extractive.found import find_sentences
 from assistant.generators.extractive.listing import list_papers
-from assistant.generators.extractive.one_paper import ABOUT, meant_paper, not_stated, tell_part
+from assistant.generators.extractive.one_paper import ABOUT, meant_paper, narrowed, not_stated, tell_part
 from assistant.generators.extractive.sides import tell_sides
 from assistant.generators.protocol import EXTRACTIVE
 from assistant.prompts import NO_ANSWER
@@ -65,7 +65,7 @@ class ExtractiveGenerator:
         return draft
 
     def _select(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate]:
-        if told := self._told_part(rewrite, evidence):
+        if (told := self._told_part(rewrite, evidence)) is not None:
             return told
         found = find_sentences(rewrite, evidence, self._encoder)
         kind, ranked = found.asking.kind, found.ranked
@@ -78,12 +78,14 @@ class ExtractiveGenerator:
                 return kept
         return choose(ranked, limits_of(kind))
 
-    def _told_part(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate]:
-        """Return what the one paper meant tells of the part that is asked for; nothing where none is."""
+    def _told_part(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate] | None:
+        """Return what the one paper meant tells of the part that is asked for; None where more is asked."""
         paper, query = meant_paper(rewrite.searched_for, evidence), rewrite.searched_for
         if rewrite.kind != "summary" or paper is None or perspective_of(query):
-            return []
-        return self._tell(paper, asked_part(query) or ABOUT)
+            return None
+        part = asked_part(query) or ABOUT
+        told = self._tell(paper, part)
+        return None if not told and narrowed(part, paper) else told
 
     def _tell(self, paper: LabelledPaper, part: AskedPart) -> list[Candidate]:
         """Return what a paper says of a part of it, the surest first."""

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from assistant.checking import KindLimits, thresholds
+from assistant.checking import KindLimits
 from assistant.generators.extractive.candidates import Candidate, aspects_of, readable
 from assistant.generators.extractive.ranking import Ranked
 from assistant.records import LabelledPaper
@@ -17,7 +17,7 @@ def list_papers(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
     if best < limits.first:
         return []
     labels = sorted(chance, key=lambda label: (-chance[label], label))
-    bar = max(limits.more, thresholds().extractive.share * best)
+    bar = max(limits.more, limits.share * best)
     kept = [label for label in labels if chance[label] >= bar or chance[label] == best]
     lines = (_line(ranked, label) for label in kept[: limits.most])
     return [line for line in lines if line]

@@ -224,8 +224,8 @@ def test_questions_that_the_nearest_passages_answer_were_refused(ask_demo, quest
 
 
 def test_a_percentage_was_answered_with_a_count_of_bytes(ask_demo):
-    turn = ask_demo("What percentage of accuracy is lost by quantizing vectors to 8 bits?")
-    assert turn.answer.refusal is not None
+    answer = ask_demo("What percentage of accuracy is lost by quantizing vectors to 8 bits?").answer
+    assert answer.refusal is not None or "%" in answer.text or "per cent" in answer.text
 
 
 @pytest.mark.parametrize("question", ["thanks", "OK, thank you!", "hello there", "[2]?", "and [12]?"])
