@@ -76,7 +76,7 @@ class Assistant:
         )
         yield Retrieved(papers)
         rewrite, evidence = self.gathered(rewrite, papers, options)
-        reason = run.timed("retrieve", lambda: cannot_answer(rewrite, evidence, self.encoder))
+        reason = run.timed("retrieve", lambda: self._cannot_answer(rewrite, evidence))
         if reason:
             refused = self._refused(reason, papers, options.scope, rewrite.searched_for)
             yield Answered(run.turn(rewrite, papers, Evidence(), refused))
@@ -87,6 +87,10 @@ class Assistant:
         yield Checking()
         answer = run.timed("check", lambda: checked(draft))
         yield Answered(run.turn(rewrite, papers, evidence, answer))
+
+    def _cannot_answer(self, rewrite: Rewrite, evidence: Evidence) -> RefusalReason | None:
+        is_model = self.generator.name != EXTRACTIVE
+        return cannot_answer(rewrite, evidence, self.encoder, by_model=is_model)
 
     def gathered(
         self, rewrite: Rewrite, papers: tuple[PaperHits, ...], options: AskOptions

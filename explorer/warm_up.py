@@ -22,7 +22,9 @@ logger = logging.getLogger(__name__)
 
 FREEZE_SECONDS = 0.25
 COLLECT_SECONDS = 2.0
-# Between two questions that are tried, for visitors' own; and until a build may have brought others to try.
+# Before questions are tried, when a server's first visitors come; between two of them, for visitors' own; and
+# until a build may have brought others to try.
+TRY_FIRST_SECONDS = 60.0
 TRY_SECONDS = 1.0
 TRY_AGAIN_SECONDS = 300.0
 # What the first visitor to a page would else wait for, and the garbage collector look through ever after.
@@ -61,6 +63,7 @@ async def _load_and_collect() -> None:
 
 async def _try_questions() -> None:
     """Try the questions that may be offered, one at a time: a server that ends waits for one at most."""
+    await asyncio.sleep(TRY_FIRST_SECONDS)
     while True:
         await asyncio.sleep(TRY_SECONDS if await asyncio.to_thread(try_question) else TRY_AGAIN_SECONDS)
 

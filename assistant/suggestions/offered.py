@@ -130,8 +130,14 @@ def _scope(collection: str) -> Scope:
 
 
 def _candidates(corpus: Corpus, collection: str) -> Iterator[OfferedQuestion]:
-    """Yield what could be asked of a collection, the forms by turns, the most shared topics first."""
-    names = _shared_names(corpus, _scope(collection))
+    """Yield what could be asked of a collection, the forms by turns, the most shared topics first.
+
+    Where papers share none, as a few may, what one of them names is asked for.
+    """
+    scope = _scope(collection)
+    names = _shared_names(corpus, scope)
+    if not any(names.values()):
+        names = _shared_names(corpus, scope, fewest=1)
     pairs = _named_together(corpus, collection, names)
     of_forms = (
         [_filled(form, about, collection) for about in (pairs if form.is_of_two else names)[form.of]]
@@ -146,14 +152,15 @@ def _filled(form: _Form, about: str | tuple[str, str], collection: str) -> Offer
     return OfferedQuestion(question, form.kind, names, collection)
 
 
-def _shared_names(corpus: Corpus, scope: Scope) -> dict[TopicKind, list[str]]:
+def _shared_names(corpus: Corpus, scope: Scope, fewest: int | None = None) -> dict[TopicKind, list[str]]:
     """Return the topics that several papers of a scope name, but not too many, the most named first."""
     limits = _forms().limits
-    most = max(limits.fewest_papers, limits.largest_share * corpus.count_papers(scope))
+    fewest = fewest or limits.fewest_papers
+    most = max(fewest, limits.largest_share * corpus.count_papers(scope))
     names: dict[TopicKind, list[str]] = {kind: [] for kind in get_args(TopicKind)}
     for key, papers in corpus.statistics.topic_counts(scope).items():
         kind, name = parse_topic_key(key)
-        if limits.fewest_papers <= papers <= most and is_telling(name):
+        if fewest <= papers <= most and is_telling(name):
             names[kind].append(name)
     return names
 

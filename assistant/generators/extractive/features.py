@@ -227,8 +227,10 @@ def _parts(asking: Asking, candidates: Sequence[Candidate]) -> Features:
     """Return how surely each candidate tells the part of a paper that is asked for."""
     part = asked_part(asking.query) or (ABOUT if asking.kind == "summary" else None)
     told: dict[tuple[int, int, int], float] = {}
+    # Key elements take long to find: in all the sentences of every paper.
+    encoder = asking.encoder if len(asking.evidence.papers) == 1 else None
     for paper in asking.evidence.papers if part else ():
-        for at, one in enumerate(sentences_of_part(paper, part, asking.encoder) if part else ()):
+        for at, one in enumerate(sentences_of_part(paper, part, encoder) if part else ()):
             told[paper.label, one.passage, one.sentence] = 1 / (1 + at)
     held = [told.get((one.paper.label, one.passage.number, one.sentence), 0.0) for one in candidates]
     return {"part": held, "is_part": [float(one > 0) for one in held]}

@@ -57,8 +57,10 @@ def _unsaid(asking: Asking) -> bool:
     return any(not any(name in text for text in texts) for name in asking.parts_of_names)
 
 
-def cannot_answer(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> RefusalReason | None:
-    """Return why what was found cannot answer, None where it may.
+def cannot_answer(
+    rewrite: Rewrite, evidence: Evidence, encoder: Encoder, *, by_model: bool = False
+) -> RefusalReason | None:
+    """Return why what was found cannot answer, None where it may; `by_model` says that a model will write.
 
     What is asked of a paper as a whole, it tells, or says that it does not.
     """
@@ -69,5 +71,8 @@ def cannot_answer(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> Ref
     if rewrite.kind == "summary" and meant_paper(rewrite.searched_for, evidence):
         return None
     found = find_sentences(rewrite, evidence, encoder)
-    is_likely = found.ranked.answerable >= thresholds().refusal.answerable
+    if by_model and not found.ranked.candidates:
+        return None  # It may read what cannot be quoted.
+    bars = thresholds().refusal
+    is_likely = found.ranked.answerable >= (bars.answerable_by_model if by_model else bars.answerable)
     return None if is_likely and not _unsaid(found.asking) else "nothing_relevant"
