@@ -9,8 +9,16 @@ from datetime import UTC, datetime
 from typing import TypeVar, cast
 
 from assistant.admission import admit
-from assistant.checking import cannot_answer, check, open_scorer, refuse, with_coverage, with_relevance
-from assistant.generators import ABOUT, Generator, SampledGenerator, meant_paper, write_best
+from assistant.checking import check, open_scorer, refuse, with_coverage, with_relevance
+from assistant.generators import (
+    ABOUT,
+    EXTRACTIVE,
+    Generator,
+    SampledGenerator,
+    cannot_answer,
+    meant_paper,
+    write_best,
+)
 from assistant.provenance import provenance_of
 from assistant.questions import asked_part, request_kind
 from assistant.reading import passages_of_part
@@ -58,6 +66,8 @@ class Assistant:
         Raises AssistantError for a question that cannot be taken, and what the generator raises (ModelError).
         """
         question = admit(question, options, self.corpus, history)
+        # Who chooses sentences would choose from what only helps to read the others.
+        options = replace(options, in_context=options.in_context and self.generator.name != EXTRACTIVE)
         run = _Run(question, options, provenance_of(self.corpus, self.generator.name, self.scorer.name))
         rewrite = run.timed("rewrite", lambda: self._understand(question, history, options, run.log))
         yield Rewritten(rewrite)
@@ -65,11 +75,12 @@ class Assistant:
             "retrieve", lambda: retrieve(self.corpus, self.encoder, rewrite, options.scope, options.papers)
         )
         yield Retrieved(papers)
-        if reason := cannot_answer(rewrite, papers):
-            refused = self._refused(reason, papers, options.scope)
+        rewrite, evidence = self.gathered(rewrite, papers, options)
+        reason = run.timed("retrieve", lambda: self._cannot_answer(rewrite, evidence))
+        if reason:
+            refused = self._refused(reason, papers, options.scope, rewrite.searched_for)
             yield Answered(run.turn(rewrite, papers, Evidence(), refused))
             return
-        rewrite, evidence = self._gathered(rewrite, papers)
         checked = self._checker(rewrite, papers, evidence, options.scope)
         drafting = _Drafting(rewrite, history, evidence)
         draft = yield from run.write(self._write(drafting, checked, options.drafts, run.log))
@@ -77,12 +88,18 @@ class Assistant:
         answer = run.timed("check", lambda: checked(draft))
         yield Answered(run.turn(rewrite, papers, evidence, answer))
 
-    def _gathered(self, rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> tuple[Rewrite, Evidence]:
+    def _cannot_answer(self, rewrite: Rewrite, evidence: Evidence) -> RefusalReason | None:
+        is_model = self.generator.name != EXTRACTIVE
+        return cannot_answer(rewrite, evidence, self.encoder, by_model=is_model)
+
+    def gathered(
+        self, rewrite: Rewrite, papers: tuple[PaperHits, ...], options: AskOptions
+    ) -> tuple[Rewrite, Evidence]:
         """Return the evidence: of one paper that is asked about, what may tell the part that is asked for.
 
         A question of one paper that none of those found is meant by is one of several papers.
         """
-        evidence = gather_evidence(self.corpus, papers)
+        evidence = gather_evidence(self.corpus, papers, in_context=options.in_context)
         if rewrite.kind != "summary":
             return rewrite, evidence
         paper = meant_paper(rewrite.searched_for, evidence)
@@ -123,14 +140,16 @@ class Assistant:
 
         def checked(draft: Draft) -> Answer:
             given = evidence.without(draft.left_out)
-            answer = check(draft, question, given, papers, searched, scorer=self.scorer)
+            answer = check(draft, question, given, papers, searched, query=query, scorer=self.scorer)
             answer = with_relevance(answer, query, given, self.encoder)
             return with_coverage(answer, self.corpus, scope)
 
         return checked
 
-    def _refused(self, reason: RefusalReason, papers: tuple[PaperHits, ...], scope: Scope) -> Answer:
-        return with_coverage(refuse(reason, papers, self._described(scope)), self.corpus, scope)
+    def _refused(
+        self, reason: RefusalReason, papers: tuple[PaperHits, ...], scope: Scope, query: str
+    ) -> Answer:
+        return with_coverage(refuse(reason, papers, self._described(scope), query=query), self.corpus, scope)
 
     def _described(self, scope: Scope) -> str:
         """Return what is searched, in words: "these 603 papers"."""
@@ -162,9 +181,12 @@ class _Run:
         self._times: list[StepTime] = []
 
     def timed(self, step: Step, work: Callable[[], Result]) -> Result:
+        """Return what some work of a step returns; what a step takes is added up."""
         clock = time.perf_counter()
         result = work()
-        self._times.append(StepTime(step, time.perf_counter() - clock))
+        before = next((one for one in self._times if one.step == step), StepTime(step, 0.0))
+        self._times = [one for one in self._times if one.step != step]
+        self._times.append(StepTime(step, before.seconds + time.perf_counter() - clock))
         return result
 
     def write(self, pieces: Iteration[str, None, Draft]) -> Iteration[Event, None, Draft]:
@@ -199,4 +221,5 @@ class _Run:
             seconds=tuple(self._times),
             provenance=self._provenance,
             drafts=self._options.drafts,
+            in_context=self._options.in_context,
         )

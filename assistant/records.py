@@ -10,7 +10,13 @@ from corpus.records import Paper, PaperHits, Passage, Scope
 # The last three are steps of comparisons.
 Step = Literal["rewrite", "retrieve", "write", "check", "elements", "compare", "vote"]
 RefusalReason = Literal[
-    "empty_corpus", "language", "nothing_relevant", "nothing_supported", "nothing_written"
+    "empty_corpus",
+    "language",
+    "nothing_relevant",  # nothing found is near
+    "not_about",  # what was found is near, and does not say what is asked
+    "nothing_supported",  # its writer says that the papers do not tell
+    "not_carried",  # what was written is not carried by what it cites
+    "nothing_written",
 ]
 # Why a draft is empty where its writer chooses sentences: none was near enough to the question.
 NOTHING_NEAR = "nothing_near"
@@ -213,8 +219,8 @@ class Call:
 
     The extractive generator asks no model: its calls have no messages and no parameters. Token counts are
     None where the server did not tell them, `price` (US dollars) where the model's is not known. `started` is
-    ISO 8601 in UTC. `attempts` is how often it was sent, `left_out` the ids of the passages for which the
-    context had no room, `problem` what ended a reply before its end, in words.
+    ISO 8601 in UTC. `attempts` is how often it was sent, `left_out` the ids of the passages that it was
+    not given, `problem` what ended a reply before its end, in words.
     """
 
     step: Step
@@ -319,7 +325,8 @@ class Provenance:
 class Turn:
     """A question to its answer, with everything sent and received on the way, and what its reader made of it.
 
-    Of one conversation `question` and `asked` name it: its feedback may change.
+    Of one conversation `question` and `asked` name it: its feedback may change. `in_context`: passages that
+    say little alone were given with those beside them.
     """
 
     question: str
@@ -335,6 +342,7 @@ class Turn:
     provenance: Provenance
     drafts: int = 1
     feedback: Feedback = field(default_factory=Feedback)
+    in_context: bool = False
 
     @property
     def usage(self) -> Usage:
@@ -412,7 +420,8 @@ class AskOptions:
     """How a question is to be answered.
 
     `search_query` is the reader's own, "" to have one made of the question. `kind` is None to read it from
-    the question. Of several `drafts` the one whose citations check out best is kept.
+    the question. Of several `drafts` the one whose citations check out best is kept. `in_context`: a model is
+    given passages that say little alone with those beside them.
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -420,3 +429,4 @@ class AskOptions:
     search_query: str = ""
     kind: RequestKind | None = None
     drafts: int = 1
+    in_context: bool = True

@@ -1,14 +1,18 @@
 """From a search query to labelled evidence."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain, repeat
 
+from assistant.reading import numbers_beside, read_with
 from assistant.records import Evidence, LabelledPaper, Rewrite
 from corpus.encoders import Encoder
 from corpus.records import PaperHits, Passage, Scope, passage_id
 from corpus.search import read_query, search
 from corpus.store import Corpus
 
-PASSAGES_PER_PAPER = 3
+# Of the papers found first, which most likely hold the answer, more is read than of the others.
+PASSAGES_OF_FIRST, PASSAGES_PER_PAPER = (6, 4), 3
 PASSAGES_OF_ONE_PAPER = 12
 
 
@@ -22,30 +26,45 @@ def retrieve(
     corpus: Corpus, encoder: Encoder, rewrite: Rewrite, scope: Scope, papers: int
 ) -> tuple[PaperHits, ...]:
     """Return the best papers for a query, best first; of a paper asked about alone, more passages."""
-    passages = PASSAGES_OF_ONE_PAPER if len(scope.papers) == 1 else PASSAGES_PER_PAPER
+    is_alone = len(scope.papers) == 1
+    most = (PASSAGES_OF_ONE_PAPER,) if is_alone else PASSAGES_OF_FIRST
     query = read_query(corpus, rewrite.searched_for, verbatim=rewrite.edited)
-    return search(corpus, encoder, query, scope, papers=papers, passages_per_paper=passages)
+    found = search(corpus, encoder, query, scope, papers=papers, passages_per_paper=max(most))
+    passages = chain(most, repeat(PASSAGES_PER_PAPER))
+    return tuple(replace(one, hits=one.hits[:kept]) for one, kept in zip(found, passages, strict=False))
 
 
-def gather_evidence(corpus: Corpus, papers: tuple[PaperHits, ...]) -> Evidence:
+def gather_evidence(corpus: Corpus, papers: tuple[PaperHits, ...], *, in_context: bool = False) -> Evidence:
     """Return the evidence of the papers found: labels by rank, passages in reading order.
 
-    Each paper's abstract is among its passages: it says what the others only go on about.
+    Each paper's abstract is among its passages: it says what the others only go on about. `in_context`: so is
+    what stands beside a passage that says little alone.
     """
-    abstracts = {
-        abstract.paper_id: abstract
-        for abstract in corpus.passages_by_id([passage_id(found.paper.id, 0) for found in papers])
-    }
+    near = corpus.passages_by_id(
+        [identifier for found in papers for identifier in _ids_near(found, in_context=in_context)]
+    )
     return Evidence(
         tuple(
-            LabelledPaper(label, found.paper, _in_reading_order(found, abstracts.get(found.paper.id)))
+            LabelledPaper(
+                label,
+                found.paper,
+                _in_reading_order(found, [one for one in near if one.paper_id == found.paper.id]),
+            )
             for label, found in enumerate(papers, start=1)
         )
     )
 
 
-def _in_reading_order(found: PaperHits, abstract: Passage | None) -> tuple[Passage, ...]:
+def _ids_near(found: PaperHits, *, in_context: bool) -> list[str]:
+    """Return the ids that the abstract and what stands beside the passages found would have."""
+    beside = {number for hit in found.hits for number in numbers_beside(hit.passage) if in_context}
+    numbers = {0, *beside} - {hit.passage.number for hit in found.hits}
+    return [passage_id(found.paper.id, number) for number in sorted(numbers) if number >= 0]
+
+
+def _in_reading_order(found: PaperHits, near: Sequence[Passage]) -> tuple[Passage, ...]:
     passages = {hit.passage.number: hit.passage for hit in found.hits}
-    if abstract:
-        passages[abstract.number] = abstract
+    joining = [one for hit in found.hits for one in read_with(hit.passage, near)]
+    joining += [one for one in near if one.number == 0]
+    passages |= {one.number: one for one in joining}
     return tuple(passages[number] for number in sorted(passages))

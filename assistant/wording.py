@@ -105,7 +105,7 @@ def call_facts(call: Call) -> Iterator[str]:
     if call.problem:
         yield call.problem
     if call.left_out:
-        yield f"no room was left for {', '.join(call.left_out)}"
+        yield f"left out: {', '.join(call.left_out)}"
 
 
 def spent(sent: int | None, received: int | None, price: float | None) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Counts and names of authors, as every screen, export and command writes them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from corpus.records import Author
 
@@ -10,6 +10,12 @@ AUTHORS_NAMED = 12
 def counted(count: int, noun: str) -> str:
     """Return "1 paper", "1,097 papers"."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def joined(parts: Iterable[str], word: str = "and") -> str:
+    """Return "a", "a and b" or "a, b and c"; `word` stands before the last."""
+    *before, last = [*parts] or [""]
+    return f"{', '.join(before)} {word} {last}" if before else last
 
 
 def all_authors(authors: Sequence[Author], most: int = AUTHORS_NAMED) -> str:

@@ -33,11 +33,14 @@ from evaluation.aspects import ASPECTS, LLAMA, METRICS, AspectFigures, measure_a
 from evaluation.bench.build import measure
 from evaluation.bench.latency import measure_latency
 from evaluation.bench.search import SearchSpeed, measure_search
+from evaluation.fields import LABELLED, LabelledPart, Readable, fields_table, measure_fields
 from evaluation.histories import histories_table, measure_histories
-from evaluation.input_files import EvaluationError
+from evaluation.input_files import EvaluationError, named_folders
+from evaluation.judged import JUDGED, counts_of, judged_table, measure_judged, read_judged
 from evaluation.known_items import known_items_table, measure_known_items
 from evaluation.retrieval import HowSearched, RetrievalFigures, Split, evaluate, evaluate_corpus
 from evaluation.summaries.corwa import TAG_WEIGHTS
+from indexer.errors import SourceError
 
 app = typer.Typer(
     help="Measure Paper Trail.", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
@@ -50,7 +53,7 @@ def _failures_told() -> Iterator[None]:
     """End with what is wrong, when nothing can be measured."""
     try:
         yield
-    except (AssistantError, CorpusError, EvaluationError) as error:
+    except (AssistantError, CorpusError, EvaluationError, SourceError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from None
 
@@ -216,6 +219,25 @@ def aspects(
 
 
 @app.command()
+def fields(
+    *,
+    anthology: Annotated[
+        Path | None, typer.Option(help="The data directory of a copy of the ACL Anthology.")
+    ] = None,
+    pdfs: Annotated[
+        Path | None, typer.Option(help="PDFs of labelled papers, named by their Anthology ids.")
+    ] = None,
+    part: Annotated[LabelledPart, typer.Option(help="The labelled papers to measure on.")] = "development",
+    data: Annotated[Path, typer.Option(help="JSON lines: paper, collection, part, fields.")] = LABELLED,
+) -> None:
+    """Measure fields of study against labels that a reader gave."""
+    with _failures_told():
+        figures = measure_fields(data, Readable(anthology, pdfs), open_encoder(read_settings()), part)
+    out.print(fields_table(figures))
+    typer.echo(json.dumps(figures))
+
+
+@app.command()
 def rewriting(
     turns: Annotated[
         Path,
@@ -266,6 +288,20 @@ def questions(
         figures = measure_questions(data, corpus, Chosen(part, kind, corpus_name), out_file)
     out.print(questions_table(figures))
     typer.echo(json.dumps(figures))
+
+
+@app.command()
+def judged(
+    home: Annotated[
+        list[str], typer.Option(help="Where a corpus of the questions was built: NAME=FOLDER, once for each.")
+    ],
+    data: Annotated[Path, typer.Option(help="The judged questions.")] = JUDGED,
+) -> None:
+    """Ask questions of which people judged what answers them, and count the sentences that do."""
+    with _failures_told():
+        outcomes = measure_judged(read_judged(data), named_folders(home))
+    out.print(judged_table(outcomes))
+    typer.echo(json.dumps(counts_of(outcomes)))
 
 
 @app.command()

@@ -1,5 +1,6 @@
 """The files that are measured on, and what is said of one that cannot be used."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -35,6 +36,14 @@ def read_json_lines(path: Path, form: type[Form], hint: str) -> list[Form]:
     The hint says what each line should be.
     """
     return [record for _, record in read_numbered_json_lines(path, form, hint)]
+
+
+def named_folders(named: Sequence[str]) -> dict[str, Path]:
+    """Return folders by name; raises EvaluationError for what is not NAME=FOLDER."""
+    pairs = [one.partition("=") for one in named]
+    if wrong := [one for one, (name, _, folder) in zip(named, pairs, strict=True) if not (name and folder)]:
+        raise EvaluationError(f"{wrong[0]!r} is not NAME=FOLDER.")
+    return {name: Path(folder) for name, _, folder in pairs}
 
 
 def read_numbered_json_lines(path: Path, form: type[Form], hint: str) -> list[tuple[int, Form]]:

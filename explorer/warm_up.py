@@ -10,15 +10,23 @@ from contextlib import asynccontextmanager
 import streamlit as st
 
 from assistant.checking import score_attribution
+from assistant.generators import EXTRACTIVE
+from assistant.records import AssistantError
+from assistant.suggestions import try_next_question
 from corpus.errors import CorpusError
 from corpus.search import read_query
-from explorer.app import loading_modules, open_library
+from explorer.app import has_corpus, loading_modules, open_library
 from indexer.uploads.folders import sweep
 
 logger = logging.getLogger(__name__)
 
 FREEZE_SECONDS = 0.25
 COLLECT_SECONDS = 2.0
+# Before questions are tried, when a server's first visitors come; between two of them, for visitors' own; and
+# until a build may have brought others to try.
+TRY_FIRST_SECONDS = 60.0
+TRY_SECONDS = 1.0
+TRY_AGAIN_SECONDS = 300.0
 # What the first visitor to a page would else wait for, and the garbage collector look through ever after.
 _DRAWN_WITH = (
     "pandas",
@@ -34,8 +42,10 @@ _DRAWN_WITH = (
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Let the server answer at once, and load encoder and corpus beside it."""
     beside = asyncio.create_task(_load_and_collect())
+    trying = asyncio.create_task(_try_questions())
     yield
     beside.cancel()
+    trying.cancel()
 
 
 async def _load_and_collect() -> None:
@@ -49,6 +59,22 @@ async def _load_and_collect() -> None:
         await asyncio.sleep(COLLECT_SECONDS)
         if any(gc.get_count()[1:]):
             gc.collect()
+
+
+async def _try_questions() -> None:
+    """Try the questions that may be offered, one at a time: a server that ends waits for one at most."""
+    await asyncio.sleep(TRY_FIRST_SECONDS)
+    while True:
+        await asyncio.sleep(TRY_SECONDS if await asyncio.to_thread(try_question) else TRY_AGAIN_SECONDS)
+
+
+def try_question() -> bool:
+    """Try the next question that may be offered on the corpus as it is now; return False for none."""
+    try:
+        return has_corpus() and try_next_question(open_library().assistant(EXTRACTIVE))
+    except (AssistantError, CorpusError) as error:
+        logger.warning("%s", error)
+        return False
 
 
 async def _load() -> None:

@@ -16,13 +16,13 @@ from tests.explorer.turns import make_turn
 
 # Functions whose HTML may stand in st.html, besides constants.
 BUILDERS = {
-    "_strip_style", "elements_row", "group_dots", "growing_row", "round_row", "score_bars", "sentence_bar",
-    "steps_html", "support_bar", "year_bars",
+    "_strip_style", "citation_bars", "elements_row", "group_dots", "growing_row", "round_row", "score_bars",
+    "sentence_bar", "steps_html", "support_bar", "year_bars",
 }  # fmt: skip
 # What a builder may be given: numbers, and records whose texts the tests below show to stay out.
 NUMBERS = {
-    "float", "float | None", "int", "Sequence[int]", "Mapping[int, int]", "dict[int, int]",
-    "Strip", "Round", "Sequence[Candidate]", "Sequence[Vote]", "tuple[StepShown, ...]",
+    "float", "float | None", "int", "Sequence[float | None]", "Sequence[int]", "Mapping[int, int]",
+    "dict[int, int]", "Strip", "Round", "Sequence[Candidate]", "Sequence[Vote]", "tuple[StepShown, ...]",
 }  # fmt: skip
 # Named in this program: the one is asserted to be an identifier, the other is the key of a table.
 NAMES = {("_strip_style", "place"), ("group_dots", "theme")}

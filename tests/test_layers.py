@@ -42,11 +42,12 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("build", "maintenance", "uploads", "commands", "__main__"),
     ),
     "assistant": (
-        *("verdicts", "records", "file_format", "prompts", "models", "retrieve", "learned", "provenance"),
+        *("verdicts", "records", "file_format", "prompts", "models", "learned", "provenance"),
         *(
             "questions",
             "checking",
             "reading",
+            "retrieve",
             "wording",
             "generators",
             "admission",

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import pytest
 from pydantic import BaseModel
 
-from assistant.questions import parts
+from assistant.questions import parts, perspective
 from assistant.reading import cues, finding
 
 ROOT = Path(__file__).parents[1]
@@ -84,6 +84,7 @@ PLAIN = Found("the plain pattern", re.compile(r"\s+$"))
 # Patterns that a function takes from a table of its module, or from a file.
 BUILT: dict[str, Callable[[], Iterable[str]]] = {
     "assistant.questions.parts": lambda: [one.pattern for one in _held(parts.part_cues())],
+    "assistant.questions.perspective": lambda: [said.pattern for _, said in perspective.known()],
     "assistant.reading.cues": lambda: [one.pattern for one in _held(cues.cues().elements)],
     "assistant.reading.finding": lambda: [pattern for _, pattern in (*finding._LEADS, *finding._HEADINGS)],
 }

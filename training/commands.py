@@ -16,7 +16,8 @@ from corpus.encoder_choice import open_encoder
 from corpus.errors import CorpusError
 from corpus.settings import Settings, read_settings
 from evaluation.answers.query_contexts import QueryContext
-from evaluation.input_files import EvaluationError
+from evaluation.input_files import EvaluationError, named_folders
+from evaluation.judged import JUDGED
 from training.errors import TrainingError
 
 Work = Annotated[Path, typer.Option(help="Where checkpoints are kept: a killed run goes on from them.")]
@@ -138,13 +139,24 @@ def relevance(
     held: Annotated[
         int, typer.Option(help="Which of five parts of the papers only measures.", min=0, max=4)
     ] = 0,
+    home: Annotated[
+        list[str] | None,
+        typer.Option(help="Where a corpus of the judged questions was built: NAME=FOLDER, once for each."),
+    ] = None,
+    judged: Annotated[Path, typer.Option(help="The judged questions.")] = JUDGED,
+    begun: Annotated[
+        Path | None,
+        typer.Option(help="The folder of a part that is gone on from, with the judged questions alone."),
+    ] = None,
 ) -> None:
     """Learn which texts answer a question, from questions of which people marked what answers them."""
     with _failures_told():
-        from training.relevance import RelevancePlan, train_relevance  # noqa: PLC0415 - torch takes seconds
+        from training import relevance as room  # noqa: PLC0415 - torch takes seconds
 
-        plan = RelevancePlan(data, work, out or SHIPPED, seed, held)
-        card = train_relevance(plan, open_encoder(read_settings()), _say)
+        homes = named_folders(home or [])
+        asked = room.JudgedData(judged, homes, room.measured_corpora()) if homes else None
+        plan = room.RelevancePlan(data, work, out or SHIPPED, asked, begun, seed, held)
+        card = room.train_relevance(plan, open_encoder(read_settings()), _say)
     typer.echo(json.dumps(card.provenance["held_back"]))
 
 

@@ -35,10 +35,13 @@ def part_tensors(learned: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]
     return found
 
 
-def adapters_of(part: str, folder: Path, learned: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+def adapters_of(
+    part: str, folder: Path, learned: Mapping[str, torch.Tensor], *, head: bool = False
+) -> dict[str, torch.Tensor]:
     """Return what was learned with the adapters of a part that was written before in place of its own.
 
-    The head stays. Raises TrainingError where the part is not there or its adapters are of another rank.
+    The head stays, unless `head` says that it is the part's too. Raises TrainingError where the part is not
+    there or its adapters are of another rank.
     """
     path = folder / f"{part}.safetensors"
     try:
@@ -47,8 +50,9 @@ def adapters_of(part: str, folder: Path, learned: Mapping[str, torch.Tensor]) ->
         raise TrainingError(f"The part {path}, which is gone on from, cannot be read: {error}") from error
     begun = dict(learned)
     for name, weight in learned.items():
-        if adapter := _ADAPTER.match(name):
-            own = held.get(f"{adapter['matrix']}.{_SIDES[adapter['side']]}")
+        adapter = _ADAPTER.match(name)
+        if adapter or head:
+            own = held.get(f"{adapter['matrix']}.{_SIDES[adapter['side']]}" if adapter else name)
             if own is None or own.shape != weight.shape:
                 raise TrainingError(f"The part {path} has other adapters than those that are to be fitted.")
             begun[name] = own.to(weight.dtype)

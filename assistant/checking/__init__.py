@@ -20,7 +20,7 @@ from assistant.checking.overlap import (
     score_attribution,
     support_word,
 )
-from assistant.checking.refusal import cannot_answer, is_foreign, refuse, with_coverage
+from assistant.checking.refusal import is_foreign, refuse, with_coverage
 from assistant.checking.scorer import (
     NOWHERE,
     SupportReader,
@@ -29,11 +29,11 @@ from assistant.checking.scorer import (
     support_weights,
 )
 from assistant.checking.support import Carrier, SupportCheck, about, citation_quality
-from assistant.checking.thresholds import ExtractiveWeights, thresholds
+from assistant.checking.thresholds import KindLimits, thresholds
 
 __all__ = [
-    "NOWHERE", "WORD_BESIDE", "Carrier", "ExtractiveWeights", "ScoreWord", "Statement", "SupportCheck",
-    "SupportReader", "SupportScorer", "SupportWeights", "about", "cannot_answer", "check",
+    "NOWHERE", "WORD_BESIDE", "Carrier", "KindLimits", "ScoreWord", "Statement", "SupportCheck",
+    "SupportReader", "SupportScorer", "SupportWeights", "about", "check",
     "check_sentences", "citation_quality", "close_text", "hold_back", "is_foreign", "is_off", "is_weak",
     "normalise_labels", "open_scorer", "overlap_word", "plain_claim", "read_draft", "read_statement",
     "refuse", "relevance_said", "said", "score_attribution", "stem", "support_weights", "support_word",

@@ -31,6 +31,7 @@ def check(
     papers: tuple[PaperHits, ...],
     searched: str,
     *,
+    query: str = "",
     scorer: SupportScorer | None = None,
 ) -> Answer:
     """Return the checked answer: labels in one form, every sentence's citations resolved and scored.
@@ -47,14 +48,18 @@ def check(
         answer = _weighed(Answer(labelled.text, sentences, problems=problems), evidence, scorer)
         if not nothing_holds(answer):
             return answer
+    if said and draft.finish_reason == NOTHING_NEAR:
+        return refuse("not_about", papers, searched, stated=said)
     reason = _refusal_reason(draft, said, question, is_written=bool(sentences))
-    return replace(refuse(reason, papers, searched, said or ""), problems=problems)
+    return replace(
+        refuse(reason, papers, searched, query=query or question, said=said or ""), problems=problems
+    )
 
 
 def _refusal_reason(draft: Draft, said: str | None, question: str, *, is_written: bool) -> RefusalReason:
     """Return why a draft is no answer: its writer wrote nothing to check, or the papers do not carry it."""
-    if said is None and not is_written and draft.finish_reason != NOTHING_NEAR:
-        return "nothing_written"
+    if said is None and draft.finish_reason != NOTHING_NEAR:
+        return "not_carried" if is_written else "nothing_written"
     return "language" if not said and is_foreign(question) else "nothing_supported"
 
 

@@ -1,30 +1,23 @@
-"""When the corpus cannot answer: before writing, because nothing is near; after it, because nothing holds."""
+"""What a reader is told where the corpus cannot answer, and when nothing that was written holds."""
 
-import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import islice
 
 from assistant.checking.thresholds import thresholds
 from assistant.questions import (
-    compared,
-    meant_title,
-    names_in,
-    says_side,
+    missing_phrases,
     squashed,
-    stems,
-    subject_stems,
     vocabulary,
-    word_weights,
 )
-from assistant.records import Answer, NearestPassage, Refusal, RefusalReason, Rewrite
-from corpus.language import holds, spelt_as, stem
-from corpus.records import Hit, PaperHits, Scope, parse_topic_key
-from corpus.sentences import sentence_spans
+from assistant.records import Answer, NearestPassage, Refusal, RefusalReason
+from corpus.language import stem
+from corpus.records import PaperHits, Scope, parse_topic_key
 from corpus.store import Corpus
 from corpus.text import words
+from corpus.wording import joined
 
 # Short words that other languages are full of and English has not.
 _FOREIGN = frozenset(
@@ -40,129 +33,23 @@ _NAME_PARTICLES = re.compile(
     r"\b(?:(?i:von|van|der|die|das|de|del|della|di|do|dos|das|le|la|les|el|los|las|il|zu)\s{1,3}){1,3}(?=[A-Z])"
 )
 
+_OTHER_WORDS = "Try other words, or look in more papers."
+_MESSAGES: dict[RefusalReason, str] = {
+    "empty_corpus": "There is nothing to search in {searched}. Widen the scope, or index a collection.",
+    "language": "No passage in {searched} answers this as it is asked. The papers and the search are in "
+    "English: ask in English.",
+    "nothing_relevant": f"No passage in {{searched}} answers this. {_OTHER_WORDS}",
+    "not_about": f"The passages found in {{searched}} do not say what is asked. {_OTHER_WORDS}",
+    "not_carried": "What was written is not carried by the passages it cites, so it is not shown. Ask more "
+    "narrowly, or choose another writer.",
+    "nothing_written": "The writer's reply held no sentence that could be checked. The papers may well "
+    "answer this: ask again, or choose another writer.",
+    "nothing_supported": "The passages found in {searched} do not answer this. Ask more narrowly, or have "
+    "more papers read.",
+}
 SHORTEST_NAME = 3
+MISSING_SAID = 3
 TITLES = 3  # papers or collections named as what is covered
-
-
-def cannot_answer(rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> RefusalReason | None:
-    """Return why the papers found cannot answer, None when they may (the gate before writing)."""
-    if not papers:
-        return "empty_corpus"
-    if len(papers) == 1 and (rewrite.kind == "summary" or _tells_of(rewrite.searched_for, papers[0])):
-        return None  # What is asked is asked of the paper: "What are its limits?"
-    if _may_answer(rewrite, papers):
-        return None
-    return "language" if is_foreign(rewrite.question) else "nothing_relevant"
-
-
-def _may_answer(rewrite: Rewrite, papers: tuple[PaperHits, ...]) -> bool:
-    query = rewrite.searched_for
-    if rewrite.kind == "summary" and _names_one(query, papers):
-        return True
-    texts = [
-        f"{found.paper.title}. {_called(found, query)} {hit.passage.text}"
-        for found in papers
-        for hit in found.hits
-    ]
-    if rewrite.kind == "comparison" and (sides := compared(query)):
-        return all(any(says_side(text, side) for text in texts) for side in sides)
-    defined = subject_stems(query) if rewrite.kind == "definition" else frozenset()
-    if len(defined) > 1 and not any(_is_together(defined, query, text) for text in texts):
-        return False
-    if rewrite.kind == "fact" and not _names_together(query, texts):
-        return False
-    return answerability(query, papers) >= thresholds().refusal.enough
-
-
-def _names_together(query: str, texts: Sequence[str]) -> bool:
-    """Return True if one passage, with its title, has all names of a question: "the BLEU of X"."""
-    names = [name for name in map(squashed, names_in(query)) if _is_telling(name)]
-    return not names or any(all(name in text for name in names) for text in map(squashed, texts))
-
-
-def _is_together(defined: Collection[str], query: str, text: str) -> bool:
-    """Return True if a sentence of a text holds all words of what is to be defined."""
-    for start, end in sentence_spans(text):
-        held = spelt_as(query, text[start:end], stems(text[start:end]))
-        if all(holds(held, one) for one in defined):
-            return True
-    return False
-
-
-def _names_one(query: str, papers: tuple[PaperHits, ...]) -> bool:
-    return meant_title(query, [found.paper.title for found in papers]) is not None
-
-
-def _tells_of(query: str, paper: PaperHits) -> bool:
-    """Return True if a paper has the names of a question, and most of what else it is about."""
-    text = " ".join((paper.paper.title, _called(paper, query), *(hit.passage.text for hit in paper.hits)))
-    held, subject = spelt_as(query, text, stems(text)), subject_stems(query)
-    has_names = all(squashed(name) in squashed(text) for name in names_in(query))
-    return has_names and (not subject or 2 * sum(holds(held, one) for one in subject) > len(subject))
-
-
-def answerability(query: str, papers: tuple[PaperHits, ...]) -> float:
-    """Return how likely the papers found answer a query, about 0..1.5.
-
-    A passage may be near a question in all but the thing asked about, so words count beside the cosine: those
-    that nothing found holds, and names the most.
-    """
-    limits = thresholds().refusal
-    near = max((hit.dense or 0.0 for found in papers for hit in found.hits), default=0.0)
-    texts = [
-        _read(f"{found.paper.title} {_called(found, query)} {hit.passage.text}", query)
-        for found in papers
-        for hit in found.hits
-    ]
-    names = [squashed(name) for name in names_in(query)]
-    asked = word_weights(query, limits.part_word)
-    held = {word: [text.has(word, names) for text in texts] for word in asked}
-    # The fewer passages hold a word, the more it tells: "text" stands in most of them, "coherence" in few.
-    # Not so of a word of asking: that no passage says "criticised" tells nothing of its subject.
-    weights = {
-        word: weight if weight < 1.0 else math.log((2 + len(texts)) / (1 + sum(held[word])))
-        for word, weight in asked.items()
-    }
-    total = sum(weights.values()) or 1.0
-    best = max(
-        (sum(weights[word] for word in weights if held[word][at]) for at in range(len(texts))), default=0.0
-    )
-    missing = sum(weight for word, weight in weights.items() if not any(held[word]))
-    unnamed = sum(not any(name in text.squashed for text in texts) for name in names)
-    together = any(map(_is_telling, names)) and any(
-        all(name in text.squashed for name in names) for text in texts
-    )
-    score = near + limits.words * best / total - limits.missing * missing / total
-    return score + limits.named * together - limits.unnamed * unnamed / max(1, len(names))
-
-
-def _called(found: PaperHits, query: str) -> str:
-    """Return by what a query names a paper, which its texts need not say: venue, ids or authors."""
-    paper, venue = found.paper, words(found.paper.venue)
-    by_venue = found.paper.venue if venue and set(venue) <= set(words(query)) else ""
-    if not found.is_named:
-        return by_venue
-    names = (author.name for author in paper.authors)
-    return " ".join((paper.id, paper.doi, paper.arxiv_id, by_venue, *names))
-
-
-@dataclass(frozen=True, slots=True)
-class _Text:
-    """A passage with its title as its stems, and as its letters and digits alone."""
-
-    stems: frozenset[str]
-    squashed: str
-
-    def has(self, word: str, names: Collection[str]) -> bool:
-        return holds(self.stems, word) or (word in names and word in self.squashed)
-
-
-def _read(text: str, query: str) -> _Text:
-    return _Text(spelt_as(query, text, stems(text)), squashed(text))
-
-
-def _is_telling(name: str) -> bool:
-    return len(name) >= SHORTEST_NAME
 
 
 def is_foreign(question: str) -> bool:
@@ -178,17 +65,51 @@ def is_foreign(question: str) -> bool:
     return sum(word in _FOREIGN for word in asked) > english
 
 
-def refuse(reason: RefusalReason, papers: tuple[PaperHits, ...], searched: str, said: str = "") -> Answer:
-    """Return a refusal as an answer; `searched` names what was searched, `said` is the model's own reason."""
-    count = thresholds().refusal.nearest
-    hits = sorted(
-        ((hit, found) for found in papers for hit in found.hits), key=lambda pair: _nearness(pair[0])
+def refuse(
+    reason: RefusalReason,
+    papers: tuple[PaperHits, ...],
+    searched: str,
+    *,
+    query: str = "",
+    said: str = "",
+    stated: str = "",
+) -> Answer:
+    """Return a refusal as an answer; `searched` names what was searched, `said` is the model's own reason.
+
+    Where something of the query stands in no passage found, the refusal says what; `stated` says it all.
+    """
+    if stated:
+        return Answer("", (), Refusal(reason, stated, _nearest(papers)))
+    is_open = reason in ("nothing_relevant", "nothing_supported") and not said
+    missing = _missing(query, papers, searched) if is_open else ""
+    message = f"{missing} {_OTHER_WORDS}" if missing else _message(reason, searched, said)
+    return Answer("", (), Refusal("not_about" if missing else reason, message, _nearest(papers)))
+
+
+def _nearest(papers: tuple[PaperHits, ...]) -> tuple[NearestPassage, ...]:
+    """Return the nearest passages of text; a bare caption tells nobody what it is about."""
+    hits = [(hit, found.paper) for found in papers for hit in found.hits]
+    texts = [pair for pair in hits if pair[0].passage.kind != "caption"] or hits
+    first = sorted(texts, key=lambda pair: -(pair[0].dense or 0.0))[: thresholds().refusal.nearest]
+    return tuple(
+        NearestPassage(hit.passage.id, paper.id, paper.title, hit.passage.text, hit.dense or 0.0)
+        for hit, paper in first
     )
-    nearest = tuple(
-        NearestPassage(hit.passage.id, found.paper.id, found.paper.title, hit.passage.text, hit.dense or 0.0)
-        for hit, found in hits[:count]
-    )
-    return Answer("", (), Refusal(reason, _message(reason, searched, said), nearest))
+
+
+def _missing(query: str, papers: tuple[PaperHits, ...], searched: str) -> str:
+    """Return in words what no passage found says of a query, "" where they say all of it."""
+    texts = [f"{found.paper.title}. {hit.passage.text}" for found in papers for hit in found.hits]
+    names, missing = missing_phrases(query, texts)
+    if not texts or not missing:
+        return ""
+    naming = f" that names {joined(map(_quoted, names))}" if names else ""
+    words = joined(map(_quoted, missing[:MISSING_SAID]), "or")
+    return f"No passage found in {searched}{naming} has the words {words}."
+
+
+def _quoted(text: str) -> str:
+    return f"“{text}”"
 
 
 def with_coverage(answer: Answer, corpus: Corpus, scope: Scope) -> Answer:
@@ -236,29 +157,6 @@ def nothing_holds(answer: Answer) -> bool:
     return max(scored) < thresholds().refusal.unsupported
 
 
-def _nearness(hit: Hit) -> float:
-    return -(hit.dense or 0.0)
-
-
 def _message(reason: RefusalReason, searched: str, said: str) -> str:
-    match reason:
-        case "empty_corpus":
-            return f"There is nothing to search in {searched}. Widen the scope, or index a collection."
-        case "language":
-            return (
-                f"No passage in {searched} answers this as it is asked. The papers and the search are in "
-                "English: ask in English."
-            )
-        case "nothing_relevant":
-            return f"No passage in {searched} answers this. Try other words, or look in more papers."
-        case "nothing_written":
-            return (
-                "The writer's reply held no sentence that could be checked. The papers may well answer this: "
-                "ask again, or choose another writer."
-            )
-        case "nothing_supported":
-            reason_given = f" The writer's reason: {said}" if said else ""
-            return (
-                f"The passages found in {searched} do not answer this.{reason_given} "
-                "Ask more narrowly, or have more papers read."
-            )
+    given = f" The writer's reason: {said}" if said else ""
+    return _MESSAGES[reason].format(searched=searched) + given

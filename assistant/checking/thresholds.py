@@ -30,45 +30,38 @@ class SupportBars(Bars):
 
 class RefusalThresholds(_Table):
     relevant: float
-    words: float
-    named: float
-    missing: float
-    unnamed: float
-    enough: float
-    part_word: float
+    answerable: float
+    answerable_by_model: float
     nearest: int
     topics: int
     unsupported: float
 
 
 class KindLimits(_Table):
-    """What a kind of request changes in how sentences are chosen."""
+    """How likely the first sentence of a kind of answer has to be, and each further one; and how many.
 
-    min_sentences: int
-    max_sentences: int
-    relative_floor: float
+    `share` is what a further sentence has of the first one's chance at least.
+    """
+
+    first: float
+    more: float
+    share: float
+    most: int
+
+
+class ExtractiveLimits(_Table):
+    """What the writer without a model uses, for each kind of answer.
+
+    `alike` is the cosine of two sentences that say the same.
+    """
+
     alike: float
-
-
-class ExtractiveWeights(_Table):
-    dense: float
-    lexical: float
-    passage: float
-    finding: float
-    definition: float
-    background: float
-    unclear_start: float
-    redundancy: float
-    floor: float
-    fill_floor: float
-    relative_floor: float
-    min_sentences: int
-    max_sentences: int
-    per_paper: int
-    candidates: int
-    alike: float
-    fill_share: float
+    synthesis: KindLimits
+    summary: KindLimits
     fact: KindLimits
+    definition: KindLimits
+    list: KindLimits
+    comparison: KindLimits
 
 
 class Thresholds(_Table):
@@ -76,7 +69,7 @@ class Thresholds(_Table):
     support: SupportBars
     relevance: Bars
     refusal: RefusalThresholds
-    extractive: ExtractiveWeights
+    extractive: ExtractiveLimits
 
 
 @cache

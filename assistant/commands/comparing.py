@@ -59,6 +59,7 @@ from assistant.records import AssistantError
 from assistant.storage import ComparisonStore, StoredComparison, TakenUpError
 from corpus.errors import CorpusError
 from corpus.store import Corpus, ElementStore
+from corpus.wording import joined
 
 _ANY_DESCRIPTION = "description"
 # What a shell reports of a program that was interrupted.
@@ -165,11 +166,11 @@ def _left_out(names: Sequence[str], papers: Sequence[str]) -> tuple[Ablation, ..
     if names and (among := [part for part in parts if part in papers]):
         every = " ".join(f"--without {part}" for part in (*names, *among))
         raise AssistantError(
-            f"{said.listed(map(repr, among))} was read as a paper: --without takes one part. Say: {every}"
+            f"{joined(map(repr, among))} was read as a paper: --without takes one part. Say: {every}"
         )
     for name in names:
         if name not in parts:
-            raise AssistantError(f"There is no part {name!r} to leave out: name {said.listed(parts)}.")
+            raise AssistantError(f"There is no part {name!r} to leave out: name {joined(parts)}.")
     return tuple(parts[name] for name in names)
 
 

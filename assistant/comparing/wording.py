@@ -18,7 +18,7 @@ from assistant.comparing.records import (
 )
 from assistant.generators import EXTRACTIVE
 from assistant.records import LabelledPaper
-from corpus.wording import counted
+from corpus.wording import counted, joined
 
 ORDERS: dict[PaperOrder, str] = {
     "given": "in the given order",
@@ -169,14 +169,14 @@ def common_said(found: Differences) -> Iterator[str]:
         who = labels_said(labels)
         if len(labels) == len(found.papers):
             who = "both" if len(labels) == 2 else f"all {len(labels)}"
-        yield f"{_NAMED_IN} {who}: {listed(map(thing_said, things))}."
+        yield f"{_NAMED_IN} {who}: {joined(map(thing_said, things))}."
 
 
 def alone_said(found: Differences) -> Iterator[str]:
     """Yield what the elements and topics of one paper alone name."""
     for label, things in found.alone:
         if things:
-            yield f"{_NAMED_IN} [{label}] alone: {listed(map(thing_said, things))}."
+            yield f"{_NAMED_IN} [{label}] alone: {joined(map(thing_said, things))}."
 
 
 def stated_said(found: Differences) -> Iterator[str]:
@@ -198,12 +198,6 @@ def thing_said(thing: NamedThing) -> str:
     facts = [_KINDS.get(thing.kind, ""), "also in the description" if thing.described else ""]
     said = ", ".join(filter(None, facts))
     return f"{thing.text} ({said})" if said else thing.text
-
-
-def listed(parts: Iterable[str]) -> str:
-    """Return "a", "a and b" or "a, b and c"."""
-    *before, last = [*parts] or [""]
-    return f"{', '.join(before)} and {last}" if before else last
 
 
 def comparison_facts(comparison: Comparison) -> Iterator[str]:

@@ -3,16 +3,31 @@
 from assistant.generators.best_of import MOST_DRAFTS, SampledGenerator, citation_quality, write_best
 from assistant.generators.calls import Price, call_of, no_price, unknown_price
 from assistant.generators.choice import GeneratorChoice, check_choice, generator_choices, open_generator
-from assistant.generators.extractive import ABOUT, ExtractiveGenerator, meant_paper
+from assistant.generators.extractive import (
+    ABOUT,
+    MOST_READ,
+    Asking,
+    Compared,
+    ExtractiveGenerator,
+    answerable_features,
+    ask_of,
+    cannot_answer,
+    compare,
+    meant_paper,
+    read_features,
+    with_kind,
+)
+from assistant.generators.model_evidence import by_rank
 from assistant.generators.parameters import RANGES, SAMPLING_TEMPERATURE, default_parameters
 from assistant.generators.prompted import PromptedGenerator
 from assistant.generators.protocol import ANY_LENGTH, EXTRACTIVE, Generator
 from assistant.generators.recorded import recorded_generators
 
 __all__ = [
-    "ABOUT", "ANY_LENGTH", "EXTRACTIVE", "MOST_DRAFTS", "RANGES", "SAMPLING_TEMPERATURE",
-    "ExtractiveGenerator", "Generator", "GeneratorChoice", "Price", "PromptedGenerator",
-    "SampledGenerator", "call_of", "check_choice", "citation_quality", "default_parameters",
-    "generator_choices", "meant_paper", "no_price", "open_generator", "recorded_generators",
-    "unknown_price", "write_best"
+    "ABOUT", "ANY_LENGTH", "EXTRACTIVE", "MOST_DRAFTS", "MOST_READ", "RANGES", "SAMPLING_TEMPERATURE",
+    "Asking", "Compared", "ExtractiveGenerator", "Generator", "GeneratorChoice", "Price",
+    "PromptedGenerator", "SampledGenerator", "answerable_features", "ask_of", "by_rank", "call_of",
+    "cannot_answer", "check_choice", "citation_quality", "compare", "default_parameters",
+    "generator_choices", "meant_paper", "no_price", "open_generator", "read_features",
+    "recorded_generators", "unknown_price", "with_kind", "write_best"
 ]  # fmt: skip

@@ -6,10 +6,13 @@ from assistant.generators.extractive import ExtractiveGenerator
 from assistant.generators.parameters import check_parameters, default_parameters
 from assistant.generators.prompted import PromptedGenerator
 from assistant.generators.protocol import ANY_LENGTH, Generator
-from assistant.models import ModelEntry, available_models, open_model
+from assistant.models import ModelEntry, TokenCounts, available_models, open_model
 from assistant.records import AssistantError, Parameters
 from corpus.encoders import Encoder
 from corpus.settings import Settings
+
+# What this process has learned of the models it asks, whoever asks them.
+_COUNTS = TokenCounts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,11 @@ def open_generator(
         return ExtractiveGenerator(encoder)
     entry, parameters = choice
     return PromptedGenerator(
-        open_model(entry, settings, session), context=entry.context, parameters=parameters, price=entry.price
+        open_model(entry, settings, session),
+        context=entry.context,
+        parameters=parameters,
+        price=entry.price,
+        counts=_COUNTS,
     )
 
 

@@ -9,8 +9,14 @@ from datetime import UTC, datetime
 
 from assistant.checking import hold_back, is_foreign
 from assistant.generators.calls import Price, call_of, unknown_price
+from assistant.generators.model_evidence import (
+    PassageOrder,
+    by_relevance,
+    found_once,
+    with_authors_asked_for,
+)
 from assistant.generators.parameters import SAMPLING_TEMPERATURE
-from assistant.models import ChatModel, Completion, Exchange, ModelError, whole
+from assistant.models import ChatModel, Completion, Exchange, ModelError, TokenCounts, whole
 from assistant.prompts import (
     SPARE_TOKENS,
     as_data,
@@ -45,7 +51,8 @@ class PromptedGenerator:
     """A chat model that writes with our prompts.
 
     `context` is what the model takes in, in tokens, its reply included; evidence is trimmed to it by whole
-    passages. A call is logged when its reply has ended, never of one that was stopped.
+    passages, those last in `order` first. `counts` learns from the model's replies how many tokens its
+    prompts are. A call is logged when its reply has ended, never of one that was stopped.
     """
 
     def __init__(
@@ -55,11 +62,15 @@ class PromptedGenerator:
         context: int = 32_768,
         parameters: Parameters | None = None,
         price: Price = unknown_price,
+        order: PassageOrder = by_relevance,
+        counts: TokenCounts | None = None,
     ) -> None:
         self._model = model
         self._context = context
         self._parameters = parameters or Parameters()
         self._price = price
+        self._order = order
+        self._counts = counts or TokenCounts()
         self._rewrite_prompt = load_prompt("rewrite")
         self._answer_prompt = load_prompt("answer")
 
@@ -79,6 +90,8 @@ class PromptedGenerator:
             context=self._context,
             parameters=replace(self._parameters, temperature=temperature),
             price=self._price,
+            order=found_once(self._order),
+            counts=self._counts,
         )
 
     def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
@@ -104,6 +117,8 @@ class PromptedGenerator:
         kept = _passage_ids(fitting)
         left_out = tuple(identifier for identifier in _passage_ids(evidence) if identifier not in kept)
         completion = yield from self._ask("write", messages, self._parameters, log, left_out)
+        # Not of rewriting: plain English has more bytes to a token than papers have.
+        self._counts.learn(self._model.id, messages, completion.prompt_tokens)
         is_whole = completion.finish_reason == "stop"
         text = completion.text if is_whole else hold_back(completion.text)[0]
         return Draft(text, completion.finish_reason, left_out)
@@ -117,10 +132,13 @@ class PromptedGenerator:
             "history": render_history(history),
             "task": task(rewrite.kind),
         }
+        order = self._order(rewrite, evidence)
+        evidence = with_authors_asked_for(evidence, f"{rewrite.question} {rewrite.searched_for}")
         bare = self._answer_prompt.render(papers="", **values)
+        bytes_per_token = self._counts.bytes_per_token(self._model.id)
         room = self._context - self._parameters.max_tokens - SPARE_TOKENS
-        room -= sum(estimate_tokens(message.content) for message in bare)
-        fitting = fit_evidence(evidence, room)
+        room -= sum(estimate_tokens(message.content, bytes_per_token) for message in bare)
+        fitting = fit_evidence(evidence, room, order, bytes_per_token)
         if evidence.papers and not fitting.papers:
             raise ModelError(
                 f"The question and a single passage are more than {self.label} can take in"

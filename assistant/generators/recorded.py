@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from assistant.generators.best_of import MOST_DRAFTS
 from assistant.generators.extractive import ExtractiveGenerator
+from assistant.generators.model_evidence import by_rank
 from assistant.generators.prompted import PromptedGenerator
 from assistant.generators.protocol import ANY_LENGTH, Generator
 from assistant.models import Completion, Exchange, ModelError, Schema
@@ -54,7 +55,7 @@ class RecordedGenerator:
 
 
 def _reading(call: Call) -> PromptedGenerator:
-    return PromptedGenerator(_RecordedModel(call), context=ANY_LENGTH)
+    return PromptedGenerator(_RecordedModel(call), context=ANY_LENGTH, order=by_rank)
 
 
 class _RecordedModel:

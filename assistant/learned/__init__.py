@@ -38,6 +38,8 @@ from assistant.learned.parts import (
 from assistant.learned.relevance import (
     LONGEST_QUESTION,
     ANSWER,
+    ANSWERABLE,
+    CHOICE,
     RELEVANCE,
     RelevanceScorer,
     answer_features,
@@ -49,10 +51,10 @@ from assistant.learned.relevance import (
 from assistant.learned.support import SUPPORT, open_support
 
 __all__ = [
-    "ANSWER", "BEHIND", "CONNECTORS", "FOLLOW_UPS", "FROM_BEGIN", "FROM_END", "JOINED",
-    "LONGEST_QUESTION", "OUTPUTS", "POINTING", "RELEVANCE", "REPLACED", "SHIPPED", "SUPPORT", "TO_BEGIN",
-    "TO_END", "Card", "Exchange", "Filling", "FollowUps", "LearnedError", "LearnedPart", "PartInUse",
-    "RelevanceScorer", "Said", "Surety", "Word", "answer_features", "folder", "network_features",
-    "open_follow_ups", "open_relevance", "open_support", "part_in_use", "read_card", "read_follow_ups",
-    "read_part", "relevance_features", "said_before", "shares", "with_title", "words_of"
+    "ANSWER", "ANSWERABLE", "BEHIND", "CHOICE", "CONNECTORS", "FOLLOW_UPS", "FROM_BEGIN", "FROM_END",
+    "JOINED", "LONGEST_QUESTION", "OUTPUTS", "POINTING", "RELEVANCE", "REPLACED", "SHIPPED", "SUPPORT",
+    "TO_BEGIN", "TO_END", "Card", "Exchange", "Filling", "FollowUps", "LearnedError", "LearnedPart",
+    "PartInUse", "RelevanceScorer", "Said", "Surety", "Word", "answer_features", "folder",
+    "network_features", "open_follow_ups", "open_relevance", "open_support", "part_in_use", "read_card",
+    "read_follow_ups", "read_part", "relevance_features", "said_before", "shares", "with_title", "words_of"
 ]  # fmt: skip

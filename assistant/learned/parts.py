@@ -108,12 +108,12 @@ class LearnedPart:
     def name(self) -> str:
         return self.card.name if self.network else f"{self.card.name} without its network"
 
-    def scale(self, of: str = "") -> Mapping[str, float]:
+    def scale(self, of: str = "", *, read: bool = True) -> Mapping[str, float]:
         """Return what each feature counts, with the network or without; raises LearnedError.
 
-        `of` names a scale beside the one of single texts.
+        `of` names a scale beside the one of single texts; with `read` false nothing was read by the network.
         """
-        name = "_".join(filter(None, (of, "all" if self.network else "features")))
+        name = "_".join(filter(None, (of, "all" if self.network and read else "features")))
         try:
             return self.card.scales[name]
         except KeyError:

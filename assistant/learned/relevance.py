@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from assistant.learned.features import relevance_features
-from assistant.learned.parts import LearnedPart, open_part
+from assistant.learned.parts import LearnedError, LearnedPart, open_part
 from corpus.encoders import Vectors
 
-RELEVANCE, ANSWER = "relevance", "answer"
+RELEVANCE = "relevance"
+# The scales of a part's card beside that of single texts.
+ANSWER, CHOICE, ANSWERABLE = "answer", "choice", "answerable"
 # Features of a text that are the same whatever other texts there are.
 ABSOLUTE = ("cosine", "together", "number", "reason", "network")
 LONGEST_QUESTION, LONGEST_TITLE = 400, 160
@@ -31,6 +33,28 @@ class RelevanceScorer:
         return self._part.numbers(
             [(asked, with_title(title, text)) for title, text in zip(titles, texts, strict=True)]
         )
+
+    def chances(self, features: Mapping[str, Sequence[float]], *, read: bool) -> list[float]:
+        """Return how likely each sentence belongs to an answer, 0..1, with the network's features or without.
+
+        A part that was not fitted to such choices tells how likely it answers.
+        """
+        try:
+            scale = self._part.scale(CHOICE, read=read)
+        except LearnedError:
+            scale = self._part.scale(read=read)
+        return shares(features, scale)
+
+    def answerable(self, features: Mapping[str, Sequence[float]]) -> float:
+        """Return how likely what was found answers a question, 0..1.
+
+        A part that was not fitted to that takes all to be answerable.
+        """
+        try:
+            (share,) = shares(features, self._part.scale(ANSWERABLE, read="network" in features))
+        except LearnedError:
+            return 1.0
+        return share
 
     def score(
         self, question: str, texts: Sequence[str], titles: Sequence[str], asked: Vectors, vectors: Vectors

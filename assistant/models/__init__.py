@@ -10,10 +10,11 @@ from assistant.models.protocol import (
     Schema,
     whole,
 )
+from assistant.models.token_counts import TokenCounts
 from assistant.models.typed import Complete, bad_reply, complaint, read_reply, reply_problem, typed_reply
 
 __all__ = [
     "BadReplyError", "ChatModel", "Complete", "Completion", "Exchange", "ModelEntry", "ModelError",
-    "Schema", "available_models", "bad_reply", "complaint", "load_models", "open_model", "read_reply",
-    "receiver", "reply_problem", "typed_reply", "whole"
+    "Schema", "TokenCounts", "available_models", "bad_reply", "complaint", "load_models", "open_model",
+    "read_reply", "receiver", "reply_problem", "typed_reply", "whole"
 ]  # fmt: skip

@@ -1,9 +1,11 @@
 """The prompts, one text file per model call, and what fills them in."""
 
 from assistant.prompts.material import (
+    BYTES_PER_TOKEN,
     SPARE_TOKENS,
     estimate_tokens,
     fit_evidence,
+    in_rank_order,
     render_evidence,
     render_history,
     render_passage,
@@ -23,7 +25,7 @@ from assistant.prompts.render import (
 )
 
 __all__ = [
-    "NO_ANSWER", "SPARE_TOKENS", "SummaryForm", "as_data", "as_line", "as_written", "estimate_tokens",
-    "fit_evidence", "form", "load_prompt", "mark", "no_answer_reason", "render_evidence", "render_history",
-    "render_passage", "shown_turns", "task"
+    "BYTES_PER_TOKEN", "NO_ANSWER", "SPARE_TOKENS", "SummaryForm", "as_data", "as_line", "as_written",
+    "estimate_tokens", "fit_evidence", "form", "in_rank_order", "load_prompt", "mark", "no_answer_reason",
+    "render_evidence", "render_history", "render_passage", "shown_turns", "task"
 ]  # fmt: skip

@@ -1,13 +1,13 @@
 """Papers and earlier turns as they stand in prompts, trimmed to what a model takes in."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, islice
+from itertools import islice
 
 from assistant.prompts.render import as_data, as_line, mark
 from assistant.records import Evidence, LabelledPaper, Turn
-from corpus.records import Passage
+from corpus.records import Paper, Passage
 
 TURNS_SHOWN = 4
 QUESTION_WORDS = 60
@@ -28,11 +28,15 @@ def shown_turns(history: tuple[Turn, ...]) -> tuple[int, ...]:
 
 
 def render_history(history: tuple[Turn, ...]) -> str:
-    """Return the last turns, oldest first, each question with the answer it was given."""
+    """Return the last turns, oldest first, each question with the answer it was given; "" without any.
+
+    They are a block of their own, to be followed at once by what comes next.
+    """
     if not history:
-        return "(none: this is the first question)"
+        return ""
     shown = (history[index] for index in shown_turns(history))
-    return "\n\n".join(_render_turn(number, turn) for number, turn in enumerate(shown, start=1))
+    turns = (_render_turn(number, turn) for number, turn in enumerate(shown, start=1))
+    return "".join(f"{block}\n\n" for block in ("Earlier turns, oldest first:", *turns))
 
 
 def _render_turn(number: int, turn: Turn) -> str:
@@ -82,16 +86,21 @@ def _render_paper(labelled: LabelledPaper) -> str:
 
 def _render_paper_start(labelled: LabelledPaper) -> str:
     paper = labelled.paper
-    names = [author.name for author in islice(paper.authors, AUTHORS_SHOWN)]
-    names += ["and others"] if len(paper.authors) > AUTHORS_SHOWN else []
     return "\n".join(
         (
             f"[{labelled.label}] {mark(f'paper {labelled.label}')}",
             f"Title: {as_line(paper.title)}",
-            f"Authors: {as_line(', '.join(names)) or 'unknown'}",
+            *_render_authors(paper),
             f"Year: {paper.year or 'unknown'}",
         )
     )
+
+
+def _render_authors(paper: Paper) -> Iterator[str]:
+    names = [author.name for author in islice(paper.authors, AUTHORS_SHOWN)]
+    names += ["and others"] if len(paper.authors) > AUTHORS_SHOWN else []
+    if names:
+        yield f"Authors: {as_line(', '.join(names))}"
 
 
 def render_passage(passage: Passage) -> str:
@@ -101,32 +110,37 @@ def render_passage(passage: Passage) -> str:
     return f"{mark(f'passage: {section}{page}')}\n{as_data(passage.text)}"
 
 
-def fit_evidence(evidence: Evidence, room: int) -> Evidence:
+def fit_evidence(
+    evidence: Evidence, room: int, first: Sequence[str], bytes_per_token: float = BYTES_PER_TOKEN
+) -> Evidence:
     """Return as much of the evidence as fits into `room` tokens, by whole passages.
 
-    What goes first are the later passages of the lowest ranked papers; a paper without passages goes too.
+    `first` are the ids of those that may be kept, in the order in which they are; labels and order of what is
+    kept stay as they are, and a paper without passages goes.
     """
-    kept: list[tuple[LabelledPaper, Passage]] = []
+    kept: set[str] = set()
     started: set[int] = set()
-    for labelled, passage in _in_rank_order(evidence):
-        room -= estimate_tokens(render_passage(passage))
-        room -= (
-            0 if labelled.label in started else estimate_tokens(_render_paper(replace(labelled, passages=())))
-        )
+    places = {passage.id: (paper, passage) for paper in evidence.papers for passage in paper.passages}
+    for labelled, passage in (places[identifier] for identifier in first):
+        room -= estimate_tokens(render_passage(passage), bytes_per_token)
+        if labelled.label not in started:
+            room -= estimate_tokens(_render_paper(replace(labelled, passages=())), bytes_per_token)
         if room < 0:
             break
         started.add(labelled.label)
-        kept.append((labelled, passage))
-    papers = groupby(kept, key=lambda pair: pair[0])
-    return Evidence(tuple(replace(paper, passages=tuple(p for _, p in pairs)) for paper, pairs in papers))
+        kept.add(passage.id)
+    return evidence.without(places.keys() - kept)
 
 
-def _in_rank_order(evidence: Evidence) -> Iterator[tuple[LabelledPaper, Passage]]:
-    for labelled in sorted(evidence.papers, key=lambda paper: paper.label):
-        for passage in sorted(labelled.passages, key=lambda passage: passage.number):
-            yield labelled, passage
+def in_rank_order(evidence: Evidence) -> tuple[str, ...]:
+    """Return the ids of the passages, the best paper's first, each paper's in reading order."""
+    return tuple(
+        passage.id
+        for labelled in sorted(evidence.papers, key=lambda paper: paper.label)
+        for passage in sorted(labelled.passages, key=lambda passage: passage.number)
+    )
 
 
-def estimate_tokens(text: str) -> int:
+def estimate_tokens(text: str, bytes_per_token: float = BYTES_PER_TOKEN) -> int:
     """Return how many tokens a text has at most, in all likelihood."""
-    return len(text.encode()) // BYTES_PER_TOKEN + 1
+    return int(len(text.encode()) / bytes_per_token) + 1

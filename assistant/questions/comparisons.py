@@ -3,6 +3,7 @@
 import re
 
 from assistant.questions.names import squashed
+from assistant.questions.perspective import without_perspective
 from assistant.questions.vocabulary import stems, vocabulary
 from corpus.language import holds, spelt_as
 from corpus.text import words
@@ -36,7 +37,7 @@ def says_side(text: str, side: str) -> bool:
 
 def compared(question: str) -> tuple[str, str] | None:
     """Return the two things that a question compares, in its words; None where it names less than two."""
-    line = " ".join(question.split())
+    line = " ".join(without_perspective(question).split())
     for pattern in _COMPARED:
         if found := pattern.search(line):
             sides = found["a"].strip(" ."), found["b"].strip(" .")

@@ -7,10 +7,9 @@ from typing import Literal
 from assistant.questions.comparisons import compared
 from assistant.questions.names import names_in
 from assistant.questions.parts import asked_part
-from assistant.questions.phrases import phrases
+from assistant.questions.perspective import without_perspective
 from assistant.questions.vocabulary import content_words, stems, vocabulary
 from assistant.records import RequestKind
-from corpus.language import stem
 from corpus.records import Scope
 
 _DEFINITION = re.compile(
@@ -26,7 +25,6 @@ _COUNT = re.compile(
     r"\bhow\s+(?:many|much)\b|^\W*(?:what|which)\s+(?:percentage|number)\s+of\b",
     re.IGNORECASE,
 )
-_HOW_MANY = re.compile(r"\bhow\s+many\b", re.IGNORECASE)
 _NUMBER = re.compile(
     r"\bhow\s+(?:many|much|large|big|long|old|often|fast|accurate)\b"
     r"|^\W*what\s+(?:is|are|was|were|does|do|did)\b.*\b(?:cost|price)\b",
@@ -67,7 +65,6 @@ _LIST = re.compile(
 _ONE_PAPER = re.compile(r"\b(?:this|that|the|its) (?:paper|study|article)\b|“[^”]{12,}”", re.IGNORECASE)
 _TITLE = re.compile(r"“[^”]*”")
 _ONLY_A_TITLE = re.compile(r"^\W*“[^”]+”\W*$")
-_SIZES = stems("large big long old often fast accurate")  # what "how" asks, said with a number
 LONGEST_SUBJECT = 4
 # Markdown's marks round words, and LaTeX's formulas in a line with what they are set in.
 _EMPHASIS = re.compile(r"(?<![\w*~])(\*{1,3}|~~)(?=\S)([^*~]+?)(?<=\S)\1(?![\w*~])")
@@ -94,14 +91,11 @@ _NEEDED: dict[Need, re.Pattern[str]] = {
 class Asked:
     """What a question asks for.
 
-    `defined` holds the stems of what is to be defined ("What is BM25?"), else nothing. `names` holds those of
-    the names in a question that a near miss must not answer: one of yes or no, or of a number. `counted`
-    holds those of what is asked of the names where it is a number. `needs` is what any answer must have.
+    `defined` holds the stems of what is to be defined ("What is BM25?"), else nothing. `needs` is what any
+    answer must have.
     """
 
     defined: frozenset[str] = frozenset()
-    names: frozenset[str] = frozenset()
-    counted: frozenset[str] = frozenset()
     needs: Need | None = None
 
     def may_be_answered_by(self, sentence: str) -> bool:
@@ -112,17 +106,11 @@ class Asked:
 def read_question(question: str) -> Asked:
     """Return what a question asks for; the titles that it quotes ask nothing ("How Long Is a Passage?")."""
     question = _TITLE.sub(" ", question)
-    asked = stems(question)
     subject = [word for word in content_words(question) if word not in vocabulary().frame]
     aspects = vocabulary().aspects.intersection(subject)
     is_short = 0 < len(subject) <= LONGEST_SUBJECT
-    defined = stems(" ".join(subject)) if _DEFINITION.match(question) and is_short and not aspects else None
-    number = _NUMBER.search(question)
-    if not number and not _YES_OR_NO.match(question):
-        return Asked(defined=defined or frozenset(), needs=_need(question))
-    names = frozenset(stem(name.lower()) for name in names_in(question)) & asked
-    counted = (_counted(question) or asked - names - _SIZES) if number else frozenset()
-    return Asked(defined or frozenset(), names, counted, _need(question))
+    is_defined = _DEFINITION.match(question) and is_short and not aspects
+    return Asked(stems(" ".join(subject)) if is_defined else frozenset(), _need(question))
 
 
 def without_marks(question: str) -> str:
@@ -151,7 +139,7 @@ def request_kind(question: str, scope: Scope) -> RequestKind:
     A summary is asked of one paper: the only one in scope, or one that is named by its title. A fact is what
     a few sentences can tell: a number, a name, yes or no of something named.
     """
-    alone = len(scope.papers) == 1
+    alone, question = len(scope.papers) == 1, without_perspective(question)
     if _ONLY_A_TITLE.match(question):
         return "summary"
     if compared(question):
@@ -208,10 +196,3 @@ def _need(question: str) -> Need | None:
         return "person"
     # "When was it published?", not "When is fusion worth it?" or "When should one prune?".
     return "year" if re.match(r"\s+(?:was|were|did)\b", asking[2], re.IGNORECASE) else None
-
-
-def _counted(question: str) -> frozenset[str]:
-    """Return the stems of what "how many" counts: of "how many training pairs does X have", the pairs."""
-    count = _HOW_MANY.search(question)
-    after = [phrase for phrase in phrases(question) if count and phrase.start >= count.end()]
-    return stems(after[0].text) if after else frozenset()

@@ -1,8 +1,13 @@
-"""Names in a question, as far as capitals and digits tell."""
+"""Names in a question, as far as capitals and digits tell, and the people it asks for."""
 
 import re
 
+from corpus.language import stop_words
+from corpus.records import Author
+from corpus.text import words
+
 _NAME = re.compile(r"(?<!\S)[\"“(]*((?:\w[\w.+-]*)?[A-Z0-9](?:[\w.+-]*\w)?)")
+_OF_PEOPLE = frozenset("who whom whose author authors wrote".split())
 
 
 def squashed(text: str) -> str:
@@ -14,4 +19,27 @@ def names_in(question: str) -> list[str]:
     """Return the names in a question: words with a capital or a digit, but for its capitalised first word."""
     found = [(match.start(1), match[1]) for match in _NAME.finditer(question)]
     start = len(question) - len(question.lstrip(' "“('))
-    return [name for at, name in found if at > start or sum(not letter.islower() for letter in name) > 1]
+    named = (name for at, name in found if at > start or sum(not letter.islower() for letter in name) > 1)
+    return [name for name in named if not _is_small_word(name)]
+
+
+def _is_small_word(word: str) -> bool:
+    """Return True for "How" within a question, which begins another sentence; "US" is a name."""
+    return word.lower() in stop_words() and (len(word) == 1 or not word.isupper())
+
+
+def parts_of_name(name: str) -> list[str]:
+    """Return what has to be said where a name is, squashed: both of "English-Czech", of "Czech-only" one."""
+    parts = [squashed(part) for part in re.split(r"[-/–]", name) if part != part.lower()]
+    return [part for part in parts if part] or [squashed(name)]
+
+
+def asks_who(question: str) -> bool:
+    """Return True if a question asks for people: who found or wrote something."""
+    return not _OF_PEOPLE.isdisjoint(words(question))
+
+
+def is_named(author: Author, question: str) -> bool:
+    """Return True if a question has an author's family name, unless that is a word of every text ("Will")."""
+    family = " ".join(words(author.family))
+    return bool(family) and family not in stop_words() and f" {family} " in f" {' '.join(words(question))} "

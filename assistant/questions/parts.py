@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from assistant.questions.names import names_in, squashed
+from assistant.questions.perspective import without_perspective
 from assistant.questions.vocabulary import content_words, vocabulary
 from assistant.records import ElementName
 from corpus.records import AspectName
@@ -95,7 +96,7 @@ def part_cues() -> dict[PartName, PartCues]:
 
 def asked_part(question: str) -> AskedPart | None:
     """Return the part of a paper that a question asks for first, None where it asks for none."""
-    plain = _SUBJECT.sub(r"\1", _BRIEFLY.sub(" ", _QUOTED.sub(" ", question)))
+    plain = _SUBJECT.sub(r"\1", _BRIEFLY.sub(" ", _QUOTED.sub(" ", without_perspective(question))))
     found = [
         (match.start(), place, name)
         for place, (name, cues) in enumerate(part_cues().items())

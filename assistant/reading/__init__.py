@@ -10,8 +10,10 @@ from assistant.reading.standing_alone import (
     is_back_matter,
     is_quotable,
     leans,
+    numbers_beside,
     points_away,
     points_back,
+    read_with,
 )
 from assistant.reading.telling import (
     brackets,
@@ -27,7 +29,7 @@ from assistant.reading.telling import (
 __all__ = [
     "CandidateSentence", "Role", "brackets", "can_stand_alone", "find_elements", "has_lost_a_name",
     "has_no_antecedent", "in_third_person", "is_back_matter", "is_own", "is_quotable", "leans",
-    "passages_of_part", "plain", "points_away", "points_back", "read_roles", "read_sentences",
-    "sentences_of_part", "short_title", "speaks_of_itself", "subject_of", "told", "version",
-    "without_lead"
+    "numbers_beside", "passages_of_part", "plain", "points_away", "points_back", "read_roles",
+    "read_sentences", "read_with", "sentences_of_part", "short_title", "speaks_of_itself", "subject_of",
+    "told", "version", "without_lead"
 ]  # fmt: skip

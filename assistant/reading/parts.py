@@ -44,8 +44,10 @@ def passages_of_part(paper: Paper, passages: Sequence[Passage], part: AskedPart)
     return [one for one in passages if one.number in kept]
 
 
-def sentences_of_part(paper: LabelledPaper, part: AskedPart, encoder: Encoder) -> list[CandidateSentence]:
-    """Return the sentences that tell a part of a paper, the surest first.
+def sentences_of_part(
+    paper: LabelledPaper, part: AskedPart, encoder: Encoder | None
+) -> list[CandidateSentence]:
+    """Return the sentences that tell a part of a paper, the surest first; key elements need an encoder.
 
     What the indexer chose stands first, then what states it as a key element, then sentences that say what
     tells it, those of sections of that name and of the authors' own work first, and last what else stands in
@@ -53,7 +55,7 @@ def sentences_of_part(paper: LabelledPaper, part: AskedPart, encoder: Encoder) -
     """
     sentences = list(read_sentences(paper))
     cues = part.cues
-    chosen = element_sentences(paper, sentences, encoder) if cues.elements else {}
+    chosen = element_sentences(paper, sentences, encoder) if cues.elements and encoder else {}
     titled = [one for one in sentences if one.role in cues.roles]
     saying = [one for one in sentences if not one.is_foreign and one.role != "related" and _tells(one, part)]
     surest_first = [

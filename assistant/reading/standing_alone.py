@@ -1,15 +1,17 @@
 """Whether a sentence of a paper can be read without the ones around it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from assistant.questions import vocabulary
 from corpus.language import stem
+from corpus.records import Passage
 from corpus.sentences import sentence_spans
 from corpus.text import words
 
 SHORTEST, LONGEST = 7, 60
 NEAR_START = 12
+SHORT_PASSAGE = 60  # words
 FUNCTION_WORDS = 0.12  # of the words of a sentence at least
 _UNQUOTABLE = re.compile(
     r"\b(?:tables?|tab\.|figures?|figs?\.|sections?|secs?\.|equations?|eqs?\.|algorithms?)\s*\(?\d"
@@ -132,6 +134,25 @@ def leans(text: str) -> bool:
         return False
     unclear = bool(vocabulary().unclear_start.intersection(words(text)[:1])) or points_back(text)
     return unclear or _LEANING.match(text) is not None
+
+
+def numbers_beside(passage: Passage) -> tuple[int, ...]:
+    """Return the numbers of the passages beside one that says little alone.
+
+    Of a short one, such as the line over a table, those before and after; of one that points back, the one
+    before. An abstract is whole.
+    """
+    if passage.kind == "abstract":
+        return ()
+    if len(passage.text.split()) < SHORT_PASSAGE:
+        return passage.number - 1, passage.number + 1
+    return (passage.number - 1,) if passage.sentences and leans(passage.sentence_text(0)) else ()
+
+
+def read_with(passage: Passage, passages: Iterable[Passage]) -> list[Passage]:
+    """Return which of its paper's passages one is to be read with: those beside it, in its section."""
+    numbers = numbers_beside(passage)
+    return [one for one in passages if one.number in numbers and one.section == passage.section]
 
 
 def points_away(text: str) -> bool:

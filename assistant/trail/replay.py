@@ -113,6 +113,7 @@ def _options(turn: Turn, drafts: int) -> AskOptions:
         search_query=turn.rewrite.search_query if turn.rewrite.edited else "",
         kind=turn.rewrite.kind,
         drafts=drafts,
+        in_context=turn.in_context,
     )
 
 

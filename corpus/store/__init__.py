@@ -7,10 +7,12 @@ from corpus.store.manifest import SCHEMA_VERSION, Manifest, check_encoder, read_
 from corpus.store.rows import indexed_text, sentence_texts
 from corpus.store.similarity import Similarity
 from corpus.store.statistics import PaperOrder
+from corpus.store.tried_questions import TriedQuestion, TriedQuestions
 from corpus.store.writer import CorpusWriter, KnownPaper, known_papers
 
 __all__ = [
     "SCHEMA_VERSION", "AuthorNames", "Corpus", "CorpusWriter", "ElementKey", "ElementStore", "Identifiers",
-    "KnownPaper", "Lexicon", "Manifest", "Match", "PaperOrder", "Similarity", "check_encoder", "indexed_text",
-    "known_papers", "plain_words", "read_manifest", "sentence_texts"
+    "KnownPaper", "Lexicon", "Manifest", "Match", "PaperOrder", "Similarity", "TriedQuestion",
+    "TriedQuestions", "check_encoder", "indexed_text", "known_papers", "plain_words", "read_manifest",
+    "sentence_texts"
 ]  # fmt: skip

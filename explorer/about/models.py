@@ -50,7 +50,7 @@ def _draw_models(settings: Settings, models: tuple[Writer, ...]) -> None:
     if models:
         st.markdown(
             "A model is sent the question, the turns of the conversation before it, and the passages found. "
-            "What was sent is shown under each answer’s “Trail”, and its answer is checked like any other."
+            "What was sent is one click from each answer, which is checked like any other."
         )
     others = not_offered(settings)
     if others:

@@ -6,6 +6,7 @@ from explorer.app.resources import (
     Library,
     comparison_jobs,
     documents_limit,
+    has_corpus,
     jobs,
     open_library,
     questions_limit,
@@ -37,7 +38,7 @@ __all__ = [
     "Failure", "Focus", "FollowUps", "Library", "Order", "StoredItem", "TakenOff", "Visitor",
     "VisitorSession", "Waiting", "admitted", "check_own", "check_sign_in", "comparison_jobs",
     "current_caller", "current_comparison", "current_owner", "current_session", "current_visitor",
-    "documents_limit", "draw", "draw_signed_in", "field_value", "forget_field", "has_field", "holds",
-    "is_anothers", "jobs", "loading_modules", "middleware", "new_id", "open_library", "questions_limit",
-    "set_field", "show_script_error", "without"
+    "documents_limit", "draw", "draw_signed_in", "field_value", "forget_field", "has_corpus",
+    "has_field", "holds", "is_anothers", "jobs", "loading_modules", "middleware", "new_id", "open_library",
+    "questions_limit", "set_field", "show_script_error", "without"
 ]  # fmt: skip

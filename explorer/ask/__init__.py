@@ -1,7 +1,8 @@
 """The Ask screen."""
 
 from explorer.ask.choices import WORDS, draw_parameters, draw_writer
-from explorer.ask.screen import ask_about, ask_within, draw_examples, papers_picked, render_ask
+from explorer.ask.scope import ask_about, ask_within
+from explorer.ask.screen import draw_examples, papers_picked, render_ask
 from explorer.ask.trail import STEP_NAMES, draw_sent
 
 __all__ = [

@@ -14,6 +14,7 @@ from explorer.ask.evidence import look_at
 from explorer.ask.feedback import wrong_numbers
 from explorer.ask.refusals import draw_refusal, search_again
 from explorer.ask.steps import steps_html, steps_of, steps_so_far
+from explorer.ask.trail import draw_way_to_calls
 from explorer.components import Looking, draw_checked, draw_references, show_next
 from explorer.jobs import QuestionView
 from explorer.presenters import answer_markdown, escaped, format_kind, searched_for, shortened, shown_draft
@@ -25,10 +26,12 @@ def draw_turn(library: Library, visitor: Visitor, number: int, turn: Turn, *, is
     _draw_steps(visitor, number, turn)
     if turn.answer.refusal:
         draw_refusal(library, visitor, number, turn, turn.answer.refusal)
+        draw_way_to_calls(visitor, number, turn)
     else:
         looking = _looking(visitor, number)
         draw_checked(number, turn, looking)
         _draw_marks(visitor, number, turn, looking)
+        draw_way_to_calls(visitor, number, turn)
         draw_references(number, turn, looking)
     draw_actions(library, visitor, number, turn, is_last=is_last)
 

@@ -1,20 +1,36 @@
 """The evidence panel: where a citation leads, beside the answer or, on a phone, in a drawer over it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 
 import streamlit as st
 
-from explorer.app import Focus, Library, Visitor, VisitorSession, jobs
+from assistant.records import Turn
+from corpus.records import Passage
+from corpus.wording import counted
+from explorer.app import PAPER, Focus, Library, Visitor, VisitorSession, jobs
 from explorer.ask.conversations import ADDRESS, address_of
 from explorer.ask.feedback import marks_of
 from explorer.components import Heard, draw_source, listen, open_drawer
-from explorer.presenters import Source, draft_source, parse_cite, sources
+from explorer.presenters import (
+    Source,
+    cited_passages,
+    draft_source,
+    escaped,
+    parse_cite,
+    passage_place,
+    short_reference,
+    shortened,
+    sources,
+)
 
 
 @st.fragment
-def render_evidence(library: Library, visitor: Visitor) -> None:
-    """Draw the panel for the citation in focus, and listen for clicks on citations."""
+def render_evidence(library: Library, visitor: Visitor, scope: Mapping[str, str]) -> None:
+    """Draw the panel for the citation in focus, and listen for clicks on citations.
+
+    `scope` is what the page's address is to say of where questions look.
+    """
     is_new = visitor.now.job_id or (visitor.now.failure and visitor.now.failure.question)
     asked = f"question_{len(visitor.now.turns) + 1}" if is_new and visitor.now.turns else ""
     heard = listen(
@@ -22,7 +38,7 @@ def render_evidence(library: Library, visitor: Visitor) -> None:
         narrow=visitor.now.narrow,
         show=asked,
         place=address_of(visitor),
-        address={ADDRESS: address_of(visitor)},
+        address={ADDRESS: address_of(visitor), **scope},
         is_new_entry=False,
         hears="clicks",
     )
@@ -37,6 +53,7 @@ def render_evidence(library: Library, visitor: Visitor) -> None:
                 _go_to(visitor),
                 visitor.updating(VisitorSession.close_drawer),
                 marks,
+                below=partial(_draw_passages, visitor),
             )
         return
     # One left open would stand over the screen once it is narrow again, and make all of it inert.
@@ -46,6 +63,43 @@ def render_evidence(library: Library, visitor: Visitor) -> None:
             draw_source(library, source, "side", _go_to(visitor), marks_of(library, visitor))
         elif has_numbers(visitor):
             st.caption("Click a number in the answer to read the passage that carries it.")
+        _draw_passages(visitor)
+
+
+def _draw_passages(visitor: Visitor) -> None:
+    """Draw all that was found for the turn that is looked at, paper by paper, what is cited in bold."""
+    turn = _turn_looked_at(visitor)
+    if turn is None or not turn.evidence.papers:
+        return
+    cited = cited_passages(turn.answer)
+    passages = [passage for paper in turn.evidence.papers for passage in paper.passages]
+    used = sum(passage.id in cited for passage in passages)
+    title = f"All that was found: {counted(len(passages), 'passage')}, {used} cited"
+    with st.expander(title, type="compact", key="passages_read"):
+        for paper in turn.evidence.papers:
+            with st.container(key=f"passages_of_{paper.label}", gap="xxsmall"):
+                st.caption(f"\\[{paper.label}\\] {escaped(shortened(short_reference(paper.paper), 140))}")
+                for passage in paper.passages:
+                    _draw_passage_found(passage, is_cited=passage.id in cited)
+
+
+def _draw_passage_found(passage: Passage, *, is_cited: bool) -> None:
+    """Draw where a passage stands and how it begins, as the way to it in its paper."""
+    place = passage_place(passage, None)
+    said = escaped(
+        " · ".join(filter(None, (place, "cited" if is_cited else "", shortened(passage.text, 110))))
+    )
+    query = {"id": passage.paper_id, "passage": str(passage.number)}
+    st.page_link(PAPER, label=f"**{said}**" if is_cited else said, query_params=query)
+
+
+def _turn_looked_at(visitor: Visitor) -> Turn | None:
+    """Return the turn whose citation is in focus, else the latest; None of one that is being written."""
+    focus = visitor.now.focus
+    if focus is None and visitor.now.job_id:
+        return None
+    number = focus.turn if focus else len(visitor.now.turns)
+    return visitor.now.turns[number - 1] if 1 <= number <= len(visitor.now.turns) else None
 
 
 def has_numbers(visitor: Visitor) -> bool:

@@ -13,10 +13,11 @@ from corpus.wording import counted
 from explorer.app import FollowUps, Library, Visitor, VisitorSession, field_value, jobs, set_field
 from explorer.ask.actions import draw_taken_off
 from explorer.ask.answers import draw_failure, draw_running, draw_turn
-from explorer.ask.choices import draw_choices, filter_labels
+from explorer.ask.choices import draw_choices
 from explorer.ask.conversations import draw_notes, draw_sidebar, follow_address
 from explorer.ask.evidence import render_evidence
 from explorer.ask.runs import may_stop, settle, start, stop
+from explorer.ask.scope import draw_covered, follow_link, scope_address
 from explorer.ask.trail import draw_calls
 from explorer.components import IN_SHORT, draw_imported, listen
 from explorer.presenters import (
@@ -33,7 +34,6 @@ from explorer.presenters import (
 )
 from explorer.uploads import (
     ask_collection,
-    ask_place_of,
     draw_documents,
     draw_not_stored,
     draw_upload_first_visit,
@@ -52,6 +52,7 @@ ANOTHERS = (
 def render_ask(library: Library, visitor: Visitor) -> None:
     """Draw the Ask screen."""
     follow_address(library, visitor)
+    follow_link(library, visitor)
     settle(visitor)
     library = library_asked(library, visitor)
     _measure(visitor)
@@ -63,7 +64,7 @@ def render_ask(library: Library, visitor: Visitor) -> None:
     with talk:
         next_questions = _draw_conversation(library, visitor, choices.options.scope)
     with side:
-        render_evidence(library, visitor)
+        render_evidence(library, visitor, scope_address(visitor, choices.options.scope))
     draw_calls(visitor)
     draw_documents(library, visitor)
     draw_sidebar(library, visitor)
@@ -154,7 +155,9 @@ def _draw_live(visitor: Visitor) -> None:
 
 
 def _draw_first_visit(library: Library, visitor: Visitor, scope: Scope) -> None:
-    with st.container(key="reading_first_visit"):
+    # Narrow or not, the same elements in the same places: none fades while another takes its place.
+    talk, side = st.columns([0.62, 0.38], gap="large")
+    with talk, st.container(key="reading_first_visit"):
         if library.is_uploaded:
             draw_upload_first_visit(library)
         elif names_papers(scope):
@@ -162,6 +165,9 @@ def _draw_first_visit(library: Library, visitor: Visitor, scope: Scope) -> None:
         else:
             _draw_first_questions(library, visitor, scope)
         st.caption(IN_SHORT)
+    if not (visitor.now.narrow or library.is_uploaded):
+        with side:
+            draw_covered(library.corpus, visitor, scope)
 
 
 def _draw_papers_asked(library: Library, scope: Scope) -> None:
@@ -206,22 +212,6 @@ def ask_example(visitor: Visitor, example: Example, within: tuple[str, ...]) -> 
     visitor.update(VisitorSession.ask, example.question)
     visitor.update(VisitorSession.look_in)
     set_field("scope_collections", [example.collection] if example.collection else list(within))
-
-
-def ask_about(visitor: Visitor, paper_ids: tuple[str, ...]) -> None:
-    """Restrict the next questions to some papers."""
-    ask_place_of(visitor, paper_ids)
-    visitor.update(VisitorSession.look_in, paper_ids)
-    set_field("scope_documents" if visitor.now.is_private else "scope_papers", list(paper_ids))
-    set_field("scope_collections", [])
-
-
-def ask_within(visitor: Visitor, scope: Scope) -> None:
-    """Restrict the next questions to the papers that a filter lists."""
-    ask_collection(visitor)
-    visitor.update(VisitorSession.look_in, (), scope)
-    set_field("scope_filter", list(filter_labels(scope)))
-    set_field("scope_collections", list(scope.collections))
 
 
 def papers_picked(visitor: Visitor) -> str:

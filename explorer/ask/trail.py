@@ -45,13 +45,19 @@ def draw_trail(visitor: Visitor, number: int) -> None:
         with st.container(key=f"downloads_{number}", gap=None):
             conversation = taken(visitor, number, is_whole=part == WHOLE)
             draw_downloads(CONVERSATION_FORMATS, lambda: conversation, f"trail_{number}", _file_name)
+
+
+def draw_way_to_calls(visitor: Visitor, number: int, turn: Turn) -> None:
+    """Draw the way to the prompts, passages and replies of a turn, directly beneath its answer."""
+    given = sum(len(paper.passages) for paper in turn.evidence.papers)
+    label = f"What was sent: {counted(len(turn.calls), 'call')}, {counted(given, 'passage')}"
+    with st.container(key=f"findings_sent_{number}"):
         st.button(
-            "What was sent",
-            icon=":material/receipt_long:",
+            label,
             key=f"calls_{number}",
-            width="stretch",
+            type="tertiary",
             on_click=visitor.update,
-            args=(VisitorSession.show_sent, number),
+            args=(VisitorSession.show_calls, number),
         )
 
 

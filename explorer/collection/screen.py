@@ -223,11 +223,14 @@ def _draw_count(visitor: Visitor, finding: Finding, listing: Listing, filters: F
 
 
 def _draw_ask_filtered(visitor: Visitor, finding: Finding, listing: Listing) -> None:
-    """Offer to ask what a filter names as it is, or what a search found one by one, if these are few."""
+    """Offer to ask a collection, what a filter names, or one by one what a search found, if that is few."""
     scope = finding.scope
-    if listing.total > MOST_ASKED_ABOUT if finding.is_search else not names_papers(scope):
+    is_few = listing.total <= MOST_ASKED_ABOUT
+    if not (is_few if finding.is_search else names_papers(scope) or scope.collections):
         return
-    what = "this paper" if listing.total == 1 else f"these {listing.total:,} papers"
+    is_whole = not (finding.is_search or names_papers(scope))
+    papers = "this paper" if listing.total == 1 else f"these {listing.total:,} papers"
+    what = "this collection" if is_whole else papers
     if st.button(f"Ask {what}", key="ask_filtered", type="tertiary", icon=":material/forum:"):
         if finding.is_search:
             ask_about(visitor, finding.ids("relevance", MOST_ASKED_ABOUT))

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from assistant.records import AnswerSentence
+from assistant.records import Answer, AnswerSentence
 from explorer.app import PAPER
-from explorer.components.score_bar import NOT_MEASURED
+from explorer.components.score_bar import NOT_MEASURED, citation_bars, support_said
 from explorer.presenters import (
-    UNCITED_MARK,
     Checked,
     answer_markdown,
     escaped,
@@ -17,8 +16,9 @@ from explorer.presenters import (
     format_claims,
     format_off,
     format_problems,
-    format_uncited,
     format_weak,
+    format_without_source,
+    invented,
     known_labels,
     short_reference,
     shortened,
@@ -27,6 +27,15 @@ from explorer.presenters import (
     uncited_ends,
     weak_numbers,
 )
+
+INVENTED = (
+    "Labels that name no paper which the writer was given stay in the text with a question mark. They lead "
+    "nowhere, and none counts as a citation that is needed."
+)
+UNCITED = (
+    "Claims without a citation stay in the text with the sign †. There was nothing to check them against."
+)
+LONGEST_QUOTED = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +50,18 @@ def draw_checked(number: int, checked: Checked, looking: Looking) -> None:
     """Draw text `number` of the screen: links of its citations carry that number."""
     if off := format_off(checked.answer):
         st.caption(escaped(off))
+    supports = [one.citation.support if one.citation else None for one in sources(checked)]
     with st.container(key=f"reading_answer_{number}"):
-        ends = uncited_ends(checked.answer)
-        st.markdown(answer_markdown(checked.answer.text, number, known_labels(checked), ends))
+        st.html(citation_bars(number, supports))
+        st.markdown(
+            answer_markdown(
+                checked.answer.text,
+                number,
+                known_labels(checked),
+                uncited_ends(checked.answer),
+                scores=[support_said(one) for one in supports],
+            )
+        )
     _draw_findings(number, checked, looking)
 
 
@@ -54,10 +72,11 @@ def _draw_findings(number: int, checked: Checked, looking: Looking) -> None:
             st.caption(escaped(problems))
         if weak := weak_numbers(checked):
             _draw_weak(number, weak, looking)
-        if claims := uncited(checked.answer):
-            _draw_uncited(number, claims)
         if said := format_claims(checked.answer):
             st.caption(escaped(said), help=NOT_MEASURED)
+        if title := format_without_source(checked.answer):
+            with st.expander(title, type="compact", key=f"without_source_{number}"):
+                _draw_without_source(checked.answer)
 
 
 def _draw_weak(number: int, weak: tuple[int, ...], looking: Looking) -> None:
@@ -71,12 +90,19 @@ def show_next(numbers: tuple[int, ...], looking: Looking) -> None:
     looking.open(next((number for number in numbers if number > looking.now), numbers[0]))
 
 
-def _draw_uncited(number: int, claims: tuple[AnswerSentence, ...]) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.caption(f"{UNCITED_MARK} {format_uncited(len(claims))}", width="content")
-        with st.popover("show", type="tertiary", key=f"uncited_{number}"):
-            for claim in claims:
-                st.text(shortened(claim.claim, 400))
+def _draw_without_source(answer: Answer) -> None:
+    """List the labels that were invented and the claims that cite nothing, with what became of them."""
+    if sentences := invented(answer):
+        st.caption(INVENTED)
+        labels = ((" ".join(f"[{label}?]" for label in one.unknown_labels), one) for one in sentences)
+        st.markdown("\n".join(f"- {escaped(label)} {_quoted(one)}" for label, one in labels))
+    if claims := uncited(answer):
+        st.caption(UNCITED)
+        st.markdown("\n".join(f"- {_quoted(one)}" for one in claims))
+
+
+def _quoted(sentence: AnswerSentence) -> str:
+    return f"“{escaped(shortened(sentence.claim, LONGEST_QUOTED))}”"
 
 
 def draw_references(number: int, checked: Checked, looking: Looking) -> None:

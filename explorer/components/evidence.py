@@ -8,7 +8,7 @@ import streamlit as st
 from assistant.records import Citation, Turn
 from assistant.storage import LONGEST_NOTE, mark_of
 from explorer.app import PAPER, Library
-from explorer.components.page_image import save_button, show_strip
+from explorer.components.page_image import Evidenced, save_button, show_strip
 from explorer.components.score_bar import meaning, score_bars
 from explorer.presenters import (
     Source,
@@ -44,13 +44,17 @@ def open_drawer(
     go_to: Callable[[int], None],
     dismissed: Callable[[], None],
     marks: Marks | None = None,
+    *,
+    below: Callable[[], None] | None = None,
 ) -> None:
-    """Show the passage of the source that `find` returns in a drawer over the screen."""
+    """Show the passage of the source that `find` returns in a drawer over the screen, and what is `below`."""
 
     @st.dialog("Passage", position="right", width="medium", on_dismiss=dismissed)
     def drawer() -> None:
         if source := find():
             draw_source(library, source, "drawer", go_to, marks)
+            if below:
+                below()
 
     drawer()
 
@@ -127,10 +131,17 @@ def _draw_page(library: Library, source: Source, place: str) -> None:
     path = library.pdf_path(source.paper.pdf_sha256)
     page = passage_page(source.passage, source.sentence)
     if path and page:
-        boxes = passage_boxes(source.passage, source.sentence)
-        are_marked = not source.is_supported_by_no_sentence
-        is_brought = is_upload(source.paper.id)
-        show_strip(path, page, boxes, place, are_marked=are_marked, is_brought=is_brought)
+        show_strip(
+            path,
+            page,
+            Evidenced(
+                passage_boxes(source.passage, source.sentence),
+                passage_boxes(source.passage, None),
+                are_marked=not source.is_supported_by_no_sentence,
+            ),
+            place,
+            is_brought=is_upload(source.paper.id),
+        )
 
 
 def _draw_links(library: Library, source: Source, place: str) -> None:

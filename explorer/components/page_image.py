@@ -12,43 +12,76 @@ from explorer.app import current_owner, current_visitor
 from indexer.uploads.document import DocumentError, DrawnPage
 from indexer.uploads.sandbox import DRAWING_LIMITS, BusyError, draw_sandboxed
 
-SCALE = 1.8
-STRIP_MARGIN = 70.0
-SHORTEST_STRIP = 190.0
+# Pixels to the point: enough for a column of text that fills the panel.
+SCALE = 2.2
+STRIP_MARGIN = 50.0
+SHORTEST_STRIP = 170.0
+COLUMN_MARGIN = 12.0
+NARROWEST_COLUMN = 180.0
 
 Corners = tuple[tuple[float, float, float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Evidenced:
+    """The boxes of what is meant on a page, and of the passage that it is `within`, which tell its column."""
+
+    boxes: tuple[Box, ...]
+    within: tuple[Box, ...]
+    are_marked: bool = True
+
+    def on(self, page: int) -> "Evidenced":
+        boxes, within = (
+            tuple(box for box in found if box.page == page) for found in (self.boxes, self.within)
+        )
+        return Evidenced(boxes, within, self.are_marked)
+
+
+@dataclass(frozen=True, slots=True)
 class Strip:
-    """The part of a page that is shown: height and width in whole points, and where it begins in per cent.
+    """The part of a page that is shown, in whole points, and how wide the page is."""
 
-    The per cent are those of CSS `object-position`: 0 shows the top of the page, 100 its bottom.
-    """
-
+    left: int
+    top: int
     width: int
     height: int
-    percent: int
+    page_width: int
 
 
-def strip_round(boxes: tuple[Box, ...], width: float, height: float) -> Strip:
-    """Return the strip of a page of that size that has the boxes in its middle, or the top of the page."""
-    top = min((box.y for box in boxes), default=0.0)
-    bottom = max((box.y + box.height for box in boxes), default=0.0)
-    shown = min(height, max(SHORTEST_STRIP, bottom - top + 2 * STRIP_MARGIN))
-    start = min(max(0.0, (top + bottom - shown) / 2), height - shown)
-    percent = round(100 * start / (height - shown)) if height > shown else 0
-    return Strip(max(1, round(width)), max(1, round(shown)), percent)
+def strip_round(shown: Evidenced, width: float, height: float) -> Strip:
+    """Return the part of a page of that size that has the boxes in its middle, as wide as their column.
+
+    Without boxes it is the top of the page.
+    """
+    top = min((box.y for box in shown.boxes), default=0.0)
+    bottom = max((box.y + box.height for box in shown.boxes), default=0.0)
+    tall = min(height, max(SHORTEST_STRIP, bottom - top + 2 * STRIP_MARGIN))
+    start = min(max(0.0, (top + bottom - tall) / 2), height - tall)
+    left, right = _column(shown, width)
+    return Strip(
+        round(left), round(start), max(1, round(right - left)), max(1, round(tall)), max(1, round(width))
+    )
 
 
-def show_strip(
-    path: Path, page: int, boxes: tuple[Box, ...], place: str, *, are_marked: bool = True, is_brought: bool
-) -> None:
-    """Draw the strip of a page that has the boxes in it; `place` tells two strips on one screen apart."""
-    shown = boxes if are_marked else ()
+def _column(shown: Evidenced, width: float) -> tuple[float, float]:
+    """Return where the column of text begins and ends that the boxes are in, or columns, with a margin."""
+    if not shown.boxes:
+        return 0.0, width
+    left = min(box.x for box in shown.boxes)
+    right = max(box.x + box.width for box in shown.boxes)
+    lines = [box for box in shown.within if box.x < right and box.x + box.width > left]
+    left = min([left, *(box.x for box in lines)])
+    right = max([right, *(box.x + box.width for box in lines)])
+    margin = max(COLUMN_MARGIN, (NARROWEST_COLUMN - right + left) / 2)
+    return max(0.0, left - margin), min(width, right + margin)
+
+
+def show_strip(path: Path, page: int, evidenced: Evidenced, place: str, *, is_brought: bool) -> None:
+    """Draw the part of a page that has the evidence in it; `place` tells two of one screen apart."""
+    marked = evidenced.boxes if evidenced.are_marked else ()
     try:
         if is_brought:
-            drawn = _drawn(path, page, shown)
+            drawn = _drawn(path, page, marked)
             width, height = drawn.width, drawn.height
         else:
             width, height = page_size(path, page)
@@ -57,18 +90,19 @@ def show_strip(
     except DocumentError as error:
         _say_undrawn(page, error)
         return
-    strip = strip_round(tuple(box for box in boxes if box.page == page), width, height)
     with st.container(key=f"strip_{place}"):
-        st.html(_strip_style(place, strip))
-        show_page(path, page, shown, is_brought=is_brought)
+        st.html(_strip_style(place, strip_round(evidenced.on(page), width, height)))
+        show_page(path, page, marked, is_brought=is_brought)
 
 
 def _strip_style(place: str, strip: Strip) -> str:
-    """Return the style of one strip, made of whole numbers and words of ours."""
+    """Return the style of one strip, made of numbers and words of ours: a window through which it is seen."""
     assert place.isidentifier(), "places are named in this program"
+    left, top = 100 * strip.left / strip.width, 100 * strip.top / strip.height
     return (
-        f"<style>.st-key-strip_{place} img {{ aspect-ratio: {strip.width} / {strip.height};"
-        f" object-position: 0 {strip.percent}%; }}</style>"
+        f"<style>.st-key-strip_{place} {{ --pt-ratio: {strip.width} / {strip.height};"
+        f" --pt-wide: {100 * strip.page_width / strip.width:.2f}%;"
+        f" --pt-left: {-left:.2f}%; --pt-top: {-top:.2f}%; }}</style>"
     )
 
 

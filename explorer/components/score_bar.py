@@ -1,13 +1,17 @@
 """Score bars: always with number and word, drawn from numbers and constants alone."""
 
+from collections.abc import Sequence
+
 from assistant.checking import ScoreWord, overlap_word, support_word, thresholds
 
+# How a citation in a text is framed: what is weak is seen without its colour.
+EDGES: dict[ScoreWord, str] = {"weak": "dashed", "partial": "none", "strong": "none"}
 NOT_MEASURED = "This measures support by the cited papers, not whether the question is answered."
 
 
 IN_SHORT = (
-    "Beside each passage two bars say how much of a sentence it carries: of its wording (overlap) and of its "
-    "meaning (support). They are no proof: read the passage."
+    "The bar beside a citation says how well what it cites supports the sentence, and beside the passage a "
+    "second one how much of its wording is there (overlap). They are no proof: read the passage."
 )
 
 
@@ -50,6 +54,32 @@ def score_bars(overlap: float, support: float | None) -> str:
 def format_score(support: float) -> str:
     """Return a support in a line of its own: number and word, beside the colour of its bar."""
     return f"{_number(support)} {support_word(support)}"
+
+
+def citation_bars(text: int, supports: Sequence[float | None]) -> str:
+    """Return the style of the bars in a text: how high each citation's is, and of which colour.
+
+    Where support was not measured there is no rule: the bar is a grey dash.
+    """
+    rules = (
+        f'a[href="#cite-{int(text)}-{number}"] {{ {_bar_rule(support)} }}'
+        for number, support in enumerate(supports, start=1)
+        if support is not None
+    )
+    return f"<style>{' '.join(rules)}</style>"
+
+
+def _bar_rule(support: float) -> str:
+    word = support_word(support)
+    share = f"{float(_number(support)):.0%}"
+    return f"--pt-height: 82%; --pt-share: {share}; --pt-hue: var(--pt-{word}); --pt-edge: {EDGES[word]};"
+
+
+def support_said(support: float | None) -> str:
+    """Return what the bar of a citation says in words: it is part of the citation's name."""
+    if support is None:
+        return "support not measured"
+    return f"support {support_word(support)}, {_number(support)}"
 
 
 def _bar(name: str, score: float, word: ScoreWord, meaning: str) -> str:

@@ -3,14 +3,16 @@
 from explorer.presenters.citations import (
     Checked,
     Source,
+    cited_passages,
     cut_passage,
     draft_source,
     first_number,
     format_claims,
     format_off,
     format_problems,
-    format_uncited,
     format_weak,
+    format_without_source,
+    invented,
     known_labels,
     parse_cite,
     passage_boxes,
@@ -58,7 +60,7 @@ from explorer.presenters.map_places import (
     members,
     spread,
 )
-from explorer.presenters.overview import FieldYears, Overview, overview_of
+from explorer.presenters.overview import FieldYears, Overview, frequent_topics, overview_of
 from explorer.presenters.safe_text import (
     JOINER,
     UNCITED_MARK,
@@ -111,15 +113,15 @@ __all__ = [
     "TOPIC_KIND_NAMES", "UNCITED_MARK", "Checked", "Example", "Facet", "FacetValue", "FieldYears",
     "Finding", "Group", "Listed", "Listing", "Order", "Overview", "Source", "VolumeYear", "affiliations",
     "alternative", "answer_markdown", "answer_with_references", "asked_about", "authors_and_year",
-    "brief", "by_kind", "changed_query", "chosen_ids", "collection_facts", "collection_titles",
-    "collections_in", "covered", "cut_passage", "day", "draft_source", "drawable", "drawn_places",
-    "escaped", "example_questions", "extent", "facets_of", "fault_of", "first_number", "format_claims",
-    "format_kind", "format_off", "format_problems", "format_uncited", "format_weak", "format_years",
-    "groups_of", "known_labels", "known_topics", "known_venues", "listed", "marked_terms", "members",
-    "menu_title", "named_authors", "names_papers", "one_line", "ordered_aspects", "overview_of",
-    "parse_cite", "passage_boxes", "passage_page", "passage_place", "query_terms", "search_papers",
-    "searched_for", "seconds", "short_reference", "shortened", "shorter_context", "shown_draft",
-    "snippet", "sources", "spread", "text_with_references", "topic_label", "topic_name", "uncited",
-    "uncited_ends", "venue_facet", "venue_name", "volume_facts", "volume_years", "weak_numbers",
-    "web_address", "year_range"
+    "brief", "by_kind", "changed_query", "chosen_ids", "cited_passages", "collection_facts",
+    "collection_titles", "collections_in", "covered", "cut_passage", "day", "draft_source", "drawable",
+    "drawn_places", "escaped", "example_questions", "extent", "facets_of", "fault_of", "first_number",
+    "format_claims", "format_kind", "format_off", "format_problems", "format_weak",
+    "format_without_source", "format_years", "frequent_topics", "groups_of", "invented", "known_labels",
+    "known_topics", "known_venues", "listed", "marked_terms", "members", "menu_title", "named_authors",
+    "names_papers", "one_line", "ordered_aspects", "overview_of", "parse_cite", "passage_boxes",
+    "passage_page", "passage_place", "query_terms", "search_papers", "searched_for", "seconds",
+    "short_reference", "shortened", "shorter_context", "shown_draft", "snippet", "sources", "spread",
+    "text_with_references", "topic_label", "topic_name", "uncited", "uncited_ends", "venue_facet",
+    "venue_name", "volume_facts", "volume_years", "weak_numbers", "web_address", "year_range"
 ]  # fmt: skip

@@ -93,6 +93,11 @@ def shown_draft(text: str, papers: tuple[PaperHits, ...]) -> tuple[str, frozense
     return normalise_labels(hold_back(text)[0], known).text, known
 
 
+def cited_passages(answer: Answer) -> frozenset[str]:
+    """Return the ids of the passages that the citations of an answer lead to."""
+    return frozenset(one.passage_id for sentence in answer.sentences for one in sentence.citations)
+
+
 def first_number(found: tuple[Source, ...], label: int) -> int | None:
     """Return the number of the first citation of a paper."""
     return next((source.number for source in found if source.label == label), None)
@@ -168,7 +173,7 @@ def format_problems(answer: Answer) -> str:
     if not answer.problems:
         return ""
     words = [PROBLEMS[problem] for problem in answer.problems]
-    return " ".join([*words, "The reply as it was received is under Trail, “What was sent”."])
+    return " ".join([*words, "The reply as it was received is under “What was sent”."])
 
 
 def uncited(answer: Answer) -> tuple[AnswerSentence, ...]:
@@ -187,6 +192,22 @@ def uncited_ends(answer: Answer) -> tuple[int, ...]:
         sentence.start + len(answer.text[sentence.start : sentence.end].rstrip())
         for sentence in uncited(answer)
     )
+
+
+def invented(answer: Answer) -> tuple[AnswerSentence, ...]:
+    """Return the sentences with labels of papers that their writer was never given."""
+    return tuple(one for one in answer.sentences if one.unknown_labels)
+
+
+def format_without_source(answer: Answer) -> str:
+    """Return how many labels were invented and how many claims cite nothing, "" where none are."""
+    labels = sum(len(one.unknown_labels) for one in invented(answer))
+    claims = len(uncited(answer))
+    parts = [
+        labels and f"{counted(labels, 'label')} {'names' if labels == 1 else 'name'} no paper that was given",
+        claims and format_uncited(claims),
+    ]
+    return " · ".join(part for part in parts if part)
 
 
 def weak_numbers(checked: Checked) -> tuple[int, ...]:

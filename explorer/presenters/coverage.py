@@ -10,16 +10,15 @@ from typing import Any
 
 from assistant.questions import content_words, stems
 from assistant.records import Turn
+from assistant.suggestions import offered_questions
 from corpus import demo
 from corpus.language import holds, stem
-from corpus.records import CollectionSummary, Paper, Scope
+from corpus.records import CollectionSummary, Scope
 from corpus.store import Corpus
 from explorer.presenters.safe_text import escaped, one_line, shortened
 
 PAPERS_NAMED = 8
-# Of questions to begin with, and of the titles that they name.
 SHOWN = 4
-LONGEST_TITLE = 90
 _MORE = re.compile(r"and [\d,]+ more")
 
 
@@ -86,22 +85,12 @@ class Example:
 
 
 def example_questions(corpus: Corpus, held: Sequence[str]) -> tuple[Example, ...]:
-    """Return a few questions that the collections `held` can answer."""
+    """Return a few questions that the collections `held` can answer: written for them, or tried on them."""
     written = [example for example in demonstration_questions() if _is_held(example, held)]
     if written:
         return tuple(written[:SHOWN])
-    if not held:
-        return ()
-    first = corpus.papers(Scope(collections=tuple(held[:1])), limit=SHOWN * 3)
-    return questions_about(first, held[0] if len(held) == 1 else "")
-
-
-def questions_about(papers: Sequence[Paper], collection: str = "") -> tuple[Example, ...]:
-    """Return questions that name a paper, for papers whose titles are short enough to read."""
-    short = [paper for paper in papers if len(paper.title) <= LONGEST_TITLE]
-    return tuple(
-        Example(f"What does “{one_line(paper.title)}” propose?", collection) for paper in short[:SHOWN]
-    )
+    offered = offered_questions(corpus, held, SHOWN)
+    return tuple(Example(one_line(one.question), one.collection) for one in offered)
 
 
 @cache

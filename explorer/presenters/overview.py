@@ -67,6 +67,14 @@ def overview_of(corpus: Corpus, scope: Scope) -> Overview:
     )
 
 
+def frequent_topics(corpus: Corpus, scope: Scope) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Return what papers in `scope` are most often about: kinds of topics, with names not yet escaped."""
+    counts = corpus.statistics.topic_counts(scope)
+    kinds: dict[str, TopicKind] = {"Fields": "field", "Tasks": "task", "Methods": "method"}
+    found = ((name, _most_frequent(counts, kind)) for name, kind in kinds.items())
+    return tuple((name, tuple(topic_name(key) for key, _ in topics)) for name, topics in found if topics)
+
+
 def _most_frequent(counts: Mapping[str, int], kind: TopicKind) -> tuple[tuple[str, int], ...]:
     found = ((key, papers) for key, papers in counts.items() if key.startswith(f"{kind}:"))
     return tuple(islice((entry for entry in found if topic_name(entry[0])), TOPICS_SHOWN))

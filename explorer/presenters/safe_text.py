@@ -6,7 +6,7 @@ joiner that is not seen, because escaping does not reach it.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Set
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from itertools import count, pairwise
 
 from corpus.language import stem
@@ -46,19 +46,28 @@ def escaped(text: str) -> str:
 
 
 def answer_markdown(
-    text: str, message: int, known: Set[int], uncited_ends: Collection[int] = (), *, linked: bool = True
+    text: str,
+    message: int,
+    known: Set[int],
+    uncited_ends: Collection[int] = (),
+    *,
+    scores: Sequence[str] = (),
+    linked: bool = True,
 ) -> str:
     """Return an answer as Markdown whose only links are the labels of `known` papers.
 
-    The k-th known label of the text links to `#cite-<message>-<k>`. `uncited_ends` are offsets into the
-    text behind which the sign for a sentence without a citation is put.
+    The k-th known label of the text links to `#cite-<message>-<k>` and is called by its number and the k-th
+    of the `scores` in words, where there are some: the style sheet draws a bar in their place.
+    `uncited_ends` are offsets into the text behind which the sign for a sentence without a citation is put.
     """
     numbers = count(1)
 
     def link(label: int) -> str:
         if label not in known or not linked:
             return _escaped(f"[{label}]")
-        return f"[\\[{label}\\]](#cite-{message}-{next(numbers)})"
+        number = next(numbers)
+        score = f"*{_escaped(scores[number - 1])}*" if scores else ""
+        return f"[\\[{label}\\]{score}](#cite-{message}-{number})"
 
     lines = _with_marks(text, uncited_ends).split("\n")
     return "\n".join(_blocks(lines, link))

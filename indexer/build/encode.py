@@ -68,7 +68,7 @@ def blocks(papers: Iterable[PreparedPaper]) -> Iterator[tuple[PreparedPaper, ...
 
 
 class BlockEncoder:
-    """Gives blocks their vectors, and each paper the fields of study that its first vector is near to."""
+    """Gives blocks their vectors, and each paper the fields of study that its words and first vector tell."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
@@ -78,7 +78,7 @@ class BlockEncoder:
         pairs = ((item.paper, passage) for item in block for passage in item.passages)
         encoded = encode_passages(pairs, self._encoder.encode_passages)
         firsts = np.cumsum([0, *(len(item.passages) for item in block[:-1])])
-        fields = self._labeller.label(encoded.vectors[firsts])
+        fields = self._labeller.label([item.paper for item in block], encoded.vectors[firsts])
         papers = tuple(
             replace(item, paper=replace(item.paper, topics=(*own, *item.paper.topics)))
             for item, own in zip(block, fields, strict=True)

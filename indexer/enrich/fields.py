@@ -1,6 +1,7 @@
-"""Fields of study, told by how near a paper's vector is to sentences that describe them."""
+"""Fields of study, told by the words of title and abstract and by how near these are to descriptions."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import cast
@@ -9,22 +10,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.encoders import Encoder, Vectors
-from corpus.records import Topic
-from indexer.enrich.data_file import Table, read_data
+from corpus.records import Paper, Topic
+from indexer.enrich.data_file import Table, listed, read_data
+from indexer.enrich.phrases import Phrases, tokens
 
 
 class _Choice(Table):
+    """When a field counts for a paper, and what words add to its standing."""
+
     first: float
+    first_elsewhere: float
     further: float
-    behind: float
+    share: float
     most: int
     full: float
+    title: float
+    title_most: int
+    abstract: float
+    abstract_most: int
+
+
+class _Field(Table):
+    about: str
+    words: str
 
 
 class _File(Table):
     choice: _Choice
-    fields: dict[str, str]
+    fields: dict[str, _Field]
     elsewhere: dict[str, str]
+
+    @property
+    def descriptions(self) -> list[list[str]]:
+        """The sentences of each description, those of the fields first."""
+        abouts = (*(field.about for field in self.fields.values()), *self.elsewhere.values())
+        return [text.strip().splitlines() for text in abouts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,32 +61,32 @@ class _Descriptions:
 
 
 class FieldLabeller:
-    """Labels papers with fields of study by the vectors of their abstracts, with the encoder that made them.
+    """Labels papers with fields of study by title and abstract: their words, and their vectors.
 
     A paper is as near to a field as to the nearest sentence of its description. That counts in standard
     deviations above what sentences about other fields reach: so it means the same for encoders whose
-    similarities lie high or low, and a field that everything is near to wins nothing by it.
+    similarities lie high or low, and a field that everything is near to wins nothing by it. Words that
+    name a field count for more, for most papers are near to what they use as well as to what they are about.
     """
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
 
-    def label(self, vectors: NDArray[np.float32]) -> list[tuple[Topic, ...]]:
-        """Return the fields of each paper, the nearest first; none for a paper about something else.
+    def label(self, papers: Sequence[Paper], vectors: NDArray[np.float32]) -> list[tuple[Topic, ...]]:
+        """Return the fields of each paper, the surest first; none for a paper about something else.
 
         `vectors` are unit vectors of title and abstract: (papers, dimension).
         """
-        if not len(vectors):
+        if not papers:
             return []
         described = self._descriptions
         nearness = _nearness(np.asarray(vectors, dtype=np.float32), described.vectors, described.starts)
-        return [tuple(_fields(row)) for row in (nearness - described.mean) / described.deviation]
+        standings = (nearness - described.mean) / described.deviation
+        return [tuple(_fields(paper, row)) for paper, row in zip(papers, standings, strict=True)]
 
     @cached_property
     def _descriptions(self) -> _Descriptions:
-        texts = [
-            text.strip().splitlines() for text in (*_file().fields.values(), *_file().elsewhere.values())
-        ]
+        texts = _file().descriptions
         vectors = self._encoder.encode_passages([line for lines in texts for line in lines])
         sizes = [len(lines) for lines in texts]
         starts = np.cumsum([0, *sizes[:-1]])
@@ -94,18 +114,38 @@ def _mean_and_deviation(values: Vectors, counted: NDArray[np.bool_]) -> tuple[Ve
     return np.asarray(masked.mean(axis=0)), np.maximum(np.asarray(masked.std(axis=0)), 1e-6)
 
 
-def _fields(standings: Vectors) -> Iterator[Topic]:
-    """Yield a paper's fields from how far each description stands out."""
+def _fields(paper: Paper, standings: Vectors) -> Iterator[Topic]:
+    """Yield a paper's fields from how far each description stands out, and from what the paper says."""
     names, choice = list(_file().fields), _file().choice
-    order = [int(index) for index in np.argsort(-standings, kind="stable")]
-    top = float(standings[order[0]])
-    if order[0] >= len(names) or top < choice.first:
+    evidence = standings[: len(names)] + _said(paper)
+    order = [int(index) for index in np.argsort(-evidence, kind="stable")][: choice.most]
+    top = float(evidence[order[0]])
+    is_elsewhere = int(np.argmax(standings)) >= len(names)
+    if top < (choice.first_elsewhere if is_elsewhere else choice.first):
         return
-    for rank, index in enumerate([index for index in order if index < len(names)][: choice.most]):
-        standing = float(standings[index])
-        if rank and (standing < choice.further or standing < top - choice.behind):
+    for index in order:
+        found = float(evidence[index])
+        if index != order[0] and found < max(choice.further, choice.share * top):
             return
-        yield Topic("field", names[index], round(min(1.0, standing / choice.full), 3))
+        yield Topic("field", names[index], round(min(1.0, found / choice.full), 3))
+
+
+def _said(paper: Paper) -> Vectors:
+    """Return what the words of title and abstract add to each field."""
+    choice = _file().choice
+    abstract = "" if paper.abstract == paper.title else paper.abstract
+    title, body = (Counter(_words().found(tokens(text))) for text in (paper.title, abstract))
+    added = (
+        choice.title * min(title[name], choice.title_most)
+        + choice.abstract * min(body[name], choice.abstract_most)
+        for name in _file().fields
+    )
+    return np.fromiter(added, dtype=np.float32)
+
+
+@cache
+def _words() -> Phrases[str]:
+    return Phrases((word, name) for name, field in _file().fields.items() for word in listed(field.words))
 
 
 @cache

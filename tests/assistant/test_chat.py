@@ -239,3 +239,34 @@ def test_a_turn_as_json_is_plain(assistant_over):
     turn = answered(assistant_over, reply("It ranks [1]."))[-1].turn
     document = json.loads(to_json(Conversation("c", "t", (turn,))))
     assert document["conversation"]["turns"][0]["calls"][1]["parameters"]["temperature"] == 0.2
+
+
+TABLE = "Which MRR@10 do retrievers reach on the MS MARCO passage development set?"
+
+
+def test_a_model_is_given_the_table_to_its_heading_and_can_cite_it(assistant_over, extractive_assistant):
+    *_, chosen = ask(extractive_assistant, TABLE)
+    label = next(one.label for one in chosen.turn.evidence.papers if "late-interaction" in one.paper.id)
+    with StandinChat(
+        reply(TABLE),
+        reply(f"The table has RocketQA 37.0, 1 vector, and ColBERTv2 39.7, 1 code per token [{label}]."),
+    ) as server:
+        *_, told = ask(assistant_over(server), TABLE)
+        sent = server.requests[1].body["messages"][1]["content"]
+    assert (told.turn.in_context, chosen.turn.in_context) == (True, False)
+    assert told.turn.hits == chosen.turn.hits
+
+    alone, whole = (
+        {passage.id: passage for paper in turn.evidence.papers for passage in paper.passages}
+        for turn in (chosen.turn, told.turn)
+    )
+    joined = [whole[identifier] for identifier in whole.keys() - alone.keys()]
+    assert joined
+    assert alone.keys() <= whole.keys()
+    for one in joined:
+        beside = [alone.get(passage_id(one.paper_id, one.number + step)) for step in (-1, 1)]
+        assert any(other and other.section == one.section for other in beside)
+    table = next(one for one in joined if "ColBERTv2 39.7" in one.text)
+    assert table.text in sent
+    cited = [citation for sentence in told.turn.answer.sentences for citation in sentence.citations]
+    assert [citation.passage_id for citation in cited] == [table.id]

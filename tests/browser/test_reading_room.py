@@ -3,6 +3,7 @@
 import base64
 import http.client
 import json
+import re
 import time
 import urllib.request
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from assistant.trail.transcript import from_json
 from tests.browser.conftest import NARROW, SIZES, downloaded, fits, settled
 
 OpenPage = Callable[..., Any]
+NAME_OF_CITATION = re.compile(r"^\[\d+\] support (weak|partial|strong), [01]\.\d\d$")
 PLACE = "document.querySelector('[data-testid=stMain]').scrollTop"
 QUESTION = "How do dense retrieval and BM25 compare, and where does each of them fail?"
 
@@ -43,6 +45,7 @@ def test_a_newcomer_asks_reads_the_evidence_and_takes_the_trail_away_in_a_minute
     assert "/ask?conversation=" in page.url
     link = page.locator('a[href="#cite-1-1"]')
     sentence = page.locator(".st-key-reading_answer_1 :is(p, li)").first.inner_text().split("[")[0].strip()
+    page.get_by_role("link", name=NAME_OF_CITATION).first.wait_for()
     link.click()
     marked = page.locator('[class*="st-key-marked_sentence"]')
     marked.wait_for()
@@ -50,6 +53,8 @@ def test_a_newcomer_asks_reads_the_evidence_and_takes_the_trail_away_in_a_minute
     picture = page.locator('[class*="st-key-strip_side"] img')
     picture.wait_for()
     assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") > 600
+    # Of a page in two columns less than its half is seen: the column of the passage, large enough to read.
+    assert picture.evaluate("image => image.clientWidth / image.closest('.stImage').clientWidth") > 2
     assert "evidence boxed" in picture.get_attribute("alt")
     page.get_by_role("img", name="Overlap with the passage: ").wait_for()
     assert "#" not in page.url
@@ -66,10 +71,8 @@ def _every_file_is_taken_away_and_what_was_sent_is_read(page: Any) -> None:
     assert "What was sent" in downloaded(page, "Markdown").read_text(encoding="utf-8")
     assert downloaded(page, "Web page").read_text(encoding="utf-8").lower().startswith("<!doctype html>")
     assert downloaded(page, "BibTeX").read_text(encoding="utf-8").startswith("@")
-    page.locator("[class*='st-key-trail_1'] button").first.click()
     page.get_by_role("button", name="What was sent").click()
     page.get_by_role("dialog").get_by_text("Received").first.wait_for()
-    page.get_by_role("button", name="BibTeX").wait_for(state="hidden")
     page.keyboard.press("Escape")
     page.get_by_role("dialog").wait_for(state="hidden")
 

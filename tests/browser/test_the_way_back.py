@@ -38,8 +38,23 @@ def test_back_leads_to_the_search_and_never_to_a_page_with_the_parameters_of_ano
     page.wait_for_url(paper)
     page.get_by_role("heading", name=TITLES["heads"]).wait_for()
     page.get_by_role("button", name="Ask about this paper").click()
-    page.wait_for_url("**/ask")
+    page.wait_for_url("**/ask?paper=*")
     page.go_back()
     page.wait_for_url(paper)
     page.go_back()
     _is_at(page, search, searched="layers")
+
+
+def test_a_link_opens_a_scope_and_the_address_follows_what_is_chosen(open_page: OpenPage) -> None:
+    page = open_page("/ask?collection=field-notes-evaluation&question=What+is+it%3F")
+    page.wait_for_function("() => location.search === '?collection=field-notes-evaluation'")
+    page.wait_for_function(
+        "() => document.querySelector('[data-testid=stChatInputTextArea]')?.value === 'What is it?'"
+    )
+    page.locator(".st-key-scope_collections [data-testid=stMultiSelectTagsContainer] svg").first.click()
+    page.wait_for_function("() => location.search === ''")
+    page.locator(".st-key-ask_collection_2 button").first.click()
+    page.wait_for_function("() => location.search === '?collection=field-notes-retrieval'")
+    page.reload()
+    page.get_by_text("Field Notes on Retrieval").first.wait_for()
+    assert page.locator(".st-key-ask_collection_2").count() == 0

@@ -4,12 +4,14 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from assistant.trail.transcript import from_json, to_json
 from assistant.wording import PROBLEMS
+from explorer.components.score_bar import citation_bars, support_said
 from explorer.presenters.coverage import demonstration_questions
 from explorer.presenters.safe_text import escaped
 from tests.demo_home import PROJECT
@@ -110,6 +112,55 @@ def test_a_question_is_answered_with_citations(screen: Screen) -> None:
     assert any('aria-label="Overlap' in str(one.proto.body) for one in test.get("html"))
 
 
+def test_what_was_sent_is_one_click_from_an_answer_and_from_a_refusal(screen: Screen) -> None:
+    test = screen("ask")
+    for number, question in enumerate((QUESTION, UNANSWERABLE), start=1):
+        ask(test, question)
+        turn = visitor_of(test).turns[-1]
+        button = test.button(key=f"calls_{number}")
+        assert button.label.startswith(f"What was sent: {len(turn.calls)} call")
+        button.click().run()
+        assert visitor_of(test).shown_calls == number
+        assert "1. " in test.expander(key="call_1").label
+
+
+def test_all_that_was_found_is_listed_with_what_is_cited_in_bold(screen: Screen) -> None:
+    test = ask(screen("ask"), QUESTION)
+    turn = visitor_of(test).turns[0]
+    cited = {one.passage_id for each in turn.answer.sentences for one in each.citations}
+    given = [passage for paper in turn.evidence.papers for passage in paper.passages]
+    listed = test.expander(key="passages_read")
+    assert listed.label == f"All that was found: {len(given)} passages, {len(cited)} cited"
+    drawn = [(one.proto.query_string, one.proto.label.startswith("**")) for one in listed.get("page_link")]
+    assert drawn == [
+        (urlencode({"id": one.paper_id, "passage": one.number}), one.id in cited) for one in given
+    ]
+    assert {hit.passage_id for hit in turn.hits} <= {one.id for one in given}
+
+
+def test_each_citation_in_the_text_says_how_well_it_holds(screen: Screen) -> None:
+    test = ask(screen("ask"), QUESTION)
+    citations = [one for each in visitor_of(test).turns[0].answer.sentences for one in each.citations]
+    drawn = next(one.value for one in test.markdown if "#cite-1-1" in one.value)
+    for number, citation in enumerate(citations, start=1):
+        said = escaped(support_said(citation.support))
+        assert f"[\\[{citation.label}\\]*{said}*](#cite-1-{number})" in drawn
+    supports = [citation.support for citation in citations]
+    assert None not in supports
+    assert citation_bars(1, supports) in [str(one.proto.body) for one in test.get("html")]
+
+
+@pytest.mark.parametrize(
+    ("support", "said", "edge"),
+    [(0.1, "weak, 0.10", "dashed"), (0.5, "partial, 0.50", "none"), (0.999, "strong, 0.99", "none")],
+)
+def test_what_is_weak_is_told_by_more_than_its_colour(support: float, said: str, edge: str) -> None:
+    assert support_said(support) == f"support {said}"
+    assert f"--pt-edge: {edge};" in citation_bars(1, (None, support))
+    assert f"--pt-share: {int(support * 100)}%" in citation_bars(1, (None, support))
+    assert "#cite-1-1" not in citation_bars(1, (None, support)), "what was not measured has a bar"
+
+
 def test_a_conversation_goes_on_and_is_cleared(screen: Screen) -> None:
     test = ask(ask(screen("ask"), QUESTION), "What about its storage cost?")
     assert len(visitor_of(test).turns) == 2
@@ -195,6 +246,11 @@ def test_what_a_model_writes_is_only_text_and_citations(
     assert "](http" not in drawn
     assert "![" not in drawn.replace("\\!\\[", "")
     assert "†" in drawn
+    listed = test.expander(key="without_source_1")
+    assert listed.label == (
+        "1 label names no paper that was given · 1 sentence makes a claim without a citation"
+    )
+    assert any("\\[99\\?\\] “" in one.value for one in listed.markdown)
 
 
 def test_without_a_corpus_it_says_what_to_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

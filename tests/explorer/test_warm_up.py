@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import shutil
 import sys
 import threading
 import tomllib
@@ -98,3 +99,18 @@ def test_settings_are_read_anew_when_the_environment_changes(
     assert read_settings() is read_settings()
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path / "other"))
     assert read_settings().home == tmp_path / "other"
+
+
+def test_questions_to_offer_are_tried_beside_the_screens(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(home / "corpus", tmp_path / "corpus")
+    (tmp_path / "encoder").symlink_to(home / "encoder")
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
+    assert warm_up.try_question()
+    assert (tmp_path / "corpus" / "questions.json").is_file()
+
+
+def test_without_a_corpus_nothing_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
+    assert not warm_up.try_question()

@@ -1,4 +1,4 @@
-"""The recipe of the relevance part: general questions first, then those about papers, then the scale."""
+"""The recipe of the relevance part: general questions, those about papers, judged ones, then the scales."""
 
 import hashlib
 import random
@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -18,6 +19,7 @@ from assistant.learned import (
     RelevanceScorer,
     answer_features,
     network_features,
+    read_card,
     read_part,
     relevance_features,
     shares,
@@ -27,8 +29,10 @@ from evaluation.answers.evidence import Figures, measure_rankers
 from evaluation.answers.evidence_rows import EvidenceRow
 from evaluation.answers.rankers import Ranker
 from training.fitting import Plan, fit
-from training.parts import write_part
-from training.relevance.task import LONGEST, Relevance, listed
+from training.parts import adapters_of, write_part
+from training.relevance.choice import choice_scales
+from training.relevance.judged import JudgedData, judged_candidates, judged_examples
+from training.relevance.task import LONGEST, Listed, Relevance, listed
 from training.scales import fitted_scale
 from training.sets import question_rows
 from training.trunk import Adapters, Reader
@@ -54,16 +58,23 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class RelevancePlan:
-    """What is learned from and how; of five parts of every set, by paper, `held` only measures."""
+    """What is learned from and how; of five parts of every set, by paper, `held` only measures.
+
+    With `begun`, the folder of a part, only the judged questions are learned from, on top of what that has.
+    Without these the writer's choice has no scale of its own.
+    """
 
     data: Path
     work: Path
     out: Path
+    judged_data: JudgedData | None = None
+    begun: Path | None = None
     seed: int = 13
     held: int = 0
     adapters: Adapters = field(default_factory=Adapters)
     general: Plan = field(default_factory=lambda: Plan(epochs=1, learning_rate=1e-3, tokens=4096))
     papers: Plan = field(default_factory=lambda: Plan(epochs=1, learning_rate=1e-3 / 3, tokens=4096))
+    judged: Plan = field(default_factory=lambda: Plan(epochs=3, learning_rate=3e-4, tokens=2048))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,20 +91,53 @@ def train_relevance(plan: RelevancePlan, encoder: Encoder, say: Say) -> Card:
     What a killed run has done is not done again. Raises TrainingError, EvaluationError and CorpusError.
     """
     rows = question_rows(plan.data, question_counts(), plan.seed)
-    learned = [row for row in rows if fold_of(row) != plan.held]
     held = [row for row in rows if fold_of(row) == plan.held]
-    general = [row for row in learned if row.set not in LAST]
-    first = _fitted(general, plan, "general", plan.general, start=None, say=say)
-    last = [row for row in learned if row.set in LAST]
-    last += [row for row in general if _chance(row) < REPLAYED]
-    reader = _fitted(last, plan, "papers", plan.papers, start=first.learned(), say=say)
+    learned = [row for row in rows if fold_of(row) != plan.held]
+    begun = _begun(plan) if plan.begun else _taught(learned, plan, say)
+    reader = _judging(begun, plan, say)
     return _write(reader, held, plan, encoder, say)
+
+
+def _judging(begun: Mapping[str, torch.Tensor], plan: RelevancePlan, say: Say) -> Reader:
+    """Return a reader of what was learned before, and of the judged questions where there are any."""
+    if plan.judged_data:
+        examples = judged_examples(plan.judged_data, bundled_path())
+        return _fitted(examples, plan, "judged", plan.judged, start=begun, say=say)
+    reader = Reader(bundled_path(), 1, plan.adapters)
+    reader.restore(begun)
+    return reader
+
+
+def _begun(plan: RelevancePlan) -> Mapping[str, torch.Tensor]:
+    """Return what the part that is gone on from has learned."""
+    reader = Reader(bundled_path(), 1, plan.adapters)
+    return adapters_of(RELEVANCE, plan.begun or plan.out, reader.learned(), head=True)
+
+
+def _taught(rows: Sequence[EvidenceRow], plan: RelevancePlan, say: Say) -> Mapping[str, torch.Tensor]:
+    """Return what is learned from general questions, and then from those about papers."""
+    trunk = bundled_path()
+    general = [row for row in rows if row.set not in LAST]
+    first = _fitted(listed(general, trunk), plan, "general", plan.general, start=None, say=say)
+    last = [row for row in rows if row.set in LAST]
+    last += [row for row in general if _chance(row) < REPLAYED]
+    examples = listed(last, trunk)
+    return _fitted(examples, plan, "papers", plan.papers, start=first.learned(), say=say).learned()
 
 
 def question_counts() -> dict[str, int]:
     """Return how many questions of each set are learned from at most."""
+    return dict(_settings()["questions"])
+
+
+def _settings() -> dict[str, Any]:
     file = Path(__file__).with_name("questions.toml")
-    return dict(tomllib.loads(file.read_text(encoding="utf-8"))["questions"])
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def measured_corpora() -> frozenset[str]:
+    """Return the corpora whose judged questions fit the scale of the choice."""
+    return frozenset(_settings()["measured"])
 
 
 def fold_of(row: EvidenceRow) -> int:
@@ -106,7 +150,7 @@ def _chance(row: EvidenceRow) -> float:
 
 
 def _fitted(
-    rows: Sequence[EvidenceRow],
+    examples: Sequence[Listed],
     plan: RelevancePlan,
     name: str,
     how: Plan,
@@ -114,16 +158,15 @@ def _fitted(
     start: Mapping[str, torch.Tensor] | None,
     say: Say,
 ) -> Reader:
-    """Return a reader fitted to rows, with its checkpoint in a folder of its own."""
-    trunk = bundled_path()
+    """Return a reader fitted to questions, with its checkpoint in a folder of its own."""
     torch.manual_seed(plan.seed)
-    reader = Reader(trunk, 1, plan.adapters).to("cuda" if torch.cuda.is_available() else "cpu")
+    reader = Reader(bundled_path(), 1, plan.adapters).to("cuda" if torch.cuda.is_available() else "cpu")
     if start:
         reader.restore(start)
     fit(
         reader,
         Relevance(),
-        listed(rows, trunk),
+        examples,
         how,
         plan.work / name,
         say=lambda line: say(f"{name}: {line}"),
@@ -140,20 +183,26 @@ def _write(
     say(f"{draft.name}: reading {len(held)} questions that were held back")
     network = RelevanceScorer(LearnedPart(*read_part(RELEVANCE, plan.work)))
     measured = [_measured(row, network, encoder) for row in held]
+    judged = judged_candidates(plan.judged_data) if plan.judged_data else []
+    chosen = choice_scales(judged, network, plan.seed) if judged else {}
     scales = {
         "all": _scale(measured, plan.seed, with_network=True),
         "features": _scale(measured, plan.seed, with_network=False),
         f"{ANSWER}_all": _answer_scale(measured, plan.seed, with_network=True),
+        **chosen,
         f"{ANSWER}_features": _answer_scale(measured, plan.seed, with_network=False),
     }
     provenance = {
         "recipe": f"python -m training relevance --seed {plan.seed} --held {plan.held}",
+        "begun_with": read_card(RELEVANCE, plan.begun).name if plan.begun else "",
         "trained_on": question_counts(),
+        "scale_of_the_choice_fitted_on": sorted(plan.judged_data.measured) if plan.judged_data else [],
         "licences": LICENCES,
         "fitting": {
             "adapters": asdict(plan.adapters),
             "general": asdict(plan.general),
             "papers": asdict(plan.papers),
+            "judged": asdict(plan.judged),
         },
         "held_back": _figures(measured, plan.seed),
     }

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from string import Template
 
-from assistant.generators import PromptedGenerator
+from assistant.generators import PromptedGenerator, by_rank
 from assistant.models import Completion, Exchange, ModelError, Schema
 from assistant.prompts import NO_ANSWER, as_line
 from assistant.questions import request_kind
@@ -87,7 +87,7 @@ def _sent(example: Example, context: int) -> tuple[Message, ...] | None:
     question = example.pair.question
     rewrite = Rewrite(question, question, kind=request_kind(question, scope))
     turns = tuple(map(as_turn, example.history))
-    generator = PromptedGenerator(model, context=context)
+    generator = PromptedGenerator(model, context=context, order=by_rank)
     try:
         draft = _draft(generator.write_draft(rewrite, turns, example.evidence, CallLog()))
     except ModelError:

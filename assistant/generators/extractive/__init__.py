@@ -1,6 +1,18 @@
 """The generator without a model: kinds of questions, each with its way of composing."""
 
+from assistant.generators.extractive.features import (
+    Asking,
+    answerable_features,
+    ask_of,
+    read_features,
+    with_kind,
+)
+from assistant.generators.extractive.found import cannot_answer
 from assistant.generators.extractive.generator import ExtractiveGenerator
 from assistant.generators.extractive.one_paper import ABOUT, meant_paper
+from assistant.generators.extractive.ranking import MOST_READ, Compared, compare
 
-__all__ = ["ABOUT", "ExtractiveGenerator", "meant_paper"]
+__all__ = [
+    "ABOUT", "MOST_READ", "Asking", "Compared", "ExtractiveGenerator", "answerable_features", "ask_of",
+    "cannot_answer", "compare", "meant_paper", "read_features", "with_kind"
+]  # fmt: skip

@@ -11,6 +11,7 @@ from assistant.reading import (
     is_quotable,
     leans,
     plain,
+    points_away,
     speaks_of_itself,
     told,
 )
@@ -60,6 +61,22 @@ def candidate_at(paper: LabelledPaper, passage: int, sentence: int) -> Candidate
     return None
 
 
+def readable(candidate: Candidate) -> list[Candidate]:
+    """Return a sentence, behind the one it leans on if it does; nothing where that cannot be read either."""
+    if not _leans(candidate):
+        return [candidate]
+    if not candidate.sentence:
+        return []
+    before = candidate_at(candidate.paper, candidate.passage.number, candidate.sentence - 1)
+    is_fit = before and is_quotable(before.text) and stays_true(before) and not _leans(before)
+    return [before, candidate] if before and is_fit else []
+
+
+def _leans(candidate: Candidate) -> bool:
+    text = plain(candidate.text)
+    return leans(text) or points_away(text)
+
+
 def stays_true(candidate: Candidate) -> bool:
     """Return True if a sentence is still whole and its passage's own when it is in the third person."""
     if has_lost_a_name(plain(candidate.text)):
@@ -90,10 +107,6 @@ def distinct(texts: Sequence[str], encoder: Encoder, alike: float) -> list[int]:
         if all(likeness[at, other] < alike for other in kept):
             kept.append(at)
     return kept
-
-
-def reading_order(item: Candidate) -> tuple[int, int]:
-    return item.passage.number, item.sentence
 
 
 def cited(candidate: Candidate) -> str:

@@ -2,59 +2,49 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from assistant.checking import ExtractiveWeights, thresholds
-from assistant.generators.extractive.candidates import Candidate, cited, listed, reading_order
+from assistant.checking import KindLimits, thresholds
+from assistant.generators.extractive.candidates import (
+    Candidate,
+    cited,
+    listed,
+    readable,
+)
 from assistant.generators.extractive.ranking import Ranked
 from assistant.records import RequestKind
 
 
-def limits_of(kind: RequestKind, papers: int) -> ExtractiveWeights:
-    """Return the weights with what the kind of request and the number of papers change in them."""
-    weights = thresholds().extractive
-    if kind in ("fact", "definition"):
-        weights = weights.model_copy(update=weights.fact.model_dump())
-    if papers > 1:
-        return weights
-    # Of the one paper asked about, what comes nearest is of use: "How is it evaluated?" names no subject.
-    return weights.model_copy(update={"per_paper": weights.max_sentences, "floor": weights.fill_floor})
+def limits_of(kind: RequestKind) -> KindLimits:
+    """Return how sure and how many the sentences of a kind of answer have to be."""
+    return getattr(thresholds().extractive, kind)  # type: ignore[no-any-return]
 
 
-def choose(ranked: Ranked, weights: ExtractiveWeights) -> list[int]:
-    """Return the indices of the sentences to use, best first (maximal marginal relevance)."""
-    candidates, relevance, alike = ranked.candidates, ranked.relevance, ranked.alike
+def choose(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
+    """Return the sentences to use, the likeliest first, none of which says another's.
+
+    One that cannot be read alone brings the sentence before it where it is the first, and else is left out.
+    None where not even the likeliest is likely enough.
+    """
     chosen: list[int] = []
-    best = float(relevance.max())
-    if best < weights.floor:
-        return chosen
-    labels = np.asarray([candidate.paper.label for candidate in candidates])
-    while len(chosen) < weights.max_sentences:
-        likeness = alike[:, chosen].max(axis=1) if chosen else np.zeros(len(candidates))
-        gain = relevance - weights.redundancy * np.clip(likeness - 0.5, 0, 1)
-        unlike = likeness < weights.alike
-        fresh = np.asarray([np.sum(labels[chosen] == label) < weights.per_paper for label in labels])
-        if len(chosen) >= weights.min_sentences:
-            pools = [unlike & fresh & (relevance >= max(weights.floor, weights.relative_floor * best))]
-        else:
-            near = unlike & (relevance >= weights.floor)
-            # Where the other papers have nothing to say, one paper answers alone.
-            pools = [
-                near & fresh,
-                near,
-                unlike & (relevance >= max(weights.fill_floor, weights.fill_share * best)),
-            ]
-        pool = next((pool for pool in pools if pool.any()), None)
-        if pool is None:
+    told: list[Candidate] = []
+    alike = thresholds().extractive.alike
+    bar = limits.first
+    for at in ranked.best_first(range(len(ranked.candidates))):
+        if ranked.chance[at] < bar or len(told) >= limits.most:
             break
-        chosen.append(int(np.argmax(np.where(pool, gain, -np.inf))))
-    return chosen
+        alone = readable(ranked.candidates[at])
+        is_late = len(alone) > 1 and told
+        if not alone or is_late or any(ranked.alike[at, other] >= alike for other in chosen):
+            continue
+        told += alone
+        chosen.append(at)
+        bar = max(limits.more, limits.share * float(ranked.chance[chosen[0]]))
+    return told
 
 
 def arrange(chosen: Sequence[Candidate], kind: RequestKind) -> list[str]:
     """Return the sentences as text: a fact's and a summary's as they were chosen, the best first.
 
-    A synthesis goes paper by paper in order of relevance, within a paper as it has them. Several papers make
+    A synthesis goes paper by paper in order of relevance, each paper's best first. Several papers make
     a list, so that nobody reads one paper's sentence as the next one's.
     """
     if kind in ("list", "comparison"):
@@ -68,5 +58,5 @@ def arrange(chosen: Sequence[Candidate], kind: RequestKind) -> list[str]:
     pieces = []
     for number, group in enumerate(groups):
         lead = ("\n" if number else "") + "- " if bullets else (" " if number else "")
-        pieces.append(lead + " ".join(cited(item) for item in sorted(group, key=reading_order)))
+        pieces.append(lead + " ".join(cited(item) for item in group))
     return pieces

@@ -9,40 +9,28 @@ from collections.abc import Generator as Iteration
 from dataclasses import replace
 from datetime import UTC, datetime
 
-import numpy as np
-
-from assistant.checking import ExtractiveWeights
-from assistant.generators.extractive.candidates import Candidate, distinct, quotable_sentences
+from assistant.checking import thresholds
+from assistant.generators.extractive.candidates import Candidate, distinct
 from assistant.generators.extractive.choosing import arrange, choose, limits_of
+from assistant.generators.extractive.found import find_sentences
 from assistant.generators.extractive.listing import list_papers
 from assistant.generators.extractive.one_paper import ABOUT, meant_paper, narrowed, not_stated, tell_part
-from assistant.generators.extractive.ranking import (
-    Ranked,
-    beside_learned,
-    centred_cosines,
-    defines,
-    rarity_of,
-    relevance_of,
-    shortlist,
-    to_the_point,
-)
 from assistant.generators.extractive.sides import tell_sides
 from assistant.generators.protocol import EXTRACTIVE
 from assistant.prompts import NO_ANSWER
-from assistant.questions import (
-    Asked,
-    AskedPart,
-    asked_part,
-    compared,
-    read_question,
-    rewrite_from_words,
-    spelt_out,
-    stems,
+from assistant.questions import AskedPart, asked_part, compared, perspective_of, rewrite_from_words, stems
+from assistant.records import (
+    NOTHING_NEAR,
+    Call,
+    CallLog,
+    Draft,
+    Evidence,
+    LabelledPaper,
+    Rewrite,
+    Step,
+    Turn,
 )
-from assistant.records import NOTHING_NEAR, Call, CallLog, Draft, Evidence, LabelledPaper, Rewrite, Step, Turn
-from corpus.encoders import Encoder, cosine_scales
-
-NONE = np.zeros(0, np.float32)
+from corpus.encoders import Encoder
 
 
 class ExtractiveGenerator:
@@ -77,23 +65,27 @@ class ExtractiveGenerator:
         return draft
 
     def _select(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate]:
-        kind, paper = rewrite.kind, meant_paper(rewrite.searched_for, evidence)
-        if kind == "summary" and paper:
-            part = asked_part(rewrite.searched_for) or ABOUT
-            told = self._tell(paper, part)
-            if told or not narrowed(part, paper):
-                return told
-            kind, evidence = "fact", Evidence((paper,))
-        text = "\n".join(passage.text for paper in evidence.papers for passage in paper.passages)
-        query = spelt_out(rewrite.searched_for, text)
-        asked, limits = read_question(query), limits_of(kind, len(evidence.papers))
-        sentences = quotable_sentences(evidence, query)
+        if (told := self._told_part(rewrite, evidence)) is not None:
+            return told
+        found = find_sentences(rewrite, evidence, self._encoder)
+        kind, ranked = found.asking.kind, found.ranked
         if kind == "list":
-            return list_papers(query, self._ranked(query, sentences, asked, limits), evidence)
-        if kind == "comparison" and (sides := compared(query)):
-            told = tell_sides(sides, self._ranked(query, sentences, asked, limits), evidence)
-            return [told[at] for at in distinct([item.text for item in told], self._encoder, limits.alike)]
-        return self._chosen(query, to_the_point(sentences, asked), asked, limits)
+            return list_papers(ranked, limits_of(kind))
+        if kind == "comparison" and (sides := compared(found.asking.query)):
+            told = tell_sides(sides, ranked, evidence)
+            alike = thresholds().extractive.alike
+            if kept := [told[at] for at in distinct([one.text for one in told], self._encoder, alike)]:
+                return kept
+        return choose(ranked, limits_of(kind))
+
+    def _told_part(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate] | None:
+        """Return what the one paper meant tells of the part that is asked for; None where more is asked."""
+        paper, query = meant_paper(rewrite.searched_for, evidence), rewrite.searched_for
+        if rewrite.kind != "summary" or paper is None or perspective_of(query):
+            return None
+        part = asked_part(query) or ABOUT
+        told = self._tell(paper, part)
+        return None if not told and narrowed(part, paper) else told
 
     def _tell(self, paper: LabelledPaper, part: AskedPart) -> list[Candidate]:
         """Return what a paper says of a part of it, the surest first."""
@@ -102,33 +94,6 @@ class ExtractiveGenerator:
             Candidate(paper, passages[one.passage], one.sentence, one.text, stems(one.text))
             for one in tell_part(paper, part, self._encoder)
         ]
-
-    def _chosen(
-        self, query: str, sentences: list[Candidate], asked: Asked, weights: ExtractiveWeights
-    ) -> list[Candidate]:
-        """Return the sentences that answer a query, best first."""
-        ranked = self._ranked(query, sentences, asked, weights)
-        if not ranked.candidates:
-            return []
-        return [ranked.candidates[index] for index in choose(ranked, weights)]
-
-    def _ranked(
-        self, query: str, sentences: list[Candidate], asked: Asked, weights: ExtractiveWeights
-    ) -> Ranked:
-        """Return the sentences that share most with a query, with how well they answer it."""
-        rarity = rarity_of(query, sentences)
-        candidates = shortlist(sentences, rarity, weights.candidates)
-        if not candidates:
-            return Ranked([], NONE, NONE, NONE)
-        vectors = self._encoder.encode_passages([candidate.text for candidate in candidates])
-        asked_for = self._encoder.encode_query(query)
-        similarity = centred_cosines(asked_for, vectors)
-        relevance = relevance_of(similarity, rarity, candidates, weights)
-        relevance += weights.definition * np.asarray([defines(item, asked) for item in candidates])
-        alike = cosine_scales(self._encoder).alike(vectors @ vectors.T)
-        if not asked.defined:  # How a definition begins says more.
-            relevance = beside_learned(query, candidates, relevance, asked_for, vectors)
-        return Ranked(candidates, relevance, vectors @ asked_for, alike)
 
 
 def _nothing(rewrite: Rewrite, evidence: Evidence) -> Draft:

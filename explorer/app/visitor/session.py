@@ -124,10 +124,6 @@ class VisitorSession(OpenConversation, PendingQuestion, ShownEvidence, ChosenSco
         without_it = replace(self.look_away(), turns=turns, unkept=unkept, taken_off=taken_off)
         return replace(without_it, failure=None, shown_calls=0)
 
-    def show_sent(self, turn: int) -> Self:
-        """Have what was sent for a turn shown, and no menu before it."""
-        return self.show_calls(turn).close_menus()
-
     def turn_to(self, conversation: Conversation | None = None, *, notes: tuple[str, ...] = ()) -> Self:
         """Leave the conversation for a stored one, or for a new one where there is none."""
         shown = conversation or Conversation(new_id(), "", ())

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assistant.chat import Assistant
-from assistant.checking.refusal import cannot_answer, is_foreign, nothing_holds, refuse, with_coverage
+from assistant.checking.refusal import is_foreign, nothing_holds, refuse, with_coverage
 from assistant.generators.extractive import ExtractiveGenerator
 from assistant.records import (
     Answer,
@@ -15,7 +15,6 @@ from assistant.records import (
     AssistantError,
     Citation,
     Retrieved,
-    Rewrite,
     Rewritten,
 )
 from corpus.demo import __file__ as demo_package
@@ -41,7 +40,7 @@ def test_what_the_corpus_does_not_hold_is_refused_with_what_came_nearest(ask_dem
     turn = ask_demo(question)
     refusal = turn.answer.refusal
     assert refusal is not None
-    assert refusal.reason in ("nothing_relevant", "nothing_supported")
+    assert refusal.reason in ("nothing_relevant", "nothing_supported", "not_about")
     assert "these 16 papers" in refusal.message
     assert (turn.answer.text, turn.answer.sentences) == ("", ())
     assert len(refusal.nearest) == 3
@@ -120,19 +119,36 @@ def test_a_refusal_says_what_the_corpus_covers(ask_demo, extractive_assistant, d
 
 
 @pytest.mark.parametrize(
-    ("query", "text", "answers"),
+    ("query", "text", "said"),
     [
-        ("How does BM25 rank?", "BM25 ranks documents by term frequency.", True),
-        ("How does MS-MARCO compare?", "MS MARCO has eight million passages to compare.", True),
-        ("How does BM42 rank documents?", "BM25 ranks documents by term frequency.", False),
-        ("How are neighbours coloured?", "Neighbors are colored in.", True),
-        ("How does summarisation fail?", "Summarization fails on long texts.", True),
-        ("How do idioms rank documents?", "BM25 ranks documents by term frequency.", False),
+        (
+            "What is the batch size of Kettle?",
+            "Kettle boils words.",
+            "that names “Kettle” has the words “batch size”",
+        ),
+        ("Does Kettle use {dropout}?", "Teapots use dropout.", "has the words “Kettle”"),
+        ("How is quantum annealing used?", "Words are boiled.", "has the words “quantum annealing”"),
     ],
 )
-def test_the_words_of_a_question_decide_where_the_cosine_leaves_doubt(query, text, answers):
-    (paper,) = found(text, dense=0.42)
-    assert (cannot_answer(Rewrite(query, query), (paper,)) is None) == answers
+def test_a_refusal_says_what_stands_nowhere(query, text, said):
+    refusal = refuse("nothing_relevant", found(text, 0.4), "1 {paper}", query=query).refusal
+    assert refusal.reason == "not_about"
+    assert f"No passage found in 1 {{paper}} {said}" in refusal.message
+
+
+def test_a_refusal_that_misses_no_word_names_none():
+    refusal = refuse(
+        "nothing_relevant", found("Kettles boil.", 0.4), "1 paper", query="Do kettles boil?"
+    ).refusal
+    assert (refusal.reason, "has the words" in refusal.message) == ("nothing_relevant", False)
+
+
+def test_a_caption_is_not_shown_as_what_came_nearest():
+    (text,), (caption,) = found("Kettles boil.", 0.4), found("Figure 1: A kettle.", 0.6)
+    hit = replace(caption.hits[0], passage=replace(caption.hits[0].passage, kind="caption", number=7))
+    both = replace(text, hits=(hit, *text.hits))
+    nearest = refuse("nothing_relevant", (both,), "1 paper").refusal.nearest
+    assert [one.text for one in nearest] == ["Kettles boil."]
 
 
 def test_a_topic_that_a_field_and_a_method_name_was_said_twice(tmp_path, encoder):
@@ -149,15 +165,6 @@ def test_a_topic_that_a_field_and_a_method_name_was_said_twice(tmp_path, encoder
     said = answer.refusal.covers[-1].removeprefix("Topics: ").lower().split(", ")
     assert len(said) == 2
     assert {one.rstrip("s").replace("-", " ") for one in said} == {"language model", "rouge l"}
-
-
-def test_a_summary_of_the_one_paper_asked_about_is_never_refused():
-    question = "What are its main contributions?"
-    (paper,) = found("Whales sing in the deep sea.", dense=0.05)
-    assert cannot_answer(Rewrite(question, question, kind="summary"), (paper,)) is None
-    assert cannot_answer(Rewrite(question, question), (paper,)) is None
-    other = "Which idioms does it translate?"
-    assert cannot_answer(Rewrite(other, other), (paper,)) == "nothing_relevant"
 
 
 @pytest.mark.parametrize(
@@ -217,8 +224,8 @@ def test_questions_that_the_nearest_passages_answer_were_refused(ask_demo, quest
 
 
 def test_a_percentage_was_answered_with_a_count_of_bytes(ask_demo):
-    turn = ask_demo("What percentage of accuracy is lost by quantizing vectors to 8 bits?")
-    assert turn.answer.refusal is not None
+    answer = ask_demo("What percentage of accuracy is lost by quantizing vectors to 8 bits?").answer
+    assert answer.refusal is not None or "%" in answer.text or "per cent" in answer.text
 
 
 @pytest.mark.parametrize("question", ["thanks", "OK, thank you!", "hello there", "[2]?", "and [12]?"])

@@ -136,5 +136,5 @@ def test_a_cited_claim_needs_no_other_citation(answered):
 def test_an_answer_of_which_nothing_holds_is_refused(answered):
     refused = answered("Penguins swim far [1].")
     assert refused.refusal is not None
-    assert refused.refusal.reason == "nothing_supported"
+    assert refused.refusal.reason == "not_carried"
     assert refused.sentences == ()

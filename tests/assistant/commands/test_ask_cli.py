@@ -89,7 +89,7 @@ def test_a_refusal_as_json_has_its_reason_and_the_nearest_passages(ask):
     assert done.exit_code == 0
     document = only_document(done.stdout)
     assert (document["answer"], document["sentences"]) == ("", [])
-    assert document["refusal"]["reason"] == "nothing_relevant"
+    assert document["refusal"]["reason"] == "not_about"
     assert document["refusal"]["message"]
     assert [nearest.keys() for nearest in document["refusal"]["nearest"]] == [
         {"passage", "paper", "title", "text"}
@@ -109,7 +109,7 @@ def test_for_people_the_answer_comes_with_its_references(ask):
 def test_for_people_a_refusal_comes_with_what_is_near(ask):
     done = ask(NOT_ANSWERED)
     assert done.exit_code == 0
-    assert "No passage in these 16 papers answers this." in done.stdout
+    assert "No passage found in these 16 papers has the words" in done.stdout
     assert done.stdout.count("near:") == 3
 
 

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from assistant.checking.refusal import cannot_answer
-from assistant.generators.extractive import ExtractiveGenerator
+from assistant.generators import ExtractiveGenerator, cannot_answer
 from assistant.records import CallLog, Evidence, LabelledPaper, RequestKind, Rewrite
-from corpus.records import Aspect, PaperHits, Section
+from corpus.records import Aspect, Section
 from tests.assistant.checking.test_citations import make_paper
 
 APPROACH = "We propose a parser that reads a sentence from left to right and builds its tree at once."
@@ -83,7 +82,8 @@ def test_both_sides_of_a_comparison_are_told(ask_demo):
     for side in ("BERTScore", "MoverScore"):
         assert any(side in one.claim for one in turn.answer.sentences)
     refused = ask_demo("How does BERTScore differ from XQZScore?").answer.refusal
-    assert refused is not None and refused.reason == "nothing_relevant"
+    assert refused is not None and refused.reason == "not_about"
+    assert "XQZScore" in refused.message
 
 
 def test_a_definition_needs_its_words_in_one_sentence(ask_demo):
@@ -91,11 +91,33 @@ def test_a_definition_needs_its_words_in_one_sentence(ask_demo):
     assert ask_demo("What is citation whale?").answer.refusal is not None
 
 
-def test_the_figure_of_one_system_is_no_figure_of_another(demo_corpus, encoder, ask_demo):
-    papers = ask_demo("What is BM25?").evidence.papers
-    hits = tuple(PaperHits(one.paper, (), 0.5) for one in papers)
-    query = "What BLEU does BM25 reach?"
-    assert cannot_answer(Rewrite(query, query, kind="fact"), hits) == "nothing_relevant"
+@pytest.mark.parametrize(
+    ("query", "kind", "refused"),
+    [
+        ("How does the parser build its tree?", "synthesis", False),
+        ("How do whales sing?", "synthesis", True),
+        ("What are its limitations?", "summary", False),
+        ("How is a bicycle mended?", "summary", False),
+    ],
+)
+def test_what_nothing_found_answers_is_refused_before_anything_is_written(encoder, query, kind, refused):
+    rewrite = Rewrite(query, query, kind=kind)
+    reason = cannot_answer(rewrite, Evidence((parser_paper(),)), encoder)
+    assert reason == ("nothing_relevant" if refused else None)
+
+
+def test_nothing_is_searched_in_nothing_and_in_no_other_language(encoder):
+    foreign = "Wie liest der Parser einen Satz?"
+    assert cannot_answer(Rewrite("Why?", "Why?"), Evidence(()), encoder) == "empty_corpus"
+    assert cannot_answer(Rewrite(foreign, foreign), Evidence((parser_paper(),)), encoder) == "language"
+
+
+def test_a_perspective_leaves_out_what_is_seen_from_elsewhere(encoder):
+    speed = "Our parser needs 2 milliseconds for a sentence and hardly any memory."
+    made = parser_paper()
+    papers = (replace(made, passages=(*made.passages, make_paper(1, *("x",) * 3, speed).passages[3])),)
+    text = written(encoder, "Summarise LeftParse from an efficiency perspective", *papers, kind="summary")
+    assert "2 milliseconds" in text and "cannot undo" not in text
 
 
 def test_relevance_is_measured_and_higher_for_what_answers(ask_demo):

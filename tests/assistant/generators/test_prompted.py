@@ -4,6 +4,7 @@ from typing import get_args
 
 import pytest
 
+from assistant.generators.model_evidence import by_rank
 from assistant.generators.prompted import PromptedGenerator
 from assistant.generators.protocol import Generator as GeneratorProtocol
 from assistant.models.menu import ModelEntry
@@ -112,7 +113,7 @@ HISTORY = (
 
 def written(
     generator: PromptedGenerator,
-    question: str = "q",
+    question: str = "What F1 do trees reach?",
     history: Sequence[Turn] = (),
     evidence: Evidence = EVIDENCE,
     log: CallLog | None = None,
@@ -128,7 +129,7 @@ def written(
 
 
 def searched(question: str) -> Rewrite:
-    return Rewrite(question, "a search query that the prompt must not hold")
+    return Rewrite(question, f"{question} Searched for, which the prompt must not hold.")
 
 
 def test_golden_rewrite_messages():
@@ -314,7 +315,8 @@ def long_evidence(papers: int, passages: int) -> Evidence:
 
 def sent_passages(context: int, evidence: Evidence) -> list[str]:
     model = QueuedModel("fine [1].")
-    written(PromptedGenerator(model, context=context), history=HISTORY, evidence=evidence)
+    generator = PromptedGenerator(model, context=context, order=by_rank)
+    written(generator, history=HISTORY, evidence=evidence)
     return [word for word in model.sent[0][1].content.split() if word[0] == "P" and word[1:2].isdigit()]
 
 
@@ -332,7 +334,7 @@ def test_what_is_left_out_is_recorded():
     everything = [passage.id for paper in evidence.papers for passage in paper.passages]
     for context in (3_500, 5_000, 100_000):
         model = QueuedModel("fine [1].")
-        generator = PromptedGenerator(model, context=context)
+        generator = PromptedGenerator(model, context=context, order=by_rank)
         written(generator, history=HISTORY, evidence=evidence, log=log)
         sent = model.sent[0][1].content
         left_out = log.calls[-1].left_out

@@ -66,17 +66,6 @@ def test_the_kinds_of_request_are_told_apart(question, scope, kind):
 
 
 @pytest.mark.parametrize(
-    ("question", "counted"),
-    [
-        ("How many parameters does AlignScore have?", {"paramet"}),
-        ("How many utterance pairs are in the MSCTD chat translation dataset?", {"utter", "pair"}),
-    ],
-)
-def test_what_is_counted_is_what_follows_how_many(question, counted):
-    assert read_question(question).counted == counted
-
-
-@pytest.mark.parametrize(
     ("question", "sentence", "answers"),
     [
         ("How many annotators took part?", "Three annotators took part.", True),

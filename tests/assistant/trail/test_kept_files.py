@@ -60,6 +60,7 @@ def test_what_was_exported_before_is_written_in_every_format(run, kept, form):
             assert one["provenance"].pop("learned") == []
             assert one.get("rewrite", {}).pop("read_as", "") == ""
             assert one["answer"].pop("relevance") is None
+            assert one.pop("in_context", False) is False
         assert after == before[kept]
 
 

@@ -106,6 +106,17 @@ def replayed(replayer):
     return replay
 
 
+def test_a_models_turn_is_equal_with_and_without_what_stands_beside_its_passages(assistant_over, replayed):
+    question = "Which MRR@10 do retrievers reach on the MS MARCO passage development set?"
+    sizes = []
+    for in_context in (True, False):
+        with StandinChat(reply(question), reply("ColBERTv2 reaches 39.7 [1].")) as server:
+            *_, told = assistant_over(server).ask(question, (), AskOptions(in_context=in_context))
+        assert replayed(told.turn)[1] == {}
+        sizes.append(sum(len(paper.passages) for paper in told.turn.evidence.papers))
+    assert sizes[0] > sizes[1]
+
+
 def test_an_extractive_turn_is_equal(turn, replayed):
     last, differences = replayed(turn)
     assert (last.is_equal, differences, last.notes, last.impossible) == (True, {}, (), "")

@@ -214,7 +214,7 @@ ADDED_SINCE = {
     "calls": ("price", "attempts", "first_token_seconds", "left_out", "problem"),
     "parameters": ("top_k", "repetition_penalty"),
     "provenance": ("encoder_runtime", "scorer"),
-    "turns": ("drafts", "feedback"),
+    "turns": ("drafts", "feedback", "in_context"),
 }
 
 
@@ -366,7 +366,7 @@ SAID_OF_IT = (
     "$0.0021",
     "sent 2 times",
     "first word after 0.40 s",
-    "no room was left for c/1#7",
+    "left out: c/1#7",
     "The server fell silent.",
     "best of 3 drafts",
     "Be <brief>.",

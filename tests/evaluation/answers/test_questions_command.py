@@ -98,7 +98,7 @@ def test_questions_are_asked_in_their_conversation_counted_and_written_out(demo_
     assert BM25 in parameters["cited"]
     assert "[1]" in parameters["text"]
     assert parameters["refusal"] is parameters["refusal_reason"] is None
-    assert clickbait["refusal_reason"] == "nothing_relevant"
+    assert clickbait["refusal_reason"] == "not_about"
     assert clickbait["refusal"]
     assert clickbait["cited"] == []
     # What was asked before is what "it" is, and one paper alone is asked.

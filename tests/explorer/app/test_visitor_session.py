@@ -98,8 +98,8 @@ def test_own_documents_are_asked_in_a_conversation_that_no_store_has() -> None:
 
 
 def test_one_thing_at_a_time_is_open_over_the_screen() -> None:
-    session = TALK.look_at(1, 1).show_sent(2)
-    assert (session.drawer_open, session.shown_calls, session.menus_closed) == (False, 2, 1)
+    session = TALK.look_at(1, 1).show_calls(2)
+    assert (session.drawer_open, session.shown_calls) == (False, 2)
     session = session.open_documents()
     assert (session.documents_open, session.shown_calls) == (True, 0)
 

@@ -12,7 +12,6 @@ from explorer.presenters.coverage import (
     covered,
     demonstration_questions,
     example_questions,
-    questions_about,
 )
 from explorer.presenters.finding import Finding, query_terms, snippet, year_range
 from explorer.presenters.wording import collection_facts, day
@@ -94,16 +93,15 @@ def test_examples_are_the_demonstrations_own_only_where_it_is_held(library: Libr
     others = example_questions(library.corpus, held[:1])
     assert all(example.collection == held[0] for example in others)
     assert example_questions(library.corpus, ()) == ()
-    papers = library.corpus.papers(limit=3)
-    assert papers[0].title in questions_about(papers)[0].question
 
 
-def test_questions_about_the_papers_of_one_collection_are_asked_there(
+def test_questions_that_no_one_wrote_are_of_what_papers_share_and_asked_there(
     library: Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(coverage, "demonstration_questions", tuple)
-    found = example_questions(library.corpus, ["field-notes-evaluation"])
-    assert {example.collection for example in found} == {"field-notes-evaluation"}
+    found = example_questions(library.corpus, ["field-notes-retrieval"])
+    assert {example.collection for example in found} == {"field-notes-retrieval"}
+    assert not any(paper.title in one.question for paper in library.corpus.papers() for one in found)
     both = example_questions(library.corpus, library.corpus.collection_ids())
     assert {example.collection for example in both} == {""}
 

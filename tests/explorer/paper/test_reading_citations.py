@@ -4,7 +4,7 @@ import pytest
 
 from assistant.records import AnswerSentence
 from corpus.records import Box, Hit, PaperHits
-from explorer.components.page_image import file_name, strip_round
+from explorer.components.page_image import Evidenced, file_name, strip_round
 from explorer.presenters.citations import (
     cut_passage,
     draft_source,
@@ -82,14 +82,41 @@ def test_the_page_is_the_sentences_own() -> None:
     assert passage_place(passage, 1) == "3 Method, p. 3"
 
 
-@pytest.mark.parametrize(
-    ("boxes", "percent"),
-    [((), 0), *(((Box(1, 0, y, 10, 10),), percent) for y, percent in ((0, 0), (790, 100), (396, 50)))],
-)
-def test_a_strip_shows_the_boxes(boxes: tuple[Box, ...], percent: int) -> None:
-    strip = strip_round(boxes, 600, 800)
-    assert abs(strip.percent - percent) <= 1
-    assert strip.height < 800
+def column(left: float, width: float = 220) -> tuple[Box, ...]:
+    """Return the lines of a column of page 1 that is 600 points wide."""
+    return tuple(Box(1, left, y, width, 10) for y in range(100, 700, 12))
+
+
+@pytest.mark.parametrize(("y", "top"), [(0, 0), (790, 630), (396, 316)])
+def test_a_strip_has_the_boxes_in_its_middle(y: float, top: int) -> None:
+    box = Box(1, 40, y, 200, 10)
+    strip = strip_round(Evidenced((box,), (box,)), 600, 800)
+    assert (strip.top, strip.height) == (top, 170)
+
+
+def test_a_strip_is_as_wide_as_the_column_of_the_passage() -> None:
+    (first, *_), right = column(50), column(320)
+    short = Box(1, 60, 200, 30, 10)
+    strip = strip_round(Evidenced((short,), (first, *column(50), *right)), 600, 800)
+    assert (strip.left, strip.width) == (38, 244)
+    strip = strip_round(Evidenced((right[3],), (*column(50), *right)), 600, 800)
+    assert (strip.left, strip.width) == (308, 244)
+
+
+def test_a_sentence_in_two_columns_is_shown_with_both() -> None:
+    left, right = column(50), column(320)
+    strip = strip_round(Evidenced((left[-1], right[0]), (*left, *right)), 600, 800)
+    assert (strip.left, strip.width) == (38, 514)
+
+
+def test_a_strip_of_no_boxes_is_the_top_of_the_page() -> None:
+    strip = strip_round(Evidenced((), ()), 600, 800)
+    assert (strip.left, strip.top, strip.width) == (0, 0, 600)
+
+
+def test_a_strip_keeps_to_its_page() -> None:
+    boxes = (Box(1, 40, 100, 200, 10), Box(2, 40, 700, 200, 10))
+    assert Evidenced(boxes, boxes).on(2) == Evidenced(boxes[1:], boxes[1:])
 
 
 @pytest.mark.parametrize(
@@ -105,5 +132,7 @@ def test_a_saved_file_is_named_after_its_paper(paper_id: str, name: str) -> None
     assert file_name(paper_id, "pdf") == name
 
 
-def test_a_strip_is_never_higher_than_the_page() -> None:
-    assert strip_round((Box(1, 0, 0, 10, 900),), 600, 800).height == 800
+def test_a_strip_is_never_larger_than_the_page() -> None:
+    box = Box(1, -20, 0, 640, 900)
+    strip = strip_round(Evidenced((box,), (box,)), 600, 800)
+    assert (strip.left, strip.width, strip.height) == (0, 600, 800)

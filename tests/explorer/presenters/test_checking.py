@@ -9,8 +9,9 @@ from assistant.records import Answer, AnswerSentence, DraftProblem, NearestPassa
 from explorer.presenters.citations import (
     format_claims,
     format_problems,
-    format_uncited,
     format_weak,
+    format_without_source,
+    invented,
     uncited,
     uncited_ends,
     weak_numbers,
@@ -87,7 +88,23 @@ def test_weak_sentences_are_counted(count: int, said: str) -> None:
 
 @pytest.mark.parametrize(("count", "said"), [(1, "1 sentence makes"), (2, "2 sentences make")])
 def test_claims_without_citation_are_counted(count: int, said: str) -> None:
-    assert format_uncited(count).startswith(said)
+    answer = replace(checked_turn(0.9, uncited_claims=count).answer, citation_recall=0.5)
+    assert format_without_source(answer).startswith(said)
+
+
+def test_invented_labels_are_counted_before_claims_without_citation() -> None:
+    answer = replace(checked_turn(0.9, uncited_claims=1).answer, citation_recall=0.5)
+    first = replace(answer.sentences[0], unknown_labels=("9", "7"))
+    answer = replace(answer, sentences=(first, *answer.sentences[1:]))
+    assert invented(answer) == (first,)
+    assert format_without_source(answer) == (
+        "2 labels name no paper that was given · 1 sentence makes a claim without a citation"
+    )
+
+
+def test_of_an_answer_whose_sentences_all_cite_nothing_is_said() -> None:
+    answer = replace(checked_turn(0.9).answer, citation_recall=1.0)
+    assert format_without_source(answer) == ""
 
 
 @pytest.mark.parametrize("problem", get_args(DraftProblem))

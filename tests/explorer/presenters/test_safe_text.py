@@ -116,6 +116,36 @@ def test_links_are_numbered_as_the_offsets_are(text: str) -> None:
     assert drawn == [str(number) for number in range(1, len(label_offsets(text, {1, 2})) + 1)]
 
 
+@given(nasty)
+def test_scores_are_said_within_the_links_and_nowhere_else(text: str) -> None:
+    count = len(label_offsets(text, {1, 2}))
+    scores = [f"support strong, 0.{number:03}" for number in range(count)]
+    drawn = answer_markdown(text, 3, {1, 2}, scores=scores)
+    assert_harmless(drawn)
+    # In reading order, each emphasised within its own link: there the style sheet finds them.
+    assert [_name_of(link) for link in _links(drawn)] == scores
+
+
+def _links(markdown: str) -> list[list[Token]]:
+    found: list[list[Token]] = []
+    inside = False
+    for token in tokens(markdown):
+        if token.type == "link_open":
+            inside = True
+            found.append([])
+        elif token.type == "link_close":
+            inside = False
+        elif inside:
+            found[-1].append(token)
+    return found
+
+
+def _name_of(link: list[Token]) -> str:
+    """Return what is emphasised in a link, behind its label."""
+    start = [token.type for token in link].index("em_open")
+    return "".join(token.content for token in link[start:] if token.type in ("text", "text_special"))
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

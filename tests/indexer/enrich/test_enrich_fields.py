@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from corpus.encoders import Encoder
 from corpus.encoders.base import SentenceEncoder, Vectors
+from corpus.records import Paper, Topic
 from indexer.enrich.fields import FieldLabeller
 
 PAPERS = {
@@ -16,14 +18,25 @@ PAPERS = {
     "Biomedicine and health": "Coding Notes\nWe assign medical codes to clinical notes of patients.",
     "Dialogue": "Booking Tables\nA task-oriented dialogue system that asks users back about their goals.",
     "Ethics and bias": "Nurses and Doctors\nWe measure gender bias in word embeddings and try to remove it.",
+    "Resources and annotation": "A Workbench\nAn annotation tool with which translators annotate.",
     "Speech": "Recognising Dialects\nAcoustic models for speech recognition of spoken Swiss German.",
 }
 ELSEWHERE = [
     "On Prime Gaps\nWe prove a bound on the distance between consecutive primes in number fields.",
     "Dark Matter in Dwarf Galaxies\nWe measure the velocities of stars in twelve galaxies.",
     "Lithium Batteries\nA new electrolyte keeps the capacity of the cells over a thousand cycles.",
+    "Quarks on the Lattice\nWe image the charge of the proton and compare it with two models.",
     "Nesting Storks\nWe counted the nests of storks in two valleys over ten years.",
 ]
+
+
+def _paper(text: str) -> Paper:
+    title, _, abstract = text.partition("\n")
+    return Paper(title, "c", title, (), None, "", abstract)
+
+
+def _labels(labeller: FieldLabeller, encoder: Encoder, texts: Sequence[str]) -> list[tuple[Topic, ...]]:
+    return labeller.label([_paper(text) for text in texts], encoder.encode_passages(list(texts)))
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +45,7 @@ def labeller(encoder: SentenceEncoder) -> FieldLabeller:
 
 
 def test_papers_have_the_fields_they_are_about(encoder: SentenceEncoder, labeller: FieldLabeller) -> None:
-    labels = labeller.label(encoder.encode_passages(list(PAPERS.values())))
+    labels = _labels(labeller, encoder, list(PAPERS.values()))
     assert [topics[0].name for topics in labels] == list(PAPERS)
     for topics in labels:
         assert 1 <= len(topics) <= 3
@@ -42,7 +55,23 @@ def test_papers_have_the_fields_they_are_about(encoder: SentenceEncoder, labelle
 
 
 def test_papers_about_something_else_have_none(encoder: SentenceEncoder, labeller: FieldLabeller) -> None:
-    assert labeller.label(encoder.encode_passages(ELSEWHERE)) == [()] * len(ELSEWHERE)
+    assert _labels(labeller, encoder, ELSEWHERE) == [()] * len(ELSEWHERE)
+
+
+def test_what_a_title_names_decides_beside_what_the_paper_uses(
+    encoder: SentenceEncoder, labeller: FieldLabeller
+) -> None:
+    """Language models write most papers' answers; few papers are about them."""
+    abstract = (
+        "We fine-tune pre-trained transformer models such as BERT on large corpora and improve the results."
+    )
+    texts = [
+        f"Coreference Resolution in Novels\n{abstract}",
+        f"Pre-training Language Models on Novels\n{abstract}",
+    ]
+    first, second = _labels(labeller, encoder, texts)
+    assert first[0].name == "Discourse and coreference"
+    assert second[0].name == "Language models"
 
 
 def test_no_papers_have_no_labels_and_load_nothing() -> None:
@@ -54,7 +83,7 @@ def test_no_papers_have_no_labels_and_load_nothing() -> None:
 
         encode_query = encode_passages
 
-    assert FieldLabeller(NoEncoder()).label(np.empty((0, 384), dtype=np.float32)) == []  # type: ignore[arg-type]
+    assert FieldLabeller(NoEncoder()).label([], np.empty((0, 384), dtype=np.float32)) == []  # type: ignore[arg-type]
 
 
 def test_labels_mean_the_same_in_another_space(encoder: SentenceEncoder) -> None:
@@ -73,6 +102,6 @@ def test_labels_mean_the_same_in_another_space(encoder: SentenceEncoder) -> None
 
     texts = [*PAPERS.values(), *ELSEWHERE]
     crowded = Crowded()
-    plain = FieldLabeller(encoder).label(encoder.encode_passages(texts))
-    other = FieldLabeller(crowded).label(crowded.encode_passages(texts))
+    plain = _labels(FieldLabeller(encoder), encoder, texts)
+    other = _labels(FieldLabeller(crowded), crowded, texts)
     assert [[t.name for t in topics] for topics in plain] == [[t.name for t in topics] for topics in other]

@@ -11,6 +11,7 @@ pytest.importorskip("peft", reason="peft, of requirements-train.txt, is not inst
 from typer.testing import CliRunner
 
 from corpus.encoders import bundled_path
+from corpus.store import Corpus
 from evaluation.answers.evidence_rows import EvidenceRow
 from training.__main__ import app
 from training.errors import TrainingError
@@ -122,9 +123,9 @@ def write_sets(data: Path, **changes: str) -> Path:
 DOCUMENTS = ("covidqa_cord19", "evidence_inference")
 
 
-def run(data: Path, folder: Path) -> Any:
+def run(data: Path, folder: Path, *more: str) -> Any:
     options = ["--data", str(data), "--work", str(folder / "work"), "--out", str(folder / "out")]
-    return CliRunner().invoke(app, ["relevance", *options])
+    return CliRunner().invoke(app, ["relevance", *options, *more])
 
 
 def test_the_command_writes_a_part_that_the_product_opens(
@@ -140,6 +141,37 @@ def test_the_command_writes_a_part_that_the_product_opens(
     assert "CC BY 4.0" in str(card["provenance"]["licences"])
     monkeypatch.setenv("PAPER_TRAIL_LEARNED", str(tmp_path / "out"))
     assert open_relevance().name == card["name"]
+
+
+def judged_rows() -> str:
+    """Return judged questions of two corpora, both of which the demonstration stands for."""
+    rows = []
+    for corpus in ("demo", "taught"):
+        for at in range(12):
+            question, right = (("What is BM25?", 0), ("How do whales sing?", None))[at % 2]
+            paper = "field-notes-retrieval/bm25"
+            full = [] if right is None else [f"{paper}#0:{right}"]
+            row = {"id": f"{corpus}-{at}", "corpus": corpus, "question": question, "kind": "definition"}
+            row |= {"answerable": bool(full), "full": full, "part": [], "leaning": []}
+            rows.append(json.dumps(row | {"seen": [f"{paper}#0:0-3", f"{paper}#1:0-2"]}))
+    return "\n".join(rows)
+
+
+def test_judged_questions_give_the_choice_its_scales(
+    tmp_path: Path, demo_home: Path, demo_corpus: Corpus
+) -> None:
+    file = tmp_path / "judged.jsonl"
+    paper = next(one for one in demo_corpus.papers() if "BM25" in one.title)
+    file.write_text(judged_rows().replace("field-notes-retrieval/bm25", paper.id))
+    homes = [f"--home={name}={demo_home}" for name in ("demo", "taught")]
+    made = run(write_sets(tmp_path / "data"), tmp_path, f"--judged={file}", *homes)
+    assert made.exit_code == 0, made.output
+    card = json.loads((tmp_path / "out" / "relevance.json").read_text())
+    assert {"choice_all", "choice_features", "answerable_all", "answerable_features"} <= set(card["scales"])
+    assert "network" in card["scales"]["choice_all"] and "network" not in card["scales"]["choice_features"]
+    assert card["provenance"]["scale_of_the_choice_fitted_on"]
+    missing = run(tmp_path / "data", tmp_path / "again", f"--judged={file}", homes[0])
+    assert missing.exit_code == 2 and "--home taught=FOLDER" in " ".join(missing.output.split())
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ def test_a_row_is_what_the_product_sends_and_its_labels_are_given(tmp_path: Path
         system, user, answer = row["messages"]
         assert (system["role"], user["role"], answer["role"]) == ("system", "user", "assistant")
         assert "NO ANSWER:" in system["content"]
-        assert ("(none: this is the first question)" in user["content"]) == (row["history_type"] == "none")
+        assert ("Earlier turns, oldest first:" not in user["content"]) == (row["history_type"] == "none")
         assert row["is_refusal"] == (no_answer_reason(answer["content"]) is not None)
         for label in row["cited"]:
             assert f"[{label}] ⟦paper {label}⟧" in user["content"]

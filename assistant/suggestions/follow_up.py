@@ -16,7 +16,6 @@ from typing import get_args
 from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from assistant.checking import cannot_answer
 from assistant.questions import phrases, stems
 from assistant.records import Rewrite, Turn
 from assistant.retrieve import retrieve
@@ -116,7 +115,7 @@ def follow_up_questions(
 
 @cache
 def _phrases() -> _Phrases:
-    text = Path(__file__).with_name("suggestions.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("follow_up.toml").read_text(encoding="utf-8")
     return TypeAdapter(_Phrases).validate_python(tomllib.loads(text))
 
 
@@ -134,8 +133,10 @@ def _candidates(turn: Turn, corpus: Corpus) -> Iterator[_Candidate]:
 
 
 def _cited_papers(turn: Turn) -> list[Paper]:
-    found = (turn.evidence.paper(label) for label in turn.answer.cited_labels)
-    return [labelled.paper for labelled in found if labelled]
+    """Return the papers that an answer cites, in its order, and after them those that were found first."""
+    given = {paper.label: paper.paper for paper in turn.evidence.papers}
+    labels = dict.fromkeys((*turn.answer.cited_labels, *sorted(given)))
+    return [given[label] for label in labels if label in given]
 
 
 def _of_sections(paper: Paper, turn: Turn, corpus: Corpus) -> Iterator[_Candidate]:
@@ -174,7 +175,7 @@ def _of_topics(cited: list[Paper], counts: Mapping[str, int], papers: int) -> It
     for kind, phrase in _phrases().shared.items():
         for name in dict.fromkeys(_topics(cited, kind)):
             held = counts.get(topic_key(kind, name), 0)
-            if limits.fewest_papers <= held <= most and _is_telling(name):
+            if limits.fewest_papers <= held <= most and is_telling(name):
                 yield _Candidate(phrase.format(name=name), f"shared {kind}", name)
 
 
@@ -227,7 +228,7 @@ def own_name(paper: Paper) -> str:
     """Return what a paper calls its own system, "" where its title does not say so."""
     found = _OWN_NAME.match(paper.title)
     name = found[1] if found else ""
-    return name if name and any(map(_NAME_LIKE.fullmatch, name.split())) and _is_telling(name) else ""
+    return name if name and any(map(_NAME_LIKE.fullmatch, name.split())) and is_telling(name) else ""
 
 
 def subjects(paper: Paper) -> tuple[str, ...]:
@@ -237,7 +238,7 @@ def subjects(paper: Paper) -> tuple[str, ...]:
     named = (topic.name for topic in topics if topic.kind in ("method", "task"))
     in_title = (name for name in named if _mentions(paper.title, name))
     like = (found[0] for found in _NAME_LIKE.finditer(paper.title))
-    every = dict.fromkeys(name for name in (own, *in_title, *like) if name and _is_telling(name))
+    every = dict.fromkeys(name for name in (own, *in_title, *like) if name and is_telling(name))
     return (own,) if own else tuple(every)
 
 
@@ -248,13 +249,13 @@ def phrases_of_title(paper: Paper, passages: tuple[Passage, ...]) -> tuple[str, 
     used = {
         phrase.text: sum(_mentions(passage.text, phrase.text) for passage in passages)
         for phrase in phrases(title)
-        if 2 <= len(phrase.text.split()) <= 3 and _is_telling(phrase.text)
+        if 2 <= len(phrase.text.split()) <= 3 and is_telling(phrase.text)
     }
     often = (phrase for phrase, times in used.items() if times >= FEWEST_PASSAGES)
     return tuple(sorted(often, key=lambda phrase: -used[phrase]))
 
 
-def _is_telling(name: str) -> bool:
+def is_telling(name: str) -> bool:
     """Return True if a name is worth a question, and can be put into one."""
     return (
         2 < len(name) <= LONGEST_NAME
@@ -292,11 +293,9 @@ def _is_other_than(candidate: _Candidate, found: list[_Candidate]) -> bool:
 
 
 def _is_answerable(candidate: _Candidate, scope: Scope, corpus: Corpus, encoder: Encoder) -> bool:
-    """Return True if the question finds what it was made from, and would not be refused."""
+    """Return True if the question finds what it was made from."""
     rewrite = Rewrite(candidate.question, candidate.question)
     found = retrieve(corpus, encoder, rewrite, scope, PAPERS_SEARCHED)
-    if cannot_answer(rewrite, found):
-        return False
     first = found[: max(AMONG_FIRST, len(candidate.papers))]
     passages = {hit.passage.id for one in first for hit in one.hits}
     if candidate.passages and not candidate.passages & passages:

@@ -1,0 +1,249 @@
+"""What tells, as numbers, whether a sentence belongs to the answer of a question."""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from assistant.generators.extractive.candidates import Candidate, quotable_sentences
+from assistant.generators.extractive.one_paper import ABOUT
+from assistant.learned import network_features, relevance_features
+from assistant.questions import (
+    Asked,
+    asked_part,
+    names_in,
+    parts_of_name,
+    read_question,
+    spelt_out,
+    squashed,
+    stems,
+    vocabulary,
+)
+from assistant.reading import (
+    is_own,
+    leans,
+    points_away,
+    read_roles,
+    sentences_of_part,
+    without_lead,
+)
+from assistant.records import Evidence, RequestKind, Rewrite
+from corpus.encoders import Encoder, Vectors
+from corpus.language import holds
+from corpus.text import words
+
+Features = dict[str, list[float]]
+ROLES = (
+    *("introduction", "conclusion", "related", "method", "experiments", "limitations", "future"),
+    *("discussion", "advice"),
+)
+# What counts differently from kind to kind of question.
+BY_KIND = (
+    *("approach", "outcome", "challenge", "own", "rank", "first", "part", "is_part", "abstract", "place"),
+    *(
+        "opening",
+        "defines",
+        "digits",
+        "network_to_best",
+        "cosine_to_best",
+        "share",
+        "paper_network",
+        "finding",
+    ),
+)
+SHORTEST_NAME = 3
+FIRST = 3  # sentences of an answer whose passages should have the names of the question
+LEAST = 1e-4  # of a chance, so that its odds are finite
+# "Models have shown", "pruning has been studied", "systems usually copy": what was known before.
+_KNOWN_BEFORE = re.compile(
+    r"^(?:(?!\bwe\b)\S+\s+){1,9}(?:(?:ha(?:s|ve)\s+(?:\w+ly\s+)?(?:been|shown|become|drawn|\w+ed)\b)"
+    r"|(?:usually|typically|often|traditionally|nowadays|generally|commonly)\b)",
+    re.IGNORECASE,
+)
+_ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
+_VERB = re.compile(r",|\(.*|is|are|was|were|refers?|means?|[a-z]{2,}(?<!u)(?<!s)s", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question as its answer is chosen: its query and vector, its kind, and the papers found for it."""
+
+    query: str
+    vector: Vectors
+    kind: RequestKind
+    evidence: Evidence
+    rarity: Mapping[str, float]
+    encoder: Encoder
+
+    @property
+    def asked(self) -> Asked:
+        return read_question(self.query)
+
+    @property
+    def names(self) -> list[str]:
+        """The names in the question, squashed."""
+        return [name for name in map(squashed, names_in(self.query)) if len(name) >= SHORTEST_NAME]
+
+    @property
+    def parts_of_names(self) -> list[str]:
+        """What has to be said somewhere where the names of the question are, squashed."""
+        parts = (part for name in names_in(self.query) for part in parts_of_name(name))
+        return [part for part in parts if len(part) >= SHORTEST_NAME]
+
+
+def ask_of(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[Asking, list[Candidate]]:
+    """Return a question as its answer is chosen, and the sentences that may be quoted for it."""
+    text = "\n".join(passage.text for paper in evidence.papers for passage in paper.passages)
+    query = spelt_out(rewrite.searched_for, text)
+    sentences = quotable_sentences(evidence, query)
+    vector, rarity = encoder.encode_query(query), rarity_of(query, sentences)
+    return Asking(query, vector, rewrite.kind, evidence, rarity, encoder), sentences
+
+
+def choice_features(asking: Asking, candidates: Sequence[Candidate], vectors: Vectors) -> Features:
+    """Return features by name, one of each for every candidate; `vectors` are those of their texts."""
+    texts = [one.text for one in candidates]
+    features = relevance_features(asking.query, texts, asking.vector, vectors)
+    features |= _words(asking, candidates) | _places(asking, candidates)
+    features |= _manner(asking, candidates) | _parts(asking, candidates)
+    return features | _by_paper("cosine", features["cosine"], candidates)
+
+
+def read_features(numbers: Sequence[float], candidates: Sequence[Candidate]) -> Features:
+    """Return what a network's number for each candidate tells."""
+    return network_features(numbers) | _by_paper("network", numbers, candidates)
+
+
+def answerable_features(features: Mapping[str, Sequence[float]], chances: Sequence[float]) -> Features:
+    """Return what tells whether any of some sentences answers: the best that any of them has.
+
+    `chances` are those of the sentences to belong to the answer.
+    """
+    first = sorted(range(len(chances)), key=lambda at: -chances[at])[:FIRST]
+    best = chances[first[0]]
+    told = {
+        "chance": [math.log(max(best, LEAST) / max(1 - best, LEAST))],
+        "named": [1.0 if not features["has_names"][0] else max(features["named_near"][at] for at in first)],
+    }
+    return told | ({"network": [max(features["network"])]} if "network" in features else {})
+
+
+def with_kind(features: Mapping[str, Sequence[float]], kind: RequestKind) -> dict[str, Sequence[float]]:
+    """Return features with those of a kind of question beside them, by names of their own."""
+    count = len(next(iter(features.values())))
+    own = {f"{kind}:{name}": features[name] for name in BY_KIND if name in features}
+    return {**features, **own, kind: [1.0] * count}
+
+
+def rarity_of(query: str, candidates: Sequence[Candidate]) -> dict[str, float]:
+    """Return the weight of each stem of the query: the fewer candidate sentences hold it, the more."""
+    asked = stems(query)
+    counts = {stem: sum(holds(candidate.stems, stem) for candidate in candidates) for stem in asked}
+    return {stem: math.log((2 + len(candidates)) / (1 + counts[stem])) for stem in asked}
+
+
+def share(rarity: Mapping[str, float], held: frozenset[str]) -> float:
+    """Return the share of a query's weight that a text holds, 0..1."""
+    return sum(weight for stem, weight in rarity.items() if holds(held, stem)) / (sum(rarity.values()) or 1.0)
+
+
+def _words(asking: Asking, candidates: Sequence[Candidate]) -> Features:
+    titles = {one.label: stems(one.paper.title) for one in asking.evidence.papers}
+    passages = {one.passage.id: stems(one.passage.text) | titles[one.paper.label] for one in candidates}
+    names = asking.names
+    near = {one.passage.id: squashed(f"{one.paper.paper.title} {one.passage.text}") for one in candidates}
+    return {
+        "titled": [share(asking.rarity, one.stems | titles[one.paper.label]) for one in candidates],
+        "title_share": [share(asking.rarity, titles[one.paper.label]) for one in candidates],
+        "in_passage": [share(asking.rarity, passages[one.passage.id]) for one in candidates],
+        "named": [_named(names, squashed(one.text)) for one in candidates],
+        "named_near": [_named(names, near[one.passage.id]) for one in candidates],
+        "has_names": [float(bool(names))] * len(candidates),
+    }
+
+
+def _named(names: Sequence[str], letters: str) -> float:
+    return sum(name in letters for name in names) / max(1, len(names))
+
+
+def _places(asking: Asking, candidates: Sequence[Candidate]) -> Features:
+    roles = {one.label: read_roles(one.paper, one.passages) for one in asking.evidence.papers}
+    aspects = {
+        (one.label, aspect.passage, aspect.sentence): aspect.name
+        for one in asking.evidence.papers
+        for aspect in one.paper.aspects
+    }
+    own = [aspects.get((one.paper.label, one.passage.number, one.sentence)) for one in candidates]
+    held = [roles[one.paper.label].get(one.passage.number) for one in candidates]
+    return {
+        "rank": [math.log(one.paper.label) for one in candidates],
+        "first": [float(one.paper.label == 1) for one in candidates],
+        "abstract": [float(one.passage.number == 0) for one in candidates],
+        "place": [one.sentence / max(1, len(one.passage.sentences) - 1) for one in candidates],
+        "opening": [float(one.sentence == 0) for one in candidates],
+        **{name: [float(one == name) for one in own] for name in ("challenge", "approach", "outcome")},
+        **{f"in_{role}": [float(one == role) for one in held] for role in ROLES},
+    }
+
+
+def _manner(asking: Asking, candidates: Sequence[Candidate]) -> Features:
+    asked, known = asking.asked, vocabulary()
+    return {
+        "finding": [float(bool(known.finding.intersection(words(one.text)))) for one in candidates],
+        "own": [float(is_own(one.text)) for one in candidates],
+        "before": [float(_says_known(one.text)) for one in candidates],
+        "leaning": [float(leans(one.text) or points_away(one.text)) for one in candidates],
+        "needed": [float(asked.may_be_answered_by(one.text)) for one in candidates],
+        "defines": [defines(one, asked) for one in candidates],
+        "digits": [float(any(map(str.isdigit, one.text))) for one in candidates],
+    }
+
+
+def _says_known(text: str) -> bool:
+    """Return True if a sentence says what was known or missing before."""
+    opening = words(without_lead(text))[:1]
+    return bool(vocabulary().background.intersection(opening)) or _KNOWN_BEFORE.match(text) is not None
+
+
+def defines(candidate: Candidate, asked: Asked) -> float:
+    """Return how much a sentence looks like the definition asked for, 0..1.
+
+    It opens with the subject and a verb ("BM25 ranks ..."), and the more so where papers define: in the
+    abstract and the introduction, and first of all in their first sentences.
+    """
+    if not asked.defined:
+        return 0.0
+    opening = _ARTICLE.sub("", without_lead(candidate.text)).replace(",", " ,").split()
+    subject, verb = opening[: len(asked.defined)], opening[len(asked.defined) :][:1]
+    if stems(" ".join(subject)) != asked.defined or not verb or not _VERB.fullmatch(verb[0]):
+        return 0.0
+    if candidate.passage.number > 1:
+        return 0.4
+    return 1.0 if candidate.sentence == 0 else 0.6
+
+
+def _parts(asking: Asking, candidates: Sequence[Candidate]) -> Features:
+    """Return how surely each candidate tells the part of a paper that is asked for."""
+    part = asked_part(asking.query) or (ABOUT if asking.kind == "summary" else None)
+    told: dict[tuple[int, int, int], float] = {}
+    # Key elements take long to find: in all the sentences of every paper.
+    encoder = asking.encoder if len(asking.evidence.papers) == 1 else None
+    for paper in asking.evidence.papers if part else ():
+        for at, one in enumerate(sentences_of_part(paper, part, encoder) if part else ()):
+            told[paper.label, one.passage, one.sentence] = 1 / (1 + at)
+    held = [told.get((one.paper.label, one.passage.number, one.sentence), 0.0) for one in candidates]
+    return {"part": held, "is_part": [float(one > 0) for one in held]}
+
+
+def _by_paper(name: str, values: Sequence[float], candidates: Sequence[Candidate]) -> Features:
+    """Return how far a candidate's paper is below the best at its best, and it below its paper's best."""
+    held: dict[int, list[float]] = defaultdict(list)
+    for value, one in zip(values, candidates, strict=True):
+        held[one.paper.label].append(value)
+    best = {label: max(own) for label, own in held.items()}
+    first = max(best.values(), default=0.0)
+    return {
+        f"paper_{name}": [best[one.paper.label] - first for one in candidates],
+        f"own_{name}": [value - best[one.paper.label] for value, one in zip(values, candidates, strict=True)],
+    }

@@ -1,0 +1,144 @@
+"""What of the evidence a model is given: what answers a question first, authors where they are asked for."""
+
+import threading
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from assistant.learned import LearnedError, open_relevance
+from assistant.prompts import in_rank_order
+from assistant.questions import asked_part, asks_who, is_named
+from assistant.reading import read_with
+from assistant.records import Evidence, LabelledPaper, Rewrite
+from corpus.language import Bm25
+from corpus.records import Passage
+
+# Returns the ids of the passages that a model may be given, those that should be kept longest first.
+PassageOrder = Callable[[Rewrite, Evidence], Sequence[str]]
+
+MOST_READ = 20  # sentences that the network reads, likeliest first; on QASPER 16 order paragraphs as 32 do
+LONGEST_READ = 300  # characters of each
+ANSWERS = 0.0  # the network's number above which a text answers rather than not
+SAYS_SOMETHING = 0.5  # of what the sentence with the question's words most has of them (BM25)
+UNREAD = float("-inf")
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A sentence, where it stands, and how much it has of the question's words: 1 for the one with most."""
+
+    paper: LabelledPaper
+    passage: Passage
+    text: str
+    words: float = 0.0
+
+
+def by_rank(rewrite: Rewrite, evidence: Evidence) -> tuple[str, ...]:  # noqa: ARG001
+    """Return the passages of the paper found first first, whatever was asked."""
+    return in_rank_order(evidence)
+
+
+def by_relevance(rewrite: Rewrite, evidence: Evidence) -> tuple[str, ...]:
+    """Return the passages that answer most first, in the order of rank where nothing tells.
+
+    Of several papers, one that does not answer is given without the passages that say nothing of what is
+    asked; its best stays. A summary takes a paper as it goes, unless it is of one part.
+    """
+    ranked = in_rank_order(evidence)
+    part = asked_part(rewrite.searched_for)
+    if rewrite.kind == "summary" and (part is None or part.name == "about"):
+        return ranked
+    places = _places(rewrite.searched_for, evidence)
+    numbers = _numbers(rewrite.searched_for, places)
+    if not numbers:
+        return ranked
+    numbers = _in_context({identifier: numbers.get(identifier, UNREAD) for identifier in ranked}, evidence)
+    dropped = _beside_the_point(numbers, places, evidence) if len(evidence.papers) > 1 else set()
+    return tuple(sorted((one for one in ranked if one not in dropped), key=lambda one: -numbers[one]))
+
+
+def found_once(order: PassageOrder) -> PassageOrder:
+    """Return an order that the drafts of one answer share: the first of them finds it, the others wait."""
+    finding, kept = threading.Lock(), lru_cache(maxsize=1)(order)
+
+    def ordered(rewrite: Rewrite, evidence: Evidence) -> Sequence[str]:
+        with finding:
+            return kept(rewrite, evidence)
+
+    return ordered
+
+
+def _places(question: str, evidence: Evidence) -> list[_Place]:
+    """Return the sentences of the evidence, those with most of the question's words first."""
+    places = [
+        _Place(paper, passage, passage.sentence_text(index))
+        for paper in evidence.papers
+        for passage in paper.passages
+        for index in range(len(passage.sentences))
+    ]
+    scores = Bm25([place.text for place in places]).scores(question)
+    most = max(scores, default=0.0) or 1.0
+    told = [replace(place, words=score / most) for place, score in zip(places, scores, strict=True)]
+    return sorted(told, key=lambda place: -place.words)
+
+
+def _numbers(question: str, places: Sequence[_Place]) -> dict[str, float]:
+    """Return the network's number for the best of what it reads of each passage, by id; {} without one.
+
+    It reads the likeliest sentence of each paper, then of each passage, then others.
+    """
+    of_papers = _first_of_each((place.paper.label, at) for at, place in enumerate(places))
+    of_passages = _first_of_each((place.passage.id, at) for at, place in enumerate(places))
+    likeliest = dict.fromkeys([*of_papers, *of_passages, *range(len(places))])
+    read = [places[at] for at in list(likeliest)[:MOST_READ]]
+    texts = [place.text[:LONGEST_READ] for place in read]
+    try:
+        numbers = open_relevance().numbers(question, texts, [place.paper.paper.title for place in read])
+    except LearnedError:
+        return {}
+    best: dict[str, float] = {}
+    for place, number in zip(read, numbers, strict=False):  # none without a network
+        best[place.passage.id] = max(number, best.get(place.passage.id, UNREAD))
+    return best
+
+
+def _first_of_each(owned: Iterable[tuple[Hashable, int]]) -> list[int]:
+    first: dict[Hashable, int] = {}
+    for owner, at in owned:
+        first.setdefault(owner, at)
+    return list(first.values())
+
+
+def _in_context(numbers: Mapping[str, float], evidence: Evidence) -> dict[str, float]:
+    """Return the numbers with that of a passage for what it is read with, where that is the higher."""
+    lifted = dict(numbers)
+    for paper in evidence.papers:
+        for passage in paper.passages:
+            for beside in read_with(passage, paper.passages):
+                lifted[beside.id] = max(lifted[beside.id], numbers[passage.id])
+    return lifted
+
+
+def _beside_the_point(numbers: Mapping[str, float], places: Iterable[_Place], evidence: Evidence) -> set[str]:
+    """Return what says nothing in papers that do not answer, but for each one's best and its context."""
+    saying = {place.passage.id for place in places if place.words >= SAYS_SOMETHING}
+    dropped: set[str] = set()
+    for paper in evidence.papers:
+        best = max((numbers[passage.id] for passage in paper.passages), default=UNREAD)
+        if best < ANSWERS:
+            dropped |= {one.id for one in paper.passages if numbers[one.id] < best} - saying
+    return dropped
+
+
+def with_authors_asked_for(evidence: Evidence, question: str) -> Evidence:
+    """Return the evidence with authors of those papers alone by which, or by all if by whom, is asked."""
+    if asks_who(question):
+        return evidence
+    return Evidence(
+        tuple(
+            paper
+            if any(is_named(author, question) for author in paper.paper.authors)
+            else replace(paper, paper=replace(paper.paper, authors=()))
+            for paper in evidence.papers
+        )
+    )

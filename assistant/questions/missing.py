@@ -1,0 +1,39 @@
+"""What a question asks of that no text says: the names and phrases of it that stand nowhere."""
+
+from collections.abc import Iterator, Sequence
+
+from assistant.questions.comparisons import says_side
+from assistant.questions.names import names_in, parts_of_name, squashed
+from assistant.questions.phrases import is_subject, phrases
+
+SHORTEST_NAME = 3
+LONGEST_PHRASE = 3  # words: a longer one is said in other words as often as not
+
+
+def missing_phrases(question: str, texts: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of a question that texts say, and its phrases that no text says beside them all.
+
+    Where a name stands in no text, only such names are missing: of what nothing names, nothing is said. Of
+    several names, no more is told.
+    """
+    names = list(dict.fromkeys(name for name in names_in(question) if len(squashed(name)) >= SHORTEST_NAME))
+    letters = [squashed(text) for text in texts]
+    unsaid = [
+        name
+        for name in names
+        if not all(any(part in text for text in letters) for part in parts_of_name(name))
+    ]
+    if unsaid or len(names) > 1:
+        return (), tuple(unsaid)
+    naming = [text for text in texts if all(says_side(text, name) for name in names)]
+    missing = (one for one in _phrases(question, names) if not any(says_side(text, one) for text in naming))
+    return tuple(names), tuple(dict.fromkeys(missing))
+
+
+def _phrases(question: str, names: Sequence[str]) -> Iterator[str]:
+    """Yield the phrases of a question that are more than one of its names, without these."""
+    known = {squashed(name) for name in names}
+    for phrase in phrases(question):
+        rest = " ".join(word for word in phrase.text.split() if squashed(word) not in known)
+        if rest and is_subject(phrase) and len(rest.split()) <= LONGEST_PHRASE:
+            yield rest

@@ -1,0 +1,264 @@
+"""Questions to begin with, made of topics that papers share, and tried before they are offered.
+
+Each is asked once, of the writer without a model; those it answered well are offered, the kinds by turns.
+"""
+
+import hashlib
+import logging
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations, islice, zip_longest
+from pathlib import Path
+from typing import Literal, get_args
+
+from pydantic import TypeAdapter
+from pydantic.dataclasses import dataclass as checked_dataclass
+
+from assistant.chat import Assistant
+from assistant.records import Answer, Answered, AskOptions, AssistantError
+from assistant.suggestions.follow_up import is_telling
+from corpus.errors import CorpusError
+from corpus.records import Scope, TopicKind, parse_topic_key, topic_key
+from corpus.store import Corpus, TriedQuestion, TriedQuestions
+from corpus.version import VERSION
+
+QuestionKind = Literal["list", "definition", "comparison", "how", "overview"]
+
+logger = logging.getLogger(__name__)
+
+_FORMS = Path(__file__).with_name("offered.toml")
+
+
+@checked_dataclass(frozen=True, slots=True)
+class _Form:
+    kind: QuestionKind
+    of: TopicKind
+    question: str
+    cited: int
+
+    @property
+    def is_of_two(self) -> bool:
+        return "{other}" in self.question
+
+
+@checked_dataclass(frozen=True, slots=True)
+class _Limits:
+    fewest_papers: int
+    largest_share: float
+    tried: int
+    seconds: float
+    relevance: float
+    collections: int
+    compared: int
+
+
+@checked_dataclass(frozen=True, slots=True)
+class _Forms:
+    """The forms of offered.toml, which says what each is for."""
+
+    form: tuple[_Form, ...]
+    limits: _Limits
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedQuestion:
+    """A question that can be asked of a collection, "" for all together."""
+
+    question: str
+    kind: str
+    names: tuple[str, ...]
+    collection: str = ""
+
+
+def offered_questions(corpus: Corpus, collections: Sequence[str], most: int) -> tuple[OfferedQuestion, ...]:
+    """Return questions that the collections answer well, each about something else, the kinds by turns.
+
+    Where none has been tried yet, as after a build, they are the first that would be.
+    """
+    tried = _kept(corpus)
+    is_all = len(collections) > 1 and set(collections) == set(corpus.collection_ids())
+    scopes = [""] if is_all else collections
+    found = [list(_best(tried.of(scope), scope)) for scope in scopes]
+    if not any(found):
+        found = [list(islice(_candidates(corpus, scope), _forms().limits.tried)) for scope in scopes[:1]]
+    return tuple(islice(_each_of_its_own(_by_turns(found)), most))
+
+
+def try_next_question(assistant: Assistant) -> bool:
+    """Ask the next question that could be offered and keep how it did; return False where none is left."""
+    corpus = assistant.corpus
+    tried = _kept(corpus)
+    for collection in _scopes(corpus):
+        earlier = tried.of(collection)
+        if sum(one.seconds for one in earlier) >= _forms().limits.seconds:
+            continue
+        candidates = islice(_candidates(corpus, collection), _forms().limits.tried)
+        asked = {one.question for one in earlier}
+        if candidate := next((one for one in candidates if one.question not in asked), None):
+            return tried.add(collection, _tried(assistant, candidate))
+    return False
+
+
+@cache
+def _forms() -> _Forms:
+    return TypeAdapter(_Forms).validate_python(tomllib.loads(_FORMS.read_text(encoding="utf-8")))
+
+
+def _kept(corpus: Corpus) -> TriedQuestions:
+    return TriedQuestions(corpus.path, corpus.manifest, _rules())
+
+
+@cache
+def _rules() -> str:
+    """Return what changes where questions are made in another way, or answered by a later version."""
+    return hashlib.sha256(f"{VERSION} {_FORMS.read_text(encoding='utf-8')}".encode()).hexdigest()[:16]
+
+
+def _scopes(corpus: Corpus) -> list[str]:
+    """Return what has questions of its own: all papers together, and each of the largest collections."""
+    ordered = sorted(corpus.collections(), key=lambda one: -one.papers)
+    own = [one.collection.id for one in ordered[: _forms().limits.collections]]
+    return ["", *own] if len(ordered) > 1 else own
+
+
+def _scope(collection: str) -> Scope:
+    return Scope(collections=(collection,) if collection else ())
+
+
+def _candidates(corpus: Corpus, collection: str) -> Iterator[OfferedQuestion]:
+    """Yield what could be asked of a collection, the forms by turns, the most shared topics first.
+
+    Where papers share none, as a few may, what one of them names is asked for.
+    """
+    scope = _scope(collection)
+    names = _shared_names(corpus, scope)
+    if not any(names.values()):
+        names = _shared_names(corpus, scope, fewest=1)
+    pairs = _named_together(corpus, collection, names)
+    of_forms = (
+        [_filled(form, about, collection) for about in (pairs if form.is_of_two else names)[form.of]]
+        for form in _forms().form
+    )
+    yield from _by_turns(of_forms)
+
+
+def _filled(form: _Form, about: str | tuple[str, str], collection: str) -> OfferedQuestion:
+    names = (about,) if isinstance(about, str) else about
+    question = form.question.format(**dict(zip(("name", "other"), names, strict=False)))
+    return OfferedQuestion(question, form.kind, names, collection)
+
+
+def _shared_names(corpus: Corpus, scope: Scope, fewest: int | None = None) -> dict[TopicKind, list[str]]:
+    """Return the topics that several papers of a scope name, but not too many, the most named first."""
+    limits = _forms().limits
+    fewest = fewest or limits.fewest_papers
+    most = max(fewest, limits.largest_share * corpus.count_papers(scope))
+    names: dict[TopicKind, list[str]] = {kind: [] for kind in get_args(TopicKind)}
+    for key, papers in corpus.statistics.topic_counts(scope).items():
+        kind, name = parse_topic_key(key)
+        if fewest <= papers <= most and is_telling(name):
+            names[kind].append(name)
+    return names
+
+
+def _named_together(
+    corpus: Corpus, collection: str, names: Mapping[TopicKind, Sequence[str]]
+) -> dict[TopicKind, list[tuple[str, str]]]:
+    """Return pairs of topics of a kind that several papers name together, each topic in one pair.
+
+    Of the same sort are those whose last word is the same: few-shot learning and contrastive learning.
+    """
+    limits = _forms().limits
+    compared = {kind: tuple(names[kind][: limits.compared]) for kind in names}
+    together = corpus.reads.answer(
+        ("topics named together", collection, limits.compared),
+        lambda: _counted_together(corpus, collection, compared),
+    )
+    pairs: dict[TopicKind, list[tuple[str, str]]] = {kind: [] for kind in names}
+    taken: set[str] = set()
+    for (one, other), papers in together.most_common():
+        (kind, name), (_, second) = parse_topic_key(one), parse_topic_key(other)
+        if papers >= limits.fewest_papers and taken.isdisjoint((one, other)):
+            pairs[kind].append((name, second))
+            taken |= {one, other}
+    return pairs
+
+
+def _counted_together(
+    corpus: Corpus, collection: str, names: Mapping[TopicKind, Sequence[str]]
+) -> Counter[tuple[str, str]]:
+    """Return how many papers name each pair of topics that can be compared."""
+    keys = [topic_key(kind, name) for kind in names for name in names[kind]]
+    place = {key: number for number, key in enumerate(keys)}
+    together: Counter[tuple[str, str]] = Counter()
+    for batch in corpus.scan("papers", ["collection_id", "topic_keys"]):
+        for row in batch.to_pylist():
+            if collection in ("", row["collection_id"]):
+                known = sorted(place.keys() & set(row["topic_keys"]), key=place.__getitem__)
+                together.update(filter(_is_of_a_sort, combinations(known, 2)))
+    return together
+
+
+def _is_of_a_sort(pair: tuple[str, str]) -> bool:
+    (kind, name), (other, second) = map(parse_topic_key, pair)
+    is_one_of_the_other = name in second or second in name
+    return kind == other and name.split()[-1] == second.split()[-1] and not is_one_of_the_other
+
+
+def _tried(assistant: Assistant, candidate: OfferedQuestion) -> TriedQuestion:
+    """Ask a question; one that cannot be asked counts as one that is not answered."""
+    clock = time.perf_counter()
+    try:
+        answer = _answer(assistant, candidate)
+    except (AssistantError, CorpusError) as error:
+        logger.warning("%r cannot be tried: %s", candidate.question, error)
+        answer = None
+    return TriedQuestion(
+        candidate.question,
+        candidate.kind,
+        candidate.names,
+        len(set(answer.cited_labels)) if answer and not answer.refusal else 0,
+        (answer.relevance or 0.0) if answer else 0.0,
+        time.perf_counter() - clock,
+    )
+
+
+def _answer(assistant: Assistant, candidate: OfferedQuestion) -> Answer | None:
+    options = AskOptions(_scope(candidate.collection))
+    turns = (
+        event.turn for event in assistant.ask(candidate.question, (), options) if isinstance(event, Answered)
+    )
+    return next((turn.answer for turn in turns), None)
+
+
+def _best(tried: Sequence[TriedQuestion], collection: str) -> Iterator[OfferedQuestion]:
+    """Yield the questions that were answered well, the kinds by turns, the surest of each first."""
+    kinds = dict.fromkeys(form.kind for form in _forms().form)
+    well = sorted(filter(_is_answered_well, tried), key=lambda one: -one.relevance)
+    made = (
+        [OfferedQuestion(one.question, one.kind, one.names, collection) for one in well if one.kind == kind]
+        for kind in kinds
+    )
+    yield from _by_turns(made)
+
+
+def _is_answered_well(tried: TriedQuestion) -> bool:
+    fewest = min((form.cited for form in _forms().form if form.kind == tried.kind), default=1)
+    return tried.cited >= fewest and tried.relevance >= _forms().limits.relevance
+
+
+def _by_turns(lists: Iterable[Sequence[OfferedQuestion]]) -> Iterator[OfferedQuestion]:
+    return (one for row in zip_longest(*lists) for one in row if one is not None)
+
+
+def _each_of_its_own(questions: Iterable[OfferedQuestion]) -> Iterator[OfferedQuestion]:
+    """Yield the questions that are about nothing that one before is about."""
+    taken: set[str] = set()
+    for one in questions:
+        if taken.isdisjoint(one.names):
+            taken.update(one.names)
+            yield one

@@ -1,0 +1,89 @@
+"""Questions that were tried on a corpus beforehand and how they did, in a file beside its tables."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import field
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as checked_dataclass
+
+from corpus.durable import replace_durably
+from corpus.store.manifest import Manifest
+
+FILE = "questions.json"
+
+logger = logging.getLogger(__name__)
+
+
+@checked_dataclass(frozen=True, slots=True)
+class TriedQuestion:
+    """A question, the names it is made of, and how many papers its answer cited: none where there was none.
+
+    `relevance` is the answer's, `seconds` is what it took.
+    """
+
+    question: str
+    kind: str
+    names: tuple[str, ...]
+    cited: int
+    relevance: float
+    seconds: float
+
+
+@checked_dataclass(frozen=True, slots=True)
+class _Kept:
+    """What was tried of each collection, "" for all together, of a corpus as a build left it."""
+
+    made_of: str = ""
+    tried: Mapping[str, tuple[TriedQuestion, ...]] = field(default_factory=dict)
+
+
+_FILE = TypeAdapter(_Kept)
+
+
+class TriedQuestions:
+    """What was tried on a published corpus; `rules` are what questions are made by.
+
+    It saves work and is never needed: what was tried by other rules, or before a later build, does not count,
+    and where the file cannot be read or written, a warning is logged, and no method raises.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest, rules: str) -> None:
+        self._path = path / FILE
+        versions = (manifest.versions[name] for name in ("papers", "passages"))
+        self._made_of = " ".join([*map(str, versions), rules])
+
+    def of(self, collection: str) -> tuple[TriedQuestion, ...]:
+        """Return what was tried of one collection, of all together where it is "", in its order."""
+        return self._kept().tried.get(collection, ())
+
+    def add(self, collection: str, tried: TriedQuestion) -> bool:
+        """Keep how a question did; return True if it could be written."""
+        earlier = self._kept().tried
+        kept = _Kept(self._made_of, {**earlier, collection: (*earlier.get(collection, ()), tried)})
+        temporary = self._path.with_suffix(".new")
+        try:
+            temporary.write_bytes(_FILE.dump_json(kept))
+            replace_durably(temporary, self._path)
+        except OSError as error:
+            logger.warning("what was tried is not kept: %s", error)
+            return False
+        return True
+
+    def _kept(self) -> _Kept:
+        try:
+            found = self._path.stat()
+            kept = _read(self._path, found.st_mtime_ns, found.st_size)
+        except FileNotFoundError:
+            return _Kept()
+        except (OSError, ValidationError) as error:
+            logger.warning("what was tried cannot be read: %s", error)
+            return _Kept()
+        return kept if kept.made_of == self._made_of else _Kept()
+
+
+@lru_cache(maxsize=4)
+def _read(path: Path, _changed: int, _size: int) -> _Kept:
+    return _FILE.validate_json(path.read_bytes())

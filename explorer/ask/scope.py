@@ -1,0 +1,137 @@
+"""Where the next questions look: set by other screens, and by the address, which says it in turn."""
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from assistant.admission import LONGEST_QUESTION
+from corpus.records import CollectionSummary, Scope
+from corpus.store import Corpus
+from corpus.wording import counted
+from explorer.app import Library, Visitor, VisitorSession, set_field
+from explorer.ask.choices import filter_labels
+from explorer.presenters import (
+    collection_titles,
+    collections_in,
+    escaped,
+    frequent_topics,
+    groups_of,
+    menu_title,
+    names_papers,
+    one_line,
+    shortened,
+)
+from explorer.uploads import ask_collection, ask_place_of
+
+COLLECTION, PAPER, QUESTION = "collection", "paper", "question"
+# An address may be cut where it is longer than some programs take.
+MOST_NAMED = 30
+COLLECTIONS_SHOWN = 6
+GROUPS_SHOWN = 5
+NOT_HERE = "What this link names is not here. Choose above where to look."
+PARTLY_HERE = "Some of what this link names is not here. The rest of it is chosen above."
+
+
+def ask_about(visitor: Visitor, paper_ids: tuple[str, ...]) -> None:
+    """Restrict the next questions to some papers."""
+    ask_place_of(visitor, paper_ids)
+    visitor.update(VisitorSession.look_in, paper_ids)
+    set_field("scope_documents" if visitor.now.is_private else "scope_papers", list(paper_ids))
+    set_field("scope_collections", [])
+
+
+def ask_within(visitor: Visitor, scope: Scope) -> None:
+    """Restrict the next questions to the papers that a filter lists."""
+    ask_collection(visitor)
+    visitor.update(VisitorSession.look_in, (), scope)
+    set_field("scope_filter", list(filter_labels(scope)))
+    set_field("scope_collections", list(scope.collections))
+
+
+def follow_link(library: Library, visitor: Visitor) -> None:
+    """Look where the address says, unless this visit has before, and put its question into the box.
+
+    It names collections and papers of the corpus, never what a visitor has brought. Its question is not
+    asked by itself: whoever made the link is not the one who asks.
+    """
+    named = {name: st.query_params.get(name, "") for name in (COLLECTION, PAPER, QUESTION)}
+    link = _link(named)
+    if not link or link in visitor.now.visited:
+        return
+    visitor.update(VisitorSession.visit, link)
+    wanted = _listed(named[COLLECTION]), _listed(named[PAPER])
+    found = _known(library.corpus, *wanted)
+    if found[1]:
+        ask_about(visitor, found[1])
+    elif found[0]:
+        ask_within(visitor, Scope(collections=found[0]))
+    if found != wanted:
+        note = PARTLY_HERE if any(found) else NOT_HERE
+        visitor.update(VisitorSession.note, note, *visitor.now.notes)
+    if question := one_line(named[QUESTION])[:LONGEST_QUESTION]:
+        set_field("question_box", question)
+
+
+def scope_address(visitor: Visitor, scope: Scope) -> dict[str, str]:
+    """Return what the page's address is to say of a scope, and that this visit need not follow it."""
+    said = {COLLECTION: "", PAPER: "", QUESTION: ""}
+    if not visitor.now.is_private and len(scope.papers) <= MOST_NAMED:
+        said |= {COLLECTION: ",".join(scope.collections), PAPER: ",".join(scope.papers)}
+    visitor.update(VisitorSession.visit, *filter(None, [_link(said)]))
+    return said
+
+
+def draw_covered(corpus: Corpus, visitor: Visitor, scope: Scope) -> None:
+    """Draw what a scope holds and is about: its collections, its groups on the map, its topics."""
+    with st.container(key="scope_covered", gap="xxsmall"):
+        if not names_papers(scope):
+            _draw_collections(visitor, collections_in(corpus.collections(), scope))
+        if groups := groups_of(corpus.statistics.places(scope), corpus.statistics.clusters())[:GROUPS_SHOWN]:
+            st.markdown("**Groups of similar papers**")
+            lines = (f"- {escaped(one.label)} :gray[{counted(one.papers, 'paper')}]" for one in groups)
+            st.markdown("\n".join(lines))
+        if topics := frequent_topics(corpus, scope):
+            st.markdown("**Often about**")
+            st.markdown("\n".join(f"- {name}: {escaped(', '.join(keys))}" for name, keys in topics))
+
+
+def _draw_collections(visitor: Visitor, summaries: Sequence[CollectionSummary]) -> None:
+    """Draw collections as the way to ask one of them alone; of one that is chosen, what it is."""
+    if len(summaries) == 1:
+        st.markdown(f"**{escaped(summaries[0].collection.title)}**")
+        if description := summaries[0].collection.description:
+            st.caption(escaped(shortened(description, 300)))
+        return
+    st.markdown(f"**{counted(len(summaries), 'collection')}**")
+    titles = collection_titles(tuple(summaries))
+    with st.container(key="covered_collections", gap=None):
+        for number, one in enumerate(summaries[:COLLECTIONS_SHOWN], start=1):
+            label = f"{escaped(menu_title(titles[one.collection.id]))} :gray[{counted(one.papers, 'paper')}]"
+            st.button(
+                label,
+                key=f"ask_collection_{number}",
+                type="tertiary",
+                help="Ask this collection alone",
+                on_click=ask_within,
+                args=(visitor, Scope(collections=(one.collection.id,))),
+            )
+    if len(summaries) > COLLECTIONS_SHOWN:
+        st.caption(f"And {len(summaries) - COLLECTIONS_SHOWN:,} more, under “Look in”.")
+
+
+def _link(named: dict[str, str]) -> str:
+    return urlencode({name: value for name, value in named.items() if value})
+
+
+def _listed(value: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, value.split(","))))[:MOST_NAMED]
+
+
+def _known(
+    corpus: Corpus, collections: Sequence[str], papers: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the collections and the papers of a link that the corpus has."""
+    held = {paper.id for paper in corpus.papers_by_id(papers)}
+    ids = corpus.collection_ids()
+    return tuple(one for one in collections if one in ids), tuple(one for one in papers if one in held)
