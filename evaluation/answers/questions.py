@@ -21,7 +21,7 @@ from corpus.store import Corpus
 from evaluation.answers.asking import AskedQuestion, ask, open_assistant
 from evaluation.input_files import EvaluationError, read_numbered_json_lines
 
-QUESTIONS = Path(__file__).parent / "data" / "questions.jsonl"
+QUESTIONS = Path(__file__).parents[1] / "data" / "questions.jsonl"
 QuestionKind = Literal["list", "paper", "definition", "fact", "comparison", "how", "overview"]
 Part = Literal["dev", "kept"]
 _HINT = "Each line has id, question, expect (answer or refuse) and expected_papers; see evaluation/README.md."

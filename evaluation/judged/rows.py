@@ -1,4 +1,4 @@
-"""Questions to whole collections with the sentences that people judged to answer them.
+"""Questions to whole collections with the sentences judged to answer them.
 
 The rows hold questions and places, no text of any paper: the papers are read from the corpus of a home.
 """
@@ -19,7 +19,7 @@ from corpus.search import DEFAULT_PAPERS
 from evaluation.answers.questions import QuestionKind
 from evaluation.input_files import read_numbered_json_lines
 
-JUDGED = Path(__file__).parent / "data" / "judged.jsonl"
+JUDGED = Path(__file__).parents[1] / "data" / "judged.jsonl"
 FULL, PART = 1.0, 0.5
 _HINT = "Each line has id, corpus, question, answerable and places of sentences; see evaluation/README.md."
 
