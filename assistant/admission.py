@@ -11,6 +11,7 @@ from corpus.store import Corpus
 from corpus.text import storable, words
 
 LONGEST_QUESTION = 2000
+_MOST_PASSAGES = 30  # of a paper, in reason
 _COURTESY = re.compile(
     r"\W*(?:(?:thanks|thank you|thx|ok|okay|hello|hi|hey|bye|goodbye|please|great|cool|nice|perfect"
     r"|good morning|very much|so much|a lot|there|again)\b\W*)+",
@@ -57,6 +58,11 @@ def _check_options(options: AskOptions) -> None:
     if not MIN_PAPERS <= options.papers <= MAX_PAPERS:
         raise AssistantError(
             f"The number of papers must be from {MIN_PAPERS} to {MAX_PAPERS}, not {options.papers}."
+        )
+    many = len(options.passages), *options.passages
+    if not all(1 <= number <= _MOST_PASSAGES for number in many):
+        raise AssistantError(
+            f"The numbers of passages must be from 1 to {_MOST_PASSAGES}, and not more than as many."
         )
     if not 1 <= options.drafts <= MOST_DRAFTS:
         raise AssistantError(f"The number of drafts must be from 1 to {MOST_DRAFTS}, not {options.drafts}.")

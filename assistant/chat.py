@@ -71,9 +71,7 @@ class Assistant:
         run = _Run(question, options, provenance_of(self.corpus, self.generator.name, self.scorer.name))
         rewrite = run.timed("rewrite", lambda: self._understand(question, history, options, run.log))
         yield Rewritten(rewrite)
-        papers = run.timed(
-            "retrieve", lambda: retrieve(self.corpus, self.encoder, rewrite, options.scope, options.papers)
-        )
+        papers = run.timed("retrieve", lambda: retrieve(self.corpus, self.encoder, rewrite, options))
         yield Retrieved(papers)
         rewrite, evidence = self.gathered(rewrite, papers, options)
         reason = run.timed("retrieve", lambda: self._cannot_answer(rewrite, evidence))
@@ -222,4 +220,5 @@ class _Run:
             provenance=self._provenance,
             drafts=self._options.drafts,
             in_context=self._options.in_context,
+            passages=self._options.passages,
         )

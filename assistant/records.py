@@ -326,7 +326,7 @@ class Turn:
     """A question to its answer, with everything sent and received on the way, and what its reader made of it.
 
     Of one conversation `question` and `asked` name it: its feedback may change. `in_context`: passages that
-    say little alone were given with those beside them.
+    say little alone were given with those beside them. `passages` as in AskOptions.
     """
 
     question: str
@@ -343,6 +343,7 @@ class Turn:
     drafts: int = 1
     feedback: Feedback = field(default_factory=Feedback)
     in_context: bool = False
+    passages: tuple[int, ...] = (3,)  # what older versions of Paper Trail read, and did not record
 
     @property
     def usage(self) -> Usage:
@@ -421,7 +422,8 @@ class AskOptions:
 
     `search_query` is the reader's own, "" to have one made of the question. `kind` is None to read it from
     the question. Of several `drafts` the one whose citations check out best is kept. `in_context`: a model is
-    given passages that say little alone with those beside them.
+    given passages that say little alone with those beside them. So many `passages` are read at most of the
+    paper found first, of the second and so on; as many as the last says of each one after them.
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -430,3 +432,5 @@ class AskOptions:
     kind: RequestKind | None = None
     drafts: int = 1
     in_context: bool = True
+    # The papers found first most likely hold the answer.
+    passages: tuple[int, ...] = (6, 4, 3)

@@ -5,14 +5,12 @@ from dataclasses import replace
 from itertools import chain, repeat
 
 from assistant.reading import numbers_beside, read_with
-from assistant.records import Evidence, LabelledPaper, Rewrite
+from assistant.records import AskOptions, Evidence, LabelledPaper, Rewrite
 from corpus.encoders import Encoder
-from corpus.records import PaperHits, Passage, Scope, passage_id
+from corpus.records import PaperHits, Passage, passage_id
 from corpus.search import read_query, search
 from corpus.store import Corpus
 
-# Of the papers found first, which most likely hold the answer, more is read than of the others.
-PASSAGES_OF_FIRST, PASSAGES_PER_PAPER = (6, 4), 3
 PASSAGES_OF_ONE_PAPER = 12
 
 
@@ -23,14 +21,15 @@ def as_read(corpus: Corpus, rewrite: Rewrite) -> Rewrite:
 
 
 def retrieve(
-    corpus: Corpus, encoder: Encoder, rewrite: Rewrite, scope: Scope, papers: int
+    corpus: Corpus, encoder: Encoder, rewrite: Rewrite, options: AskOptions
 ) -> tuple[PaperHits, ...]:
     """Return the best papers for a query, best first; of a paper asked about alone, more passages."""
+    scope = options.scope
     is_alone = len(scope.papers) == 1
-    most = (PASSAGES_OF_ONE_PAPER,) if is_alone else PASSAGES_OF_FIRST
+    most = (PASSAGES_OF_ONE_PAPER,) if is_alone else options.passages
     query = read_query(corpus, rewrite.searched_for, verbatim=rewrite.edited)
-    found = search(corpus, encoder, query, scope, papers=papers, passages_per_paper=max(most))
-    passages = chain(most, repeat(PASSAGES_PER_PAPER))
+    found = search(corpus, encoder, query, scope, papers=options.papers, passages_per_paper=max(most))
+    passages = chain(most, repeat(most[-1]))
     return tuple(replace(one, hits=one.hits[:kept]) for one, kept in zip(found, passages, strict=False))
 
 

@@ -17,7 +17,7 @@ from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass as checked_dataclass
 
 from assistant.questions import phrases, stems
-from assistant.records import Rewrite, Turn
+from assistant.records import AskOptions, Rewrite, Turn
 from assistant.retrieve import retrieve
 from corpus.encoders import Encoder
 from corpus.records import AspectName, Paper, PaperHits, Passage, Scope, TopicKind, passage_id, topic_key
@@ -295,7 +295,7 @@ def _is_other_than(candidate: _Candidate, found: list[_Candidate]) -> bool:
 def _is_answerable(candidate: _Candidate, scope: Scope, corpus: Corpus, encoder: Encoder) -> bool:
     """Return True if the question finds what it was made from."""
     rewrite = Rewrite(candidate.question, candidate.question)
-    found = retrieve(corpus, encoder, rewrite, scope, PAPERS_SEARCHED)
+    found = retrieve(corpus, encoder, rewrite, AskOptions(scope, PAPERS_SEARCHED))
     first = found[: max(AMONG_FIRST, len(candidate.papers))]
     passages = {hit.passage.id for one in first for hit in one.hits}
     if candidate.passages and not candidate.passages & passages:

@@ -114,6 +114,7 @@ def _options(turn: Turn, drafts: int) -> AskOptions:
         kind=turn.rewrite.kind,
         drafts=drafts,
         in_context=turn.in_context,
+        passages=turn.passages,
     )
 
 

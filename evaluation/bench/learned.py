@@ -12,10 +12,9 @@ from typing import TypedDict
 from assistant.checking import SupportReader
 from assistant.learned import LearnedPart, open_follow_ups, open_support
 from assistant.questions import rewrite_from_words
-from assistant.records import Evidence
+from assistant.records import AskOptions, Evidence
 from assistant.retrieve import gather_evidence, retrieve
 from corpus.encoders import Encoder
-from corpus.records import Scope
 from corpus.store import Corpus
 
 PAPERS, ROUNDS = 10, 5
@@ -48,7 +47,7 @@ def measure_learned(corpus: Corpus, encoder: Encoder, questions: Sequence[str]) 
 
 def _evidence(corpus: Corpus, encoder: Encoder, question: str) -> Evidence:
     return gather_evidence(
-        corpus, retrieve(corpus, encoder, rewrite_from_words(question, ()), Scope(), PAPERS)
+        corpus, retrieve(corpus, encoder, rewrite_from_words(question, ()), AskOptions(papers=PAPERS))
     )
 
 

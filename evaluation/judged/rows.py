@@ -92,5 +92,6 @@ def find(question: JudgedQuestion, assistant: Assistant) -> Found:
         question.question, question.question, kind=request_kind(question.question, question.scope)
     )
     rewrite = as_read(assistant.corpus, asked)
-    papers = retrieve(assistant.corpus, assistant.encoder, rewrite, question.scope, DEFAULT_PAPERS)
-    return Found(*assistant.gathered(rewrite, papers, AskOptions(question.scope)))
+    options = AskOptions(question.scope, DEFAULT_PAPERS)
+    papers = retrieve(assistant.corpus, assistant.encoder, rewrite, options)
+    return Found(*assistant.gathered(rewrite, papers, options))

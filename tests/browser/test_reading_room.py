@@ -174,7 +174,7 @@ def test_a_reload_shows_the_conversation_at_the_same_place_and_another_browser_g
     ask(page)
     answered(page)
     page.locator("[class*='st-key-edit_query_1'] button").first.click()
-    page.get_by_label("Search query").fill("reciprocal rank fusion")
+    page.get_by_label("Search query").fill("BM25 and dense retrieval")
     page.keyboard.press("Enter")
     page.get_by_text("your own search query").wait_for()
     page.locator(".st-key-actions_2").wait_for()

@@ -104,7 +104,7 @@ def test_settings_are_read_anew_when_the_environment_changes(
 def test_questions_to_offer_are_tried_beside_the_screens(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copytree(home / "corpus", tmp_path / "corpus")
+    shutil.copytree(home / "corpus", tmp_path / "corpus", ignore=shutil.ignore_patterns("questions.json"))
     (tmp_path / "encoder").symlink_to(home / "encoder")
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
     assert warm_up.try_question()

@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 
@@ -100,8 +101,7 @@ def test_for_people_the_answer_comes_with_its_references(ask):
     done = ask(QUESTION, "--papers", "2")
     assert done.exit_code == 0
     assert "[1]" in done.stdout
-    assert "overlap 1.00 strong" in done.stdout
-    assert "support" in done.stdout
+    assert re.search(r"overlap \d\.\d\d \w+, support \d\.\d\d \w+", done.stdout)
     assert "Searched for:" in done.stderr
     assert "Searched for:" not in done.stdout
 

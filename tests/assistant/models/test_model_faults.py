@@ -193,7 +193,9 @@ def test_events_of_an_interrupted_answer_hold_what_came(ask):
 
 # Best of several drafts
 
-STRONG = reply("BM25 scores a document by how often it holds the query's terms [1].")
+STRONG = reply(
+    "BM25 sums an inverse document frequency weight times a saturating function of term frequency [1]."
+)
 UNCITED = reply("It is a very good method indeed.")
 INVENTED = reply("It won the prize for the best method of 2019 [9].")
 

@@ -20,7 +20,9 @@ MOST = 4
 @pytest.fixture
 def assistant(demo_home: Path, encoder: Encoder, tmp_path: Path) -> Assistant:
     """Return an assistant with a corpus of its own, for what was tried is kept beside it."""
-    shutil.copytree(demo_home / "corpus", tmp_path / "corpus")
+    shutil.copytree(
+        demo_home / "corpus", tmp_path / "corpus", ignore=shutil.ignore_patterns("questions.json")
+    )
     return _reopened(tmp_path / "corpus", encoder)
 
 

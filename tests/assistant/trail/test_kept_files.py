@@ -5,6 +5,7 @@ third turn. Both are kept as they were, over the demonstration collection.
 """
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -15,9 +16,18 @@ FORMATS = [("conversation", form) for form in ("json", "md", "html", "bib", "ris
 ]
 
 
+def _papers(document):
+    if isinstance(document, dict) and "topics" in document and "id" in document:
+        yield document
+    elif isinstance(document, dict | list):
+        for part in document.values() if isinstance(document, dict) else document:
+            yield from _papers(part)
+
+
 @pytest.fixture
 def replayed(run, tmp_path, demo_corpus):
-    """Return what replays a kept file; the tables of the corpus have the versions of its build today."""
+    """Return what replays a kept file; the corpus has the versions and the topics of its build today."""
+    topics = {paper.id: paper.topics for paper in demo_corpus.papers()}
     versions = [{"table": name, "version": one} for name, one in demo_corpus.manifest.versions.items()]
 
     def replay(name):
@@ -25,6 +35,8 @@ def replayed(run, tmp_path, demo_corpus):
         whole = document.get("comparison")
         for one in [whole] if whole else document["conversation"]["turns"]:
             one["provenance"]["corpus"] = versions
+        for paper in _papers(document):
+            paper["topics"] = [asdict(topic) for topic in topics[paper["id"]]]
         file = tmp_path / name
         file.write_text(json.dumps(document), encoding="utf-8")
         return json.loads(run("replay", str(file), "--json").stdout)
@@ -61,6 +73,7 @@ def test_what_was_exported_before_is_written_in_every_format(run, kept, form):
             assert one.get("rewrite", {}).pop("read_as", "") == ""
             assert one["answer"].pop("relevance") is None
             assert one.pop("in_context", False) is False
+            assert one.pop("passages", [3]) == [3]
         assert after == before[kept]
 
 

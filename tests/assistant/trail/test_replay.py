@@ -196,9 +196,13 @@ def test_what_is_not_equal_is_said_with_its_step(turn, replayed, change, step, w
     assert words in "\n".join(differences[step])
 
 
-def test_a_turn_of_the_first_version_is_replayed(turn, ask_demo, replayer):
-    refused = ask_demo(NOT_ANSWERED)
-    document = as_first_written(json.loads(to_json(Conversation("c", "t", (turn, refused)))))
+def test_a_turn_of_the_first_version_is_replayed(turn, extractive_assistant, replayer):
+    # What the first version read of each paper.
+    asked = (
+        extractive_assistant.ask(one, (), AskOptions(passages=(3,))) for one in (turn.question, NOT_ANSWERED)
+    )
+    turns = tuple(list(events)[-1].turn for events in asked)
+    document = as_first_written(json.loads(to_json(Conversation("c", "t", turns))))
     for one in replayer.replay(from_json(json.dumps(document))):
         assert one.is_equal, one
         assert "support was scored by nothing" in one.notes[0]
@@ -276,6 +280,8 @@ def test_what_cannot_be_replayed_is_said_and_costs_its_turn(turn, replayer, chan
         ({"scope": Scope(papers=("gone",))}, "no paper 'gone'"),
         ({"scope": Scope(topics=("no key",))}, "Its scope cannot be read"),
         ({"papers_wanted": 10**9}, "number of papers"),
+        ({"passages": ()}, "numbers of passages"),
+        ({"passages": (3, 10**9)}, "numbers of passages"),
         ({"question": " "}, "The question is empty"),
     ],
 )
@@ -335,8 +341,8 @@ def test_generators_can_be_asked_again(run, own_model, tmp_path):
 
 
 FUSION = (
-    "Reciprocal rank fusion adds the reciprocals of ranks and needs no training data. It loses the scores.",
-    "A weighted sum of scores needs judged queries to set its weights. Reciprocal rank fusion does not.",
+    "Reciprocal rank fusion adds the reciprocals of ranks and needs no training data.",
+    "A weighted sum of scores needs judged queries to set its weights.",
 )
 
 
