@@ -102,7 +102,7 @@ class Assistant:
             return rewrite, evidence
         paper = meant_paper(rewrite.searched_for, evidence)
         if paper is None:
-            return replace(rewrite, kind="synthesis"), evidence
+            return replace(rewrite, kind="how"), evidence
         part = asked_part(rewrite.searched_for) or ABOUT
         telling = passages_of_part(paper.paper, self.corpus.passages(paper.paper.id), part)
         known = {passage.number: passage for passage in (*telling, *paper.passages)}
@@ -117,7 +117,7 @@ class Assistant:
         if own := storable(options.search_query).strip():
             return Rewrite(question, own, kind=kind, edited=True)
         rewrite = as_read(self.corpus, self.generator.rewrite_question(question, history, log))
-        if not options.kind and kind == "synthesis" and rewrite.used_turns:
+        if not options.kind and kind in ("synthesis", "how") and rewrite.used_turns:
             # "[2]?" is a request for a summary once it is known what [2] was.
             kind = request_kind(rewrite.search_query, options.scope)
         return replace(rewrite, kind=kind)

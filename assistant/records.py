@@ -21,7 +21,7 @@ RefusalReason = Literal[
 # Why a draft is empty where its writer chooses sentences: none was near enough to the question.
 NOTHING_NEAR = "nothing_near"
 # The three kinds of request that TruthReader tells apart, and three that want a form of their own.
-RequestKind = Literal["synthesis", "summary", "fact", "list", "definition", "comparison"]
+RequestKind = Literal["synthesis", "how", "summary", "fact", "list", "definition", "comparison"]
 # What ChatCite asks every paper.
 ElementName = Literal[
     "research_questions",

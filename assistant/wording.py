@@ -17,6 +17,7 @@ from corpus.records import Passage, Scope
 
 KINDS: dict[RequestKind, str] = {
     "synthesis": "synthesis of several papers",
+    "how": "how or why",
     "summary": "summary of one paper",
     "fact": "question of fact",
     "list": "list of papers",

@@ -57,6 +57,7 @@ class ExtractiveLimits(_Table):
 
     alike: float
     synthesis: KindLimits
+    how: KindLimits
     summary: KindLimits
     fact: KindLimits
     definition: KindLimits

@@ -40,7 +40,7 @@ _MEASURE = re.compile(
 _WHICH = re.compile(r"^\W*(?:which|what)\s+(?!is\b|are\b|was\b|were\b|does\b|do\b|did\b)(\w+)", re.IGNORECASE)
 # With these a question is about many papers, whatever else it says.
 _OF_MANY = re.compile(
-    r"\b(?:papers|studies|literature|approaches|methods|works?\s+on|researchers|compare\w*|differ\w*|versus|vs)\b",
+    r"\b(?:papers|studies|literature|approaches|methods|(?:works?|research)\s+on|researchers|compare\w*|differ\w*|versus|vs)\b",
     re.IGNORECASE,
 )
 _LISTED = (
@@ -50,7 +50,9 @@ _LISTED = (
 )
 _LIST = re.compile(
     rf"^\W*(?:and )?(?:which|what)\s+(?:(?:other|recent|different|new|existing|good|public)\s+)?"
-    rf"(?:[\w-]+\s+)?{_LISTED}\b(?!\s+(?:size|sizes|is|was|does|did|do)\b)"
+    rf"(?:(?!(?:is|are|was|were|do|does|did|has|have|of|on|in|the|an?|uses?|used)\b)[\w-]+\s+){{0,3}}{_LISTED}\b"
+    r"(?!\s+(?:size|sizes|is|was|does|did|do)\b)"
+    r"|^\W*(?:and )?(?:which|what) (?:of (?:the|these|those) )?(?:papers|studies|articles|notes)\b"
     r"|^\W*(?:please )?(?:list|name|find|show me|give me|recommend|suggest|point me to)\b.{0,40}"
     rf"\b{_LISTED}\b"
     rf"|\b(?:looking|searching) for\b.{{0,30}}\b{_LISTED}\b"
@@ -58,8 +60,23 @@ _LIST = re.compile(
     rf"|^\W*what {_LISTED} (?:is there|exists?|are there|has been done)\b"
     r"|^\W*who (?:works?|worked|is working|does research|published|writes?|wrote) (?:on|about|with)\b"
     r"|^\W*where (?:can|do|could) (?:i|one|we) (?:read|learn|find)\b"
+    rf"|^\W*(?:i|we) (?:look|search|need)(?: for)? (?:any |some )?{_LISTED}\b"
+    rf"|\b(?:list|show me|give me) (?:the |all |any )?{_LISTED}\W*$"
+    rf"|^\W*any (?:[\w-]+ ){{0,2}}{_LISTED}\b"
     r"|^\W*what (?:did|does|has|have|do) .{1,60} (?:write|written|wrote|published?|work(?:ed)? on|done on)\b"
     rf"|^\W*(?:any |other )?{_LISTED} (?:on|about|for|that|which)\b",
+    re.IGNORECASE,
+)
+# What is known of a subject is asked in few words.
+_OVERVIEW = re.compile(
+    r"\b(?:overview|survey|debate|known about|know about|said about|(?:options|ways|approaches) are there)\b"
+    r"|^\W*what (?:has|have|is|are|do)\b.{0,40}\b(?:done|doing|say|think|found|learned|known|understood)\b"
+    r"|\bof (?:the )?(?:papers|studies|literature)\b|\b(?:main|key) (?:\w+s)\b"
+    r"|^\W*(?:how far (?:has|have)|(?:the )?state of|everything (?:on|about))\b",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    r"\?\W*$|^\W*(?:(?:and|but|so) )?(?:how|why|what|which|when|where|who|do|does|did|is|are|can|could)\b",
     re.IGNORECASE,
 )
 _ONE_PAPER = re.compile(r"\b(?:this|that|the|its) (?:paper|study|article)\b|“[^”]{12,}”", re.IGNORECASE)
@@ -137,20 +154,29 @@ def request_kind(question: str, scope: Scope) -> RequestKind:
     """Return which kind of request a question is.
 
     A summary is asked of one paper: the only one in scope, or one that is named by its title. A fact is what
-    a few sentences can tell: a number, a name, yes or no of something named.
+    a few sentences can tell: a number, a name, yes or no of something named. "How" is what asks for one thing
+    that is not so short; a synthesis is what is known of a subject, or only names it.
     """
     alone, question = len(scope.papers) == 1, without_perspective(question)
     if _ONLY_A_TITLE.match(question):
         return "summary"
     if compared(question):
         return "comparison"
-    if not alone and _LIST.search(question) and not _TITLE.search(question):
+    is_list = _LIST.search(question) and not (_TITLE.search(question) or "overview" in question.lower())
+    if is_list and not alone:
         return "list"
     if _is_of_one_paper(question, alone=alone):
         return "summary"
     if _DEFINE.match(question) or _is_definition(question):
         return "definition"
-    return "fact" if _is_fact(question, alone=alone) else "synthesis"
+    return _told_in(question, alone=alone)
+
+
+def _told_in(question: str, *, alone: bool) -> RequestKind:
+    """Return whether a fact answers, what tells how or why, or what is known of a subject."""
+    if _is_fact(question, alone=alone):
+        return "fact"
+    return "how" if _QUESTION.search(question) and not _OVERVIEW.search(question) else "synthesis"
 
 
 def _is_definition(question: str) -> bool:

@@ -19,6 +19,7 @@ from corpus.text import words
 from corpus.wording import possessive
 
 LONGEST_TITLE = 160
+NAMED_AGAIN = 2  # phrases of the question before
 WINDOW = 12  # older turns are forgotten
 _SEVERAL = frozenset("they them these those".split())
 _POSSESSIVES = frozenset("its their theirs his hers".split())
@@ -47,6 +48,12 @@ _TITLE = re.compile(r"“[^”]+”")
 # Between phrases that name one thing together.
 _JOINS = re.compile(
     r"\s+(?:(?:of|in|for|and|or|on|with|to|from|by|at)\s+)?(?:(?:the|an?)\s+)?", re.IGNORECASE
+)
+# "And on BEIR?", "How does the better of the two work?": they go on, without a word that points back.
+_GOES_ON = re.compile(
+    r"^(?:and|but|or|so)\b|\b(?:of the (?:two|three)|the (?:other|former|latter|same)|both of them)\b"
+    r"|\bthen\W*$",
+    re.IGNORECASE,
 )
 _WHAT_ABOUT = re.compile(r"^(?:and )?(?:what|how) about\b", re.IGNORECASE)
 _WHY = re.compile(r"^(?:and |but )?(?:why|how come|how so|really|since when)\W*$", re.IGNORECASE)
@@ -175,7 +182,8 @@ def _filled(question: str, exchanges: Sequence[Exchange], reader: FollowUps | No
     kept = _kept(question, exchanges, reader)
     if not kept and names_nothing:
         kept = _kept(question, [(earlier, "") for earlier, _ in exchanges], reader)
-    if not kept and names_nothing and _POINTS_BACK & set(words(question)):
+    points_back = names_nothing and _POINTS_BACK & set(words(question))
+    if not kept and (points_back or _GOES_ON.search(question)):
         question, used = _with_last_subject(question, exchanges)
         return aside + question, used
     placed = [one for one in kept if reader.surety.is_placed(one)]
@@ -259,12 +267,16 @@ def _in_brackets(question: str, loose: Sequence[str]) -> str:
 
 
 def _with_last_subject(question: str, exchanges: Sequence[Exchange]) -> tuple[str, list[int]]:
-    """Return a question that points back with the last subject that was asked about, in brackets."""
-    if not vocabulary().pointing & set(words(question)):
+    """Return a question with what was asked about before, in brackets: the last subject that it points to.
+
+    What goes on asks of all that was: of what the question before named first.
+    """
+    points_back = vocabulary().pointing & set(words(question))
+    if not (points_back or _GOES_ON.search(question)):
         return question, []
     for place in reversed(range(len(exchanges))):
         if named := [phrase.text for phrase in phrases(exchanges[place][0]) if is_complete(phrase)]:
-            return _in_brackets(question, named[-1:]), [place]
+            return _in_brackets(question, named[-1:] if points_back else named[:NAMED_AGAIN]), [place]
     return question, []
 
 

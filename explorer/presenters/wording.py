@@ -13,7 +13,8 @@ from explorer.presenters.safe_text import escaped, one_line, shortened
 
 ASPECT_NAMES: dict[AspectName, str] = {"challenge": "Challenge", "approach": "Approach", "outcome": "Outcome"}
 KIND_NAMES: dict[RequestKind, str] = {
-    "synthesis": "Several papers",
+    "synthesis": "An overview",
+    "how": "How or why",
     "summary": "One paper",
     "list": "A list of papers",
     "comparison": "A comparison",

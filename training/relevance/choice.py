@@ -16,7 +16,7 @@ from training.errors import TrainingError
 from training.relevance.judged import JudgedCandidates
 from training.scales import fitted_scale
 
-FREEDOM = 0.1
+FREEDOM = 0.01
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,13 +44,13 @@ def choose(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
 def arrange(chosen: Sequence[Candidate], kind: RequestKind) -> list[str]:
     """Return the sentences as text: a fact's and a summary's as they were chosen, the best first.
 
-    A synthesis goes paper by paper in order of relevance, each paper's best first. Several papers make
-    a list, so that nobody reads one paper's sentence as the next one's.
+    What papers say of a subject, or of how and why, goes paper by paper in order of relevance, each paper's
+    best first. Several papers make a list, so that nobody reads one paper's sentence as the next one's.
     """
     if kind in ("list", "comparison"):
         told = [listed(item) if kind == "list" else cited(item) for item in chosen]
         return [("\n" if number else "") + f"- {one}" for number, one in enumerate(told)]
-    if kind != "synthesis":
+    if kind not in ("synthesis", "how"):
         return [(" " if number else "") + cited(item) for number, item in enumerate(chosen)]
     papers = dict.fromkeys(candidate.paper.label for candidate in chosen)
     groups = [[item for item in chosen if item.paper.label == label] for label in papers]
