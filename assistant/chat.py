@@ -43,7 +43,7 @@ from assistant.records import (
     Written,
 )
 from assistant.retrieve import as_read, gather_evidence, retrieve
-from corpus.encoders import Encoder
+from corpus.encoders import Encoder, keep_vectors
 from corpus.records import PaperHits, Scope
 from corpus.store import Corpus
 from corpus.text import storable
@@ -98,6 +98,8 @@ class Assistant:
         A question of one paper that none of those found is meant by is one of several papers.
         """
         evidence = gather_evidence(self.corpus, papers, in_context=options.in_context)
+        found = [passage for paper in evidence.papers for passage in paper.passages]
+        keep_vectors(self.encoder, self.corpus.sentence_vectors(found))
         if rewrite.kind != "summary":
             return rewrite, evidence
         paper = meant_paper(rewrite.searched_for, evidence)

@@ -433,4 +433,4 @@ class AskOptions:
     drafts: int = 1
     in_context: bool = True
     # The papers found first most likely hold the answer.
-    passages: tuple[int, ...] = (6, 4, 3)
+    passages: tuple[int, ...] = (8, 5, 4, 3)

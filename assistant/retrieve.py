@@ -11,7 +11,7 @@ from corpus.records import PaperHits, Passage, passage_id
 from corpus.search import read_query, search
 from corpus.store import Corpus
 
-PASSAGES_OF_ONE_PAPER = 12
+TIMES_ALONE = 4  # as many passages of a paper that is asked about alone
 
 
 def as_read(corpus: Corpus, rewrite: Rewrite) -> Rewrite:
@@ -26,7 +26,7 @@ def retrieve(
     """Return the best papers for a query, best first; of a paper asked about alone, more passages."""
     scope = options.scope
     is_alone = len(scope.papers) == 1
-    most = (PASSAGES_OF_ONE_PAPER,) if is_alone else options.passages
+    most = (TIMES_ALONE * options.passages[0],) if is_alone else options.passages
     query = read_query(corpus, rewrite.searched_for, verbatim=rewrite.edited)
     found = search(corpus, encoder, query, scope, papers=options.papers, passages_per_paper=max(most))
     passages = chain(most, repeat(most[-1]))

@@ -82,7 +82,12 @@ _QUESTION = re.compile(
 _ONE_PAPER = re.compile(r"\b(?:this|that|the|its) (?:paper|study|article)\b|“[^”]{12,}”", re.IGNORECASE)
 _TITLE = re.compile(r"“[^”]*”")
 _ONLY_A_TITLE = re.compile(r"^\W*“[^”]+”\W*$")
+_AND_ASKS = re.compile(
+    r",? (?:and|or) (?=(?:how|why|what|which|where|when|who|does|do|did|is|are|was|were|can)\b)",
+    re.IGNORECASE,
+)
 LONGEST_SUBJECT = 4
+SHORTEST_PART = 4  # words
 # Markdown's marks round words, and LaTeX's formulas in a line with what they are set in.
 _EMPHASIS = re.compile(r"(?<![\w*~])(\*{1,3}|~~)(?=\S)([^*~]+?)(?<=\S)\1(?![\w*~])")
 _ABBREVIATION = re.compile(r"\b([A-Z]{3,5})s?\b")
@@ -128,6 +133,12 @@ def read_question(question: str) -> Asked:
     is_short = 0 < len(subject) <= LONGEST_SUBJECT
     is_defined = _DEFINITION.match(question) and is_short and not aspects
     return Asked(stems(" ".join(subject)) if is_defined else frozenset(), _need(question))
+
+
+def asked_in_parts(question: str) -> list[str]:
+    """Return what a question asks one after the other ("How is it built, and why?"), mostly one thing."""
+    parts = [part.strip(" ,") for part in _AND_ASKS.split(question)]
+    return parts if all(len(part.split()) >= SHORTEST_PART for part in parts) else [question]
 
 
 def without_marks(question: str) -> str:

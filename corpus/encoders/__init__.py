@@ -11,6 +11,7 @@ from corpus.encoders.base import (
     ordinary_words,
 )
 from corpus.encoders.batching import cores, token_batches
+from corpus.encoders.known import encode_known, keep_vectors
 from corpus.encoders.onnx import OnnxEncoder
 from corpus.encoders.pairs import PairNetwork, TokenNumbers, bundled_weights, token_starts
 from corpus.encoders.scale import Scale, cosine_scales
@@ -18,5 +19,5 @@ from corpus.encoders.scale import Scale, cosine_scales
 __all__ = [
     "BUNDLED_SHA256", "Encoder", "OnnxEncoder", "PairNetwork", "Runtime", "Scale", "SentenceEncoder",
     "TokenNumbers", "Vectors", "bundled_path", "bundled_weights", "cores", "cosine_scales",
-    "is_here_or_nowhere", "ordinary_words", "token_batches", "token_starts"
+    "encode_known", "is_here_or_nowhere", "keep_vectors", "ordinary_words", "token_batches", "token_starts"
 ]  # fmt: skip

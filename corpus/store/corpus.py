@@ -229,6 +229,18 @@ class Corpus:
         found = self._rows_found(matches, ["id", "vector", "sentence_vectors"])
         return measure(np.asarray(vector, np.float32), found)
 
+    def sentence_vectors(self, passages: Sequence[Passage]) -> dict[str, Vectors]:
+        """Return the unit vector of each sentence of some passages, by its text, where it is stored."""
+        ids, width = [one.id for one in passages], self.manifest.dimension
+        held = self._rows_by_id("passages", ids, ["id", "sentence_vectors"])
+        vectors = {row["id"]: rows.unpack_vectors(row["sentence_vectors"], width) for row in held}
+        found: dict[str, Vectors] = {}
+        for one in passages:
+            own = vectors.get(one.id, ())[1:]  # behind the title's
+            if len(own) == len(one.sentences):
+                found |= {one.sentence_text(at): vector for at, vector in enumerate(own)}
+        return found
+
     def builds(self) -> tuple[Build, ...]:
         """Return all builds, oldest first."""
 

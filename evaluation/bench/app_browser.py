@@ -28,7 +28,10 @@ _UNTIL = f"""const until = async (reached) => {{
   }};
   const rests = () => document.querySelector('[data-testid=stApp]')
       ?.getAttribute('data-test-script-state') === 'notRunning';
-  const panel = () => document.querySelector('.st-key-evidence_panel')?.textContent ?? '';
+  const panel = () => {{
+    const text = document.querySelector('.st-key-evidence_panel')?.textContent ?? '';
+    return text.startsWith('Evidence for') ? text : '';
+  }};
   const click = (link) => document.querySelector(`a[href="${{link}}"]`).click();"""
 # A list is there when its script has ended and its search can be typed into.
 _INTERACTIVE = f"""async () => {{

@@ -245,13 +245,14 @@ TABLE = "Which MRR@10 do retrievers reach on the MS MARCO passage development se
 
 
 def test_a_model_is_given_the_table_to_its_heading_and_can_cite_it(assistant_over, extractive_assistant):
-    *_, chosen = ask(extractive_assistant, TABLE)
+    few = replace(SCOPE, passages=(3,))
+    *_, chosen = ask(extractive_assistant, TABLE, (), few)
     label = next(one.label for one in chosen.turn.evidence.papers if "late-interaction" in one.paper.id)
     with StandinChat(
         reply(TABLE),
         reply(f"The table has RocketQA 37.0, 1 vector, and ColBERTv2 39.7, 1 code per token [{label}]."),
     ) as server:
-        *_, told = ask(assistant_over(server), TABLE)
+        *_, told = ask(assistant_over(server), TABLE, options=few)
         sent = server.requests[1].body["messages"][1]["content"]
     assert (told.turn.in_context, chosen.turn.in_context) == (True, False)
     assert told.turn.hits == chosen.turn.hits

@@ -1,18 +1,19 @@
 """What was found for a question, sentence by sentence, and whether it may answer at all: the gate before."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from assistant.checking import is_foreign, thresholds
-from assistant.generators.extractive.candidates import Candidate
-from assistant.generators.extractive.features import Asking, ask_of
+from assistant.generators.extractive.candidates import Candidate, quotable_sentences
+from assistant.generators.extractive.features import Asking, ask_of, rarity_of
 from assistant.generators.extractive.one_paper import meant_paper
 from assistant.generators.extractive.ranking import Ranked, rank
-from assistant.questions import perspective_of, squashed
+from assistant.questions import asked_in_parts, perspective_of, squashed
 from assistant.records import Evidence, RefusalReason, Rewrite
 from corpus.encoders import Encoder
 
+FIRST = 2  # sentences that tell what a question is about
 _NUMBER = re.compile(r"(?<![\w-])\d")
 
 
@@ -34,6 +35,26 @@ def find_sentences(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> Fo
     if perspective := perspective_of(asking.query):
         sentences = [one for one in sentences if perspective.is_taken_by(one.text)]
     return FoundSentences(asking, rank(asking, [one for one in sentences if _may_answer(one, asking)]))
+
+
+def find_each(asking: Asking) -> list[Ranked]:
+    """Return the sentences for each thing that a question asks; for the later ones of the papers told first.
+
+    A later part says less of what it is about: it goes on with the first.
+    """
+    first, *later = (_of_part(asking, part) for part in asked_in_parts(asking.query))
+    sentences = [one for one in quotable_sentences(asking.evidence, asking.query) if _may_answer(one, asking)]
+    ranked = rank(first, sentences)
+    likeliest = ranked.best_first(range(len(ranked.candidates)))[:FIRST]
+    told = {ranked.candidates[at].paper.label for at in likeliest}
+    about = [one for one in sentences if one.paper.label in told]
+    return [ranked, *(rank(one, about) for one in later)]
+
+
+def _of_part(asking: Asking, part: str) -> Asking:
+    sentences = quotable_sentences(asking.evidence, part)
+    vector = asking.encoder.encode_query(part)
+    return replace(asking, query=part, vector=vector, rarity=rarity_of(part, sentences))
 
 
 def _may_answer(candidate: Candidate, asking: Asking) -> bool:

@@ -6,19 +6,29 @@ the third person and otherwise as it stands.
 
 import time
 from collections.abc import Generator as Iteration
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from assistant.checking import thresholds
+from assistant.checking import KindLimits, thresholds
 from assistant.generators.extractive.candidates import Candidate, distinct
 from assistant.generators.extractive.choosing import arrange, choose, limits_of
-from assistant.generators.extractive.found import find_sentences
+from assistant.generators.extractive.found import find_each, find_sentences
 from assistant.generators.extractive.listing import list_papers
 from assistant.generators.extractive.one_paper import ABOUT, meant_paper, narrowed, not_stated, tell_part
+from assistant.generators.extractive.ranking import Ranked
 from assistant.generators.extractive.sides import tell_sides
 from assistant.generators.protocol import EXTRACTIVE
 from assistant.prompts import NO_ANSWER
-from assistant.questions import AskedPart, asked_part, compared, perspective_of, rewrite_from_words, stems
+from assistant.questions import (
+    AskedPart,
+    asked_in_parts,
+    asked_part,
+    compared,
+    perspective_of,
+    rewrite_from_words,
+    stems,
+)
 from assistant.records import (
     NOTHING_NEAR,
     Call,
@@ -31,6 +41,8 @@ from assistant.records import (
     Turn,
 )
 from corpus.encoders import Encoder
+
+MOST_OF_A_PART = 2
 
 
 class ExtractiveGenerator:
@@ -76,7 +88,17 @@ class ExtractiveGenerator:
             alike = thresholds().extractive.alike
             if kept := [told[at] for at in distinct([one.text for one in told], self._encoder, alike)]:
                 return kept
+        asking = found.asking
+        if len(asked_in_parts(asking.query)) > 1 and not perspective_of(asking.query):
+            return self._tell_each(find_each(asking), limits_of(kind))
         return choose(ranked, limits_of(kind))
+
+    def _tell_each(self, parts: Sequence[Ranked], limits: KindLimits) -> list[Candidate]:
+        """Return what answers each thing that is asked, in the order of asking, nothing twice."""
+        few = limits.model_copy(update={"most": min(limits.most, MOST_OF_A_PART)})
+        told = [one for part in parts for one in choose(part, few)]
+        alike = thresholds().extractive.alike
+        return [told[at] for at in distinct([one.text for one in told], self._encoder, alike)]
 
     def _told_part(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate] | None:
         """Return what the one paper meant tells of the part that is asked for; None where more is asked."""

@@ -1,6 +1,6 @@
 """Which sentences answer a question, as far as was learned from questions that people judged."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +16,11 @@ from assistant.generators.extractive.features import (
     with_kind,
 )
 from assistant.learned import open_relevance
-from corpus.encoders import Vectors, cosine_scales
+from corpus.encoders import Vectors, cosine_scales, encode_known
 
-MOST_COMPARED = 90  # sentences whose meaning is compared with the question
-MOST_READ = 32  # of them read by the network: those that are likeliest without it
+MOST_ENCODED = 400  # sentences whose meaning is looked at: a corpus knows their vectors
+MOST_COMPARED = 100  # of them compared with the question in all that tells
+MOST_READ = 48  # of them read by the network: those that are likeliest without it
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +50,10 @@ class Compared:
 
 def compare(asking: Asking, sentences: Sequence[Candidate]) -> Compared:
     """Return the sentences that share most with a question, with what words and meaning tell of them."""
-    candidates = shortlist(sentences, asking.rarity)
+    candidates = shortlist(sentences, asking)
     if not candidates:
         return Compared([], np.zeros((0, 0), np.float32), {})
-    vectors = asking.encoder.encode_passages([one.text for one in candidates])
+    vectors = encode_known(asking.encoder, [one.text for one in candidates])
     return Compared(candidates, vectors, choice_features(asking, candidates, vectors))
 
 
@@ -83,7 +84,12 @@ def _read(asking: Asking, candidates: Sequence[Candidate]) -> Features:
     return read_features(numbers, candidates) if numbers else {}
 
 
-def shortlist(sentences: Sequence[Candidate], rarity: Mapping[str, float]) -> list[Candidate]:
-    """Return the sentences worth encoding: those that share most with the question, then the best papers'."""
-    ranked = sorted(sentences, key=lambda sentence: -share(rarity, sentence.stems))
-    return [sentence for sentence in ranked[:MOST_COMPARED] if stays_true(sentence)]
+def shortlist(sentences: Sequence[Candidate], asking: Asking) -> list[Candidate]:
+    """Return the sentences worth comparing: those nearest to the question in words and meaning."""
+    first = sorted(sentences, key=lambda one: -share(asking.rarity, one.stems))[:MOST_ENCODED]
+    if not first:
+        return []
+    meant = encode_known(asking.encoder, [one.text for one in first]) @ asking.vector
+    near = [share(asking.rarity, one.stems) + float(meant[at]) for at, one in enumerate(first)]
+    ranked = sorted(range(len(first)), key=lambda at: -near[at])
+    return [first[at] for at in ranked[:MOST_COMPARED] if stays_true(first[at])]

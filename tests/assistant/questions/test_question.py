@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.questions.intent import Asked, names_in, read_question, request_kind, spelt_out
+from assistant.questions.intent import Asked, asked_in_parts, names_in, read_question, request_kind, spelt_out
 from assistant.records import RequestKind
 from corpus.records import Scope
 
@@ -90,6 +90,22 @@ def test_the_kinds_of_request_are_told_apart(question, scope, kind):
 )
 def test_a_number_a_year_and_a_person_are_not_answered_without_one(question, sentence, answers):
     assert read_question(question).may_be_answered_by(sentence) == answers
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        ("How is it built, and why does it fail?", ["How is it built", "why does it fail?"]),
+        (
+            "What does X contain and which model was proposed?",
+            ["What does X contain", "which model was proposed?"],
+        ),
+        ("How do BM25 and dense retrieval differ?", ["How do BM25 and dense retrieval differ?"]),
+        ("How, and why?", ["How, and why?"]),
+    ],
+)
+def test_what_is_asked_one_after_the_other_is_told_apart(question, parts):
+    assert asked_in_parts(question) == parts
 
 
 def test_names_have_capitals_or_digits_where_no_sentence_begins():
