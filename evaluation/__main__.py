@@ -297,7 +297,7 @@ def judged(
     ],
     data: Annotated[Path, typer.Option(help="The judged questions.")] = JUDGED,
 ) -> None:
-    """Ask questions of which people judged what answers them, and count the sentences that do."""
+    """Ask questions of which was judged what answers them, and count the sentences that do."""
     with _failures_told():
         outcomes = measure_judged(read_judged(data), named_folders(home))
     out.print(judged_table(outcomes))

@@ -1,4 +1,4 @@
-"""Questions to whole collections of which people judged, sentence by sentence, what answers them."""
+"""Questions to whole collections, judged sentence by sentence by a language model for what answers them."""
 
 from evaluation.judged.measure import JudgedCounts, counts_of, judged_table, measure_judged
 from evaluation.judged.rows import FULL, JUDGED, PART, Found, JudgedQuestion, Place, find, places, read_judged

@@ -1,4 +1,4 @@
-"""Answers counted against the sentences that people judged."""
+"""Answers counted against the sentences that were judged to answer."""
 
 import json
 from pathlib import Path

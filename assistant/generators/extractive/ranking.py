@@ -1,4 +1,4 @@
-"""Which sentences answer a question, as far as was learned from questions that people judged."""
+"""Which sentences answer a question, as far as was learned from judged questions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
