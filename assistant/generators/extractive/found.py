@@ -58,13 +58,20 @@ def _of_part(asking: Asking, part: str) -> Asking:
 
 
 def _may_answer(candidate: Candidate, asking: Asking) -> bool:
-    """Return True if a sentence has what is needed: the number that is asked for, behind what is named."""
-    asked = asking.asked
+    """Return True if a sentence has what is needed: the number that is asked for, behind what is named.
+
+    A fact about something named stands in a passage that names it, or in its paper.
+    """
+    asked, title = asking.asked, candidate.paper.paper.title
     if not asked.may_be_answered_by(candidate.text):
         return False
+    if asking.kind == "fact" and asking.names:
+        around = squashed(f"{title} {candidate.passage.text}")
+        if not any(name in around for name in asking.names):
+            return False
     names = asking.names if asked.needs in ("number", "share") else ()
     number = _NUMBER.search(candidate.text)
-    said = squashed(f"{candidate.paper.paper.title} {candidate.text[: number.start() if number else None]}")
+    said = squashed(f"{title} {candidate.text[: number.start() if number else None]}")
     return not names or any(name in said for name in names)
 
 

@@ -57,6 +57,12 @@ def test_examples_are_answered_from_several_papers_where_these_have_something_to
     assert max(cited) >= 2
 
 
+def test_another_systems_figure_is_no_answer(ask_demo):
+    dpr = ask_demo("What batch size was used to train DPR?")
+    assert "128" in dpr.answer.text
+    assert ask_demo("What batch size was used to train BERTScore?").answer.refusal
+
+
 def test_a_question_that_one_paper_answers_alone_gets_three_sentences(ask_demo):
     example = next(one for one in EXAMPLES if one["question"].startswith("How are citation recall"))
     turn = ask_demo(example["question"], example["collection"])
