@@ -73,7 +73,7 @@ class Assistant:
         yield Rewritten(rewrite)
         papers = run.timed("retrieve", lambda: retrieve(self.corpus, self.encoder, rewrite, options))
         yield Retrieved(papers)
-        rewrite, evidence = self.gathered(rewrite, papers, options)
+        rewrite, evidence = run.timed("retrieve", lambda: self.gathered(rewrite, papers, options))
         reason = run.timed("retrieve", lambda: self._cannot_answer(rewrite, evidence))
         if reason:
             refused = self._refused(reason, papers, options.scope, rewrite.searched_for)
@@ -98,10 +98,13 @@ class Assistant:
         A question of one paper that none of those found is meant by is one of several papers.
         """
         evidence = gather_evidence(self.corpus, papers, in_context=options.in_context)
-        found = [passage for paper in evidence.papers for passage in paper.passages]
-        keep_vectors(self.encoder, self.corpus.sentence_vectors(found))
-        if rewrite.kind != "summary":
-            return rewrite, evidence
+        if rewrite.kind == "summary":
+            rewrite, evidence = self._of_one_paper(rewrite, evidence)
+        read = [passage for paper in evidence.papers for passage in paper.passages]
+        keep_vectors(self.encoder, self.corpus.sentence_vectors(read))
+        return rewrite, evidence
+
+    def _of_one_paper(self, rewrite: Rewrite, evidence: Evidence) -> tuple[Rewrite, Evidence]:
         paper = meant_paper(rewrite.searched_for, evidence)
         if paper is None:
             return replace(rewrite, kind="how"), evidence

@@ -1,11 +1,12 @@
 """What was found for a question, sentence by sentence, and whether it may answer at all: the gate before."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from assistant.checking import is_foreign, thresholds
-from assistant.generators.extractive.candidates import Candidate, quotable_sentences
+from assistant.generators.extractive.candidates import Candidate
 from assistant.generators.extractive.features import Asking, ask_of, rarity_of
 from assistant.generators.extractive.one_paper import meant_paper
 from assistant.generators.extractive.ranking import Ranked, rank
@@ -13,16 +14,22 @@ from assistant.questions import asked_in_parts, perspective_of, squashed
 from assistant.records import Evidence, RefusalReason, Rewrite
 from corpus.encoders import Encoder
 
-FIRST = 2  # sentences that tell what a question is about
+TOLD_FIRST = 2  # sentences that tell what a question is about
 _NUMBER = re.compile(r"(?<![\w-])\d")
 
 
 @dataclass(frozen=True, slots=True)
 class FoundSentences:
-    """A question as its answer is chosen, and the sentences that may be chosen."""
+    """A question as its answer is chosen: the sentences that may be chosen, and the likeliest ranked."""
 
     asking: Asking
+    sentences: list[Candidate]
     ranked: Ranked
+
+    @property
+    def parts(self) -> list[str]:
+        """What is asked, one thing after the other."""
+        return asked_in_parts(self.asking.query)
 
 
 @lru_cache(maxsize=4)
@@ -31,48 +38,55 @@ def find_sentences(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> Fo
     paper = meant_paper(rewrite.searched_for, evidence)
     if rewrite.kind == "summary" and paper:
         evidence = Evidence((paper,))
-    asking, sentences = ask_of(rewrite, evidence, encoder)
+    asking, quotable = ask_of(rewrite, evidence, encoder)
     if perspective := perspective_of(asking.query):
-        sentences = [one for one in sentences if perspective.is_taken_by(one.text)]
-    return FoundSentences(asking, rank(asking, [one for one in sentences if _may_answer(one, asking)]))
+        quotable = [one for one in quotable if perspective.is_taken_by(one.text)]
+    may_answer = _answering(asking)
+    sentences = [one for one in quotable if may_answer(one)]
+    return FoundSentences(asking, sentences, rank(asking, sentences))
 
 
-def find_each(asking: Asking) -> list[Ranked]:
-    """Return the sentences for each thing that a question asks; for the later ones of the papers told first.
+def rank_parts(found: FoundSentences) -> list[Ranked]:
+    """Return the sentences ranked for each thing that is asked; for the later ones of the papers told first.
 
     A later part says less of what it is about: it goes on with the first.
     """
-    first, *later = (_of_part(asking, part) for part in asked_in_parts(asking.query))
-    sentences = [one for one in quotable_sentences(asking.evidence, asking.query) if _may_answer(one, asking)]
-    ranked = rank(first, sentences)
-    likeliest = ranked.best_first(range(len(ranked.candidates)))[:FIRST]
+    first, *later = (_asking_part(found, part) for part in found.parts)
+    ranked = rank(first, found.sentences)
+    likeliest = ranked.best_first(range(len(ranked.candidates)))[:TOLD_FIRST]
     told = {ranked.candidates[at].paper.label for at in likeliest}
-    about = [one for one in sentences if one.paper.label in told]
-    return [ranked, *(rank(one, about) for one in later)]
+    about = [one for one in found.sentences if one.paper.label in told]
+    return [ranked, *(rank(part, about) for part in later)]
 
 
-def _of_part(asking: Asking, part: str) -> Asking:
-    sentences = quotable_sentences(asking.evidence, part)
-    vector = asking.encoder.encode_query(part)
-    return replace(asking, query=part, vector=vector, rarity=rarity_of(part, sentences))
+def _asking_part(found: FoundSentences, part: str) -> Asking:
+    vector = found.asking.encoder.encode_query(part)
+    return replace(found.asking, query=part, vector=vector, rarity=rarity_of(part, found.sentences))
 
 
-def _may_answer(candidate: Candidate, asking: Asking) -> bool:
-    """Return True if a sentence has what is needed: the number that is asked for, behind what is named.
+def _answering(asking: Asking) -> Callable[[Candidate], bool]:
+    """Return what tells whether a sentence has what is needed: the number asked for, behind what is named.
 
-    A fact about something named stands in a passage that names it, or in its paper.
+    A fact about something named stands in a passage that names it, or in a paper whose title does.
     """
-    asked, title = asking.asked, candidate.paper.paper.title
-    if not asked.may_be_answered_by(candidate.text):
-        return False
-    if asking.kind == "fact" and asking.names:
-        around = squashed(f"{title} {candidate.passage.text}")
-        if not any(name in around for name in asking.names):
+    asked, names = asking.asked, asking.names
+
+    def is_said(title: str, text: str) -> bool:
+        said = squashed(f"{title} {text}")
+        return any(name in said for name in names)
+
+    def may_answer(one: Candidate) -> bool:
+        if not asked.may_be_answered_by(one.text):
             return False
-    names = asking.names if asked.needs in ("number", "share") else ()
-    number = _NUMBER.search(candidate.text)
-    said = squashed(f"{title} {candidate.text[: number.start() if number else None]}")
-    return not names or any(name in said for name in names)
+        title = one.paper.paper.title
+        if names and asking.kind == "fact" and not is_said(title, one.passage.text):
+            return False
+        if names and asked.needs in ("number", "share"):
+            number = _NUMBER.search(one.text)
+            return is_said(title, one.text[: number.start() if number else None])
+        return True
+
+    return may_answer
 
 
 def _unsaid(asking: Asking) -> bool:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from assistant.checking import KindLimits, thresholds
 from assistant.generators.extractive.candidates import Candidate, distinct
 from assistant.generators.extractive.choosing import arrange, choose, limits_of
-from assistant.generators.extractive.found import find_each, find_sentences
+from assistant.generators.extractive.found import find_sentences, rank_parts
 from assistant.generators.extractive.listing import list_papers
 from assistant.generators.extractive.one_paper import ABOUT, meant_paper, narrowed, not_stated, tell_part
 from assistant.generators.extractive.ranking import Ranked
@@ -22,7 +22,6 @@ from assistant.generators.protocol import EXTRACTIVE
 from assistant.prompts import NO_ANSWER
 from assistant.questions import (
     AskedPart,
-    asked_in_parts,
     asked_part,
     compared,
     perspective_of,
@@ -88,9 +87,8 @@ class ExtractiveGenerator:
             alike = thresholds().extractive.alike
             if kept := [told[at] for at in distinct([one.text for one in told], self._encoder, alike)]:
                 return kept
-        asking = found.asking
-        if len(asked_in_parts(asking.query)) > 1 and not perspective_of(asking.query):
-            return self._tell_each(find_each(asking), limits_of(kind))
+        if len(found.parts) > 1:
+            return self._tell_each(rank_parts(found), limits_of(kind))
         return choose(ranked, limits_of(kind))
 
     def _tell_each(self, parts: Sequence[Ranked], limits: KindLimits) -> list[Candidate]:
