@@ -9,6 +9,7 @@ import string
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TypedDict
 
@@ -30,6 +31,7 @@ RARE_WORDS, PHRASE_WORDS = 3, 4
 SHORTEST_MISSPELT = 5
 _HEAD = re.compile(r"([A-Za-z][\w-]{1,30}):")
 # "LinkBERT" and "RankT5", not "Transformers".
+_NAME = re.compile(r"\b[A-Z][a-z]*[A-Z][A-Za-z]{2,20}\b")
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -94,6 +96,7 @@ def known_items(papers: Sequence[Paper], chance: random.Random) -> Iterator[Know
     """Yield what can be looked for in some papers, each kind in their order."""
     yield from _by_title(papers, chance)
     yield from _by_system_name(papers, chance)
+    yield from _by_name_in_abstract(papers)
     yield from _by_author(papers)
     for paper in papers:
         own = frozenset({paper.id})
@@ -148,6 +151,18 @@ def _by_system_name(papers: Sequence[Paper], chance: random.Random) -> Iterator[
             yield KnownItem("system name, split", " ".join((parts[0], "".join(parts[1:]))), own)
         if "-" in name:
             yield KnownItem("system name, joined", name.replace("-", ""), own)
+
+
+def _by_name_in_abstract(papers: Sequence[Paper]) -> Iterator[KnownItem]:
+    """Yield names of abstracts that no other paper and no title has, asked for alone and beside another."""
+    names = {paper.id: [*dict.fromkeys(_NAME.findall(paper.abstract))] for paper in papers}
+    frequency = Counter(name.lower() for own in names.values() for name in own) + _title_words(papers)
+    rare = ((paper, [name for name in names[paper.id] if frequency[name.lower()] == 1]) for paper in papers)
+    named = [(own[0], paper) for paper, own in rare if own]
+    for (name, paper), (other, _) in pairwise(named):
+        own = frozenset({paper.id})
+        yield KnownItem("name in an abstract, in a question", f"What is {name}?", own)
+        yield KnownItem("the same, compared with another", f"{other} vs {name}: how do they differ?", own)
 
 
 def _is_name(word: str) -> bool:

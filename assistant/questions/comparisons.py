@@ -2,10 +2,10 @@
 
 import re
 
-from assistant.questions.names import squashed
+from assistant.questions.names import says_name, squashed
 from assistant.questions.perspective import without_perspective
 from assistant.questions.vocabulary import stems, vocabulary
-from corpus.language import holds, spelt_as
+from corpus.language import holds, spelt_as, stem
 from corpus.text import words
 
 _WORD = r"[^\s,;:?!]{1,40}"
@@ -29,10 +29,22 @@ _COMPARED = tuple(
 )
 
 
+# Stems of what is asked of two things that are named before.
+_COMPARING = frozenset(stem(word) for word in ("differ", "compare", "contrast", "common", "vs", "versus"))
+
+
 def says_side(text: str, side: str) -> bool:
     """Return True if a text says all words of one side, joined, hyphenated or apart."""
     held = spelt_as(side, text, stems(text))
-    return squashed(side) in squashed(text) or all(holds(held, one) for one in stems(side))
+    return says_name(text, squashed(side)) or all(holds(held, one) for one in stems(side))
+
+
+def is_open_comparison(question: str) -> bool:
+    """Return True if a question asks of two things how they compare, and nothing more."""
+    line = " ".join(without_perspective(question).split())
+    found = next(filter(None, (pattern.search(line) for pattern in _COMPARED)), None)
+    rest = stems(line[: found.start()] + " " + line[found.end() :]) if found else frozenset()
+    return found is not None and line == question.strip() and not rest - _COMPARING
 
 
 def compared(question: str) -> tuple[str, str] | None:

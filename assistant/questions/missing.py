@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from assistant.questions.comparisons import says_side
-from assistant.questions.names import names_in, parts_of_name, squashed
+from assistant.questions.names import names_in, parts_of_name, says_name, squashed
 from assistant.questions.phrases import is_subject, phrases
 
 SHORTEST_NAME = 3
@@ -17,11 +17,10 @@ def missing_phrases(question: str, texts: Sequence[str]) -> tuple[tuple[str, ...
     several names, no more is told.
     """
     names = list(dict.fromkeys(name for name in names_in(question) if len(squashed(name)) >= SHORTEST_NAME))
-    letters = [squashed(text) for text in texts]
     unsaid = [
         name
         for name in names
-        if not all(any(part in text for text in letters) for part in parts_of_name(name))
+        if not all(any(says_name(text, part) for text in texts) for part in parts_of_name(name))
     ]
     if unsaid or len(names) > 1:
         return (), tuple(unsaid)

@@ -1,6 +1,7 @@
 """Names in a question, as far as capitals and digits tell, and the people it asks for."""
 
 import re
+from functools import lru_cache
 
 from corpus.language import stop_words
 from corpus.records import Author
@@ -13,6 +14,20 @@ _OF_PEOPLE = frozenset("who whom whose author authors wrote".split())
 def squashed(text: str) -> str:
     """Return letters and digits alone: "MS MARCO", "MS-MARCO" and "MSMARCO" are one name."""
     return "".join(character for character in text.lower() if character.isalnum())
+
+
+def says_name(text: str, name: str) -> bool:
+    """Return True if a text has a squashed name, joined, hyphenated or apart, where words begin or end.
+
+    "LSTM" is said by "BiLSTM" and "LSTMs", "DPR" not by "compressed product", "BERT" not by "RoBERTa".
+    """
+    return _pattern_of(name).search(text) is not None
+
+
+@lru_cache(maxsize=256)
+def _pattern_of(name: str) -> re.Pattern[str]:
+    letters = r"[\W_]?".join(map(re.escape, name))
+    return re.compile(rf"(?<![^\W_]){letters}|{letters}(?![^\W_])", re.IGNORECASE)
 
 
 def names_in(question: str) -> list[str]:

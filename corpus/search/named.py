@@ -10,8 +10,10 @@ from corpus.search.spelling import PHRASES_READ
 from corpus.store import Corpus, Match
 
 # What is added for a paper that is named so to a score of at most 1: an id, a quotation and a whole name
-# leave no doubt, many people share a family name, and a year or a venue may be beside the point.
-BY_ID, BY_PHRASE, BY_AUTHOR, BY_FAMILY_NAME, BY_APPEARANCE = 4.0, 2.0, 1.0, 0.5, 0.2
+# leave no doubt, many people share a family name, and a year or a venue may be beside the point, as may a
+# system, which says something only where few papers have it.
+BY_ID, BY_PHRASE, BY_AUTHOR, BY_FAMILY_NAME, BY_APPEARANCE, BY_SYSTEM = 4.0, 2.0, 1.0, 0.5, 0.2, 0.2
+FEW_PAPERS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Named:
     @property
     def is_sure(self) -> bool:
         """Whether it was meant whatever its texts say."""
-        return self.raised_by > BY_APPEARANCE
+        return self.raised_by > max(BY_APPEARANCE, BY_SYSTEM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,9 @@ def find_named(sides: Sides, query: Query, scope: Scope) -> tuple[Named, ...]:
     found = [Named(sides.within(narrow), raised_by) for narrow, raised_by in _narrowed(query, scope)]
     for phrase in query.phrases:
         found.append(Named(Matches(sides.corpus.holding(phrase, scope, PHRASES_READ)), BY_PHRASE))
+    for system in query.systems:
+        matches = Matches(sides.corpus.holding(system, scope, PHRASES_READ))
+        found += [Named(matches, BY_SYSTEM)] if len(matches.papers) <= FEW_PAPERS else []
     return tuple(one for one in found if one.papers)
 
 

@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 
+from corpus.language import stop_words
 from corpus.search.people import find_people
 from corpus.search.query_words import Span, Word, words_outside
 from corpus.search.spelling import Respelling, Spelling, read_spelling
@@ -17,7 +18,7 @@ from corpus.text import storable
 
 # A query is read as far as this; what comes after is searched for as it stands.
 LONGEST_READ = 2_000
-MOST_IDENTIFIERS, MOST_PHRASES = 8, 4
+MOST_IDENTIFIERS, MOST_PHRASES, MOST_SYSTEMS = 8, 4, 4
 LONGEST_VENUE = 12
 
 _QUOTED = re.compile(r"[\"“”]([^\"“”]{2,200})[\"“”]")
@@ -43,8 +44,8 @@ class Query:
 
     `text` has the words as they were read; `also` are further spellings of what it has ("dataset" for "data
     set"). `papers` are the ids of papers it identifies, `authors` and `venues` those it names, as the corpus
-    writes them, `namesakes` all whom a family name in it may mean, `phrases` what it quotes. `is_only_names`:
-    nothing is asked but papers or phrases.
+    writes them, `namesakes` all whom a family name in it may mean, `phrases` what it quotes, `systems` words
+    written as the names of systems and data sets are. `is_only_names`: only papers or phrases are asked for.
     """
 
     text: str
@@ -56,6 +57,7 @@ class Query:
     venues: tuple[str, ...] = ()
     years: tuple[int, ...] = ()
     phrases: tuple[str, ...] = ()
+    systems: tuple[str, ...] = ()
     is_only_names: bool = False
 
 
@@ -83,6 +85,7 @@ def read_query(corpus: Corpus, text: str, *, verbatim: bool = False) -> Query:
         venues=venues,
         years=_years(corpus, head, words, of_venues),
         phrases=phrases,
+        systems=_systems(free),
         is_only_names=bool(papers or phrases) and not asked,
     )
 
@@ -111,6 +114,14 @@ def _identifiers(text: str) -> Iterator[tuple[Identifiers, Span]]:
         yield Identifiers(arxiv=(base,)), match.span()
     for match in _OWN.finditer(text):
         yield Identifiers(papers=(match[0],)), match.span()
+
+
+def _systems(words: Sequence[Word]) -> tuple[str, ...]:
+    """Return what is written as systems and data sets are, but for a query all in capitals."""
+    if len(words) > MOST_SYSTEMS and all(word.is_in_capitals for word in words):
+        return ()
+    named = (word.plain for word in words if word.has_inner_capitals and word.plain not in stop_words())
+    return tuple(dict.fromkeys(named))[:MOST_SYSTEMS]
 
 
 def _venues(corpus: Corpus, words: Sequence[Word]) -> tuple[tuple[str, ...], frozenset[int]]:

@@ -20,8 +20,11 @@ PAPERS = [
         doi="10.1000/1",
     ),
     replace(
-        make_paper("notes", "cake", title="Cakes without Butter and Flour"), authors=(Author("", "Bakers"),)
+        make_paper("notes", "cake", title="Cakes without Butter and Flour"),
+        authors=(Author("", "Bakers"),),
+        abstract="We bake with LinkBERT and FlourNet.",
     ),
+    replace(make_paper("notes", "oven", title="Ovens"), abstract="Heat comes from OvenGPT."),
 ]
 
 
@@ -32,6 +35,8 @@ def test_queries_are_made_of_the_papers() -> None:
         ("quoted words of a title", '"Cakes without Butter and"'),
         ("system name", "LinkBERT"),
         ("system name, split", "Link BERT"),
+        ("name in an abstract, in a question", "What is FlourNet?"),
+        ("the same, compared with another", "OvenGPT vs FlourNet: how do they differ?"),
         ("author", "Percy Liang"),
         ("author, initial", "P. Liang"),
         ("id", "notes/cake"),

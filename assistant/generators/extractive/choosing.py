@@ -31,9 +31,10 @@ def choose(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
     for at in ranked.best_first(range(len(ranked.candidates))):
         if ranked.chance[at] < bar or len(told) >= limits.most:
             break
-        alone = readable(ranked.candidates[at])
+        candidate, alone = ranked.candidates[at], readable(ranked.candidates[at])
         is_late = len(alone) > 1 and told
-        if not alone or is_late or any(ranked.alike[at, other] >= alike for other in chosen):
+        is_told = any(candidate.text == one.text for one in told)
+        if not alone or is_late or is_told or any(ranked.alike[at, other] >= alike for other in chosen):
             continue
         told += alone
         chosen.append(at)

@@ -15,6 +15,7 @@ from assistant.questions import (
     names_in,
     parts_of_name,
     read_question,
+    says_name,
     spelt_out,
     squashed,
     stems,
@@ -82,7 +83,7 @@ class Asking:
 
     @property
     def names(self) -> list[str]:
-        """The names in the question, squashed."""
+        """The names in the question, squashed, as `says_name` takes them."""
         return [name for name in map(squashed, names_in(self.query)) if len(name) >= SHORTEST_NAME]
 
     @property
@@ -152,19 +153,19 @@ def _words(asking: Asking, candidates: Sequence[Candidate]) -> Features:
     titles = {one.label: stems(one.paper.title) for one in asking.evidence.papers}
     passages = {one.passage.id: stems(one.passage.text) | titles[one.paper.label] for one in candidates}
     names = asking.names
-    near = {one.passage.id: squashed(f"{one.paper.paper.title} {one.passage.text}") for one in candidates}
+    near = {one.passage.id: f"{one.paper.paper.title} {one.passage.text}" for one in candidates}
     return {
         "titled": [share(asking.rarity, one.stems | titles[one.paper.label]) for one in candidates],
         "title_share": [share(asking.rarity, titles[one.paper.label]) for one in candidates],
         "in_passage": [share(asking.rarity, passages[one.passage.id]) for one in candidates],
-        "named": [_named(names, squashed(one.text)) for one in candidates],
+        "named": [_named(names, one.text) for one in candidates],
         "named_near": [_named(names, near[one.passage.id]) for one in candidates],
         "has_names": [float(bool(names))] * len(candidates),
     }
 
 
-def _named(names: Sequence[str], letters: str) -> float:
-    return sum(name in letters for name in names) / max(1, len(names))
+def _named(names: Sequence[str], text: str) -> float:
+    return sum(says_name(text, name) for name in names) / max(1, len(names))
 
 
 def _places(asking: Asking, candidates: Sequence[Candidate]) -> Features:

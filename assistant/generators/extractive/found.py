@@ -1,7 +1,7 @@
 """What was found for a question, sentence by sentence, and whether it may answer at all: the gate before."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -10,7 +10,15 @@ from assistant.generators.extractive.candidates import Candidate
 from assistant.generators.extractive.features import Asking, ask_of, rarity_of
 from assistant.generators.extractive.one_paper import meant_paper
 from assistant.generators.extractive.ranking import Ranked, rank
-from assistant.questions import asked_in_parts, perspective_of, squashed
+from assistant.questions import (
+    asked_in_parts,
+    compared,
+    is_open_comparison,
+    names_in,
+    perspective_of,
+    says_name,
+    says_side,
+)
 from assistant.records import Evidence, RefusalReason, Rewrite
 from corpus.encoders import Encoder
 
@@ -59,6 +67,13 @@ def rank_parts(found: FoundSentences) -> list[Ranked]:
     return [ranked, *(rank(part, about) for part in later)]
 
 
+def rank_sides(found: FoundSentences, sides: Sequence[str]) -> list[Ranked]:
+    """Return the sentences that name each side of a comparison, ranked by how well they say what it is."""
+    asking = (replace(_asking_part(found, side), kind="definition") for side in sides)
+    naming = ([one for one in found.sentences if says_side(one.text, side)] for side in sides)
+    return [rank(side, named) for side, named in zip(asking, naming, strict=True)]
+
+
 def _asking_part(found: FoundSentences, part: str) -> Asking:
     vector = found.asking.encoder.encode_query(part)
     return replace(found.asking, query=part, vector=vector, rarity=rarity_of(part, found.sentences))
@@ -72,8 +87,8 @@ def _answering(asking: Asking) -> Callable[[Candidate], bool]:
     asked, names = asking.asked, asking.names
 
     def is_said(title: str, text: str) -> bool:
-        said = squashed(f"{title} {text}")
-        return any(name in said for name in names)
+        said = f"{title} {text}"
+        return any(says_name(said, name) for name in names)
 
     def may_answer(one: Candidate) -> bool:
         if not asked.may_be_answered_by(one.text):
@@ -92,11 +107,11 @@ def _answering(asking: Asking) -> Callable[[Candidate], bool]:
 def _unsaid(asking: Asking) -> bool:
     """Return True if a name of the question stands in nothing that was found."""
     texts = [
-        squashed(f"{paper.paper.title} {passage.text}")
+        f"{paper.paper.title} {passage.text}"
         for paper in asking.evidence.papers
         for passage in paper.passages
     ]
-    return any(not any(name in text for text in texts) for name in asking.parts_of_names)
+    return any(not any(says_name(text, name) for text in texts) for name in asking.parts_of_names)
 
 
 def cannot_answer(
@@ -117,4 +132,12 @@ def cannot_answer(
         return None  # It may read what cannot be quoted.
     bars = thresholds().refusal
     is_likely = found.ranked.answerable >= (bars.answerable_by_model if by_model else bars.answerable)
-    return None if is_likely and not _unsaid(found.asking) else "nothing_relevant"
+    may_answer = (is_likely or _tells_sides(found)) and not _unsaid(found.asking)
+    return None if may_answer else "nothing_relevant"
+
+
+def _tells_sides(found: FoundSentences) -> bool:
+    """Return True for two names that are compared in nothing particular, both of which are told of."""
+    sides = compared(found.asking.query) or ()
+    named = all(names_in(f"is {side}") for side in sides) and is_open_comparison(found.asking.query)
+    return named and all(any(says_side(one.text, side) for one in found.sentences) for side in sides)

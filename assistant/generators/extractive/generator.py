@@ -83,7 +83,7 @@ class ExtractiveGenerator:
         if kind == "list":
             return list_papers(ranked, limits_of(kind))
         if kind == "comparison" and (sides := compared(found.asking.query)):
-            told = tell_sides(sides, ranked, evidence)
+            told = tell_sides(found, sides)
             alike = thresholds().extractive.alike
             if kept := [told[at] for at in distinct([one.text for one in told], self._encoder, alike)]:
                 return kept

@@ -1,34 +1,47 @@
 """Two things compared: what papers say of both together, and then of each."""
 
-from assistant.generators.extractive.candidates import Candidate, aspects_of
+from collections.abc import Iterator
+
+from assistant.generators.extractive.candidates import Candidate, aspects_of, readable
+from assistant.generators.extractive.found import FoundSentences, rank_sides
 from assistant.generators.extractive.ranking import Ranked
 from assistant.questions import meant_title, says_side
 from assistant.reading import leans
-from assistant.records import Evidence, LabelledPaper
+from assistant.records import LabelledPaper
 
 MOST_TOGETHER, MOST_OF_EACH = 2, 2
 
 
-def tell_sides(sides: tuple[str, str], ranked: Ranked, evidence: Evidence) -> list[Candidate]:
+def tell_sides(found: FoundSentences, sides: tuple[str, str]) -> list[Candidate]:
     """Return sentences on both sides, then on the first and on the second; none where one is nowhere told."""
-    naming = [
-        [at for at, item in enumerate(ranked.candidates) if says_side(item.text, side)] for side in sides
+    ranked = found.ranked
+    names_both = [
+        at for at, one in enumerate(ranked.candidates) if all(says_side(one.text, side) for side in sides)
     ]
-    both = ranked.best_first(set(naming[0]) & set(naming[1]))[:MOST_TOGETHER]
-    chosen = [ranked.candidates[at] for at in both]
-    for side, found in zip(sides, naming, strict=True):
-        own = _own_paper(side, evidence)
-        aspects = aspects_of(own, "approach", "outcome") if own else ()
-        told = [*aspects, *(ranked.candidates[at] for at in ranked.best_first(found))]
-        fresh = [item for item in dict.fromkeys(told) if item not in chosen and not leans(item.text)]
-        if not fresh and not both:
+    chosen = [ranked.candidates[at] for at in ranked.best_first(names_both)[:MOST_TOGETHER]]
+    for side, of_side in zip(sides, rank_sides(found, sides), strict=True):
+        told = [*_of_its_paper(side, found), *_readable(of_side)]
+        fresh = [one for one in dict.fromkeys(told) if one not in chosen][:MOST_OF_EACH]
+        if not fresh and not names_both:
             return []
-        chosen += fresh[:MOST_OF_EACH]
+        chosen += fresh
     return chosen
 
 
-def _own_paper(side: str, evidence: Evidence) -> LabelledPaper | None:
-    """Return the paper that a side is the name of."""
-    titles = [paper.paper.title for paper in evidence.papers]
-    meant = meant_title(side, titles)
-    return None if meant is None else evidence.papers[meant]
+def _of_its_paper(side: str, found: FoundSentences) -> Iterator[Candidate]:
+    """Yield what the paper that a side is the name of says it does and finds."""
+    own = _own_paper(side, found.asking.evidence.papers)
+    for one in aspects_of(own, "approach", "outcome") if own else ():
+        if not leans(one.text):
+            yield one
+
+
+def _own_paper(side: str, papers: tuple[LabelledPaper, ...]) -> LabelledPaper | None:
+    meant = meant_title(side, [paper.paper.title for paper in papers])
+    return None if meant is None else papers[meant]
+
+
+def _readable(ranked: Ranked) -> Iterator[Candidate]:
+    """Yield what can be read, the likeliest first: what leans on the sentence before it, behind that."""
+    for at in ranked.best_first(range(len(ranked.candidates))):
+        yield from readable(ranked.candidates[at])

@@ -4,7 +4,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assistant.questions import asked_part, compared, meant_title, request_kind, subject_stems
+from assistant.questions import (
+    asked_part,
+    compared,
+    is_open_comparison,
+    meant_title,
+    request_kind,
+    says_name,
+    squashed,
+    subject_stems,
+)
 from corpus.records import Scope
 
 ONE = Scope(papers=("p",))
@@ -66,6 +75,37 @@ def test_what_else_a_question_says_narrows_the_part() -> None:
 def test_the_two_sides_of_a_comparison_are_read(question: str, sides: tuple[str, str] | None) -> None:
     assert compared(question) == sides
     assert (request_kind(question, Scope()) == "comparison") == (sides is not None)
+
+
+@pytest.mark.parametrize(
+    ("question", "open_one"),
+    [
+        ("PRIMERA vs DAMEN: how do they differ?", True),
+        ("What do RAG and FiD have in common?", True),
+        ("Compare RAG and FiD on cost", False),
+        ("How does SummN compare with DYLE on long documents?", False),
+        ("What is RAG?", False),
+    ],
+)
+def test_a_comparison_in_nothing_particular_is_told_from_one_in_something(
+    question: str, open_one: bool
+) -> None:
+    assert is_open_comparison(question) is open_one
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "said"),
+    [
+        ("ColBERTv2 compresses its vectors.", "ColBERT", True),
+        ("A BiLSTM and two LSTMs", "LSTM", True),
+        ("We train on MS-MARCO.", "MS MARCO", True),
+        ("PLAID prunes candidates, compressed product by product.", "DPR", False),
+        ("A RoBERTa encoder", "BERT", False),
+        ("One paragraph", "RAG", False),
+    ],
+)
+def test_a_name_is_said_where_words_begin_or_end_not_across_them(text: str, name: str, said: bool) -> None:
+    assert says_name(text, squashed(name)) is said
 
 
 @pytest.mark.parametrize(
