@@ -20,7 +20,7 @@ from assistant.generators import (
     write_best,
 )
 from assistant.provenance import provenance_of
-from assistant.questions import asked_part, request_kind
+from assistant.questions import asked_as_list, asked_part, request_kind
 from assistant.reading import passages_of_part
 from assistant.records import (
     Answer,
@@ -125,6 +125,9 @@ class Assistant:
         if not options.kind and kind in ("synthesis", "how") and rewrite.used_turns:
             # "[2]?" is a request for a summary once it is known what [2] was.
             kind = request_kind(rewrite.search_query, options.scope)
+        if kind == "list":
+            # In whatever words papers are asked for, the same are found.
+            rewrite = replace(rewrite, search_query=asked_as_list(rewrite.search_query))
         return replace(rewrite, kind=kind)
 
     def _write(

@@ -18,6 +18,7 @@ from corpus.errors import CorpusError
 from corpus.search import SearchMode
 from corpus.settings import read_settings
 from corpus.wording import counted
+from evaluation.answers.highlights import highlights_table, measure_highlights
 from evaluation.answers.pairs import Selection
 from evaluation.answers.questions import (
     QUESTIONS,
@@ -29,6 +30,7 @@ from evaluation.answers.questions import (
 )
 from evaluation.answers.refusal import measure_refusal, refusal_table
 from evaluation.answers.rewriting import measure_rewriting, read_turns, rewriting_table
+from evaluation.answers.wordings import measure_wordings, wordings_table
 from evaluation.aspects import ASPECTS, LLAMA, METRICS, AspectFigures, measure_aspects
 from evaluation.bench.build import measure
 from evaluation.bench.latency import measure_latency
@@ -287,6 +289,30 @@ def questions(
     with _failures_told():
         figures = measure_questions(data, corpus, Chosen(part, kind, corpus_name), out_file)
     out.print(questions_table(figures))
+    typer.echo(json.dumps(figures))
+
+
+@app.command()
+def wordings(
+    corpus: Annotated[Path, typer.Option(help="A PAPER_TRAIL_HOME, or the corpus folder in it.")],
+    most: Annotated[int, typer.Option(help="Ask of so many topics, full texts and systems.", min=1)] = 30,
+) -> None:
+    """Measure how steady answers are: in other words, of every full text, and where nothing is said."""
+    with _failures_told():
+        figures = measure_wordings(corpus, most)
+    out.print(wordings_table(figures))
+    typer.echo(json.dumps(figures))
+
+
+@app.command()
+def highlights(
+    data: Annotated[Path, typer.Option(help="JSON lines in the form of ACLSum, with highlights.")],
+    split: Annotated[str, typer.Option(help="Ask of this split alone.")] = "",
+) -> None:
+    """Measure whether the first sentence about a paper's challenge, approach or outcome is highlighted."""
+    with _failures_told():
+        figures = measure_highlights(data, split)
+    out.print(highlights_table(figures))
     typer.echo(json.dumps(figures))
 
 

@@ -138,10 +138,9 @@ def _by_system_name(papers: Sequence[Paper], chance: random.Random) -> Iterator[
     """Yield the names that titles begin with ("LinkBERT: ..."), where no other title has them."""
     frequency = _title_words(papers)
     for paper in papers:
-        head = _HEAD.match(paper.title)
-        if not head or not _is_name(head[1]) or frequency[head[1].lower()] != 1:
+        name, own = system_name(paper.title), frozenset({paper.id})
+        if frequency[name.lower()] != 1:
             continue
-        name, own = head[1], frozenset({paper.id})
         yield KnownItem("system name", name, own)
         if len(name) >= SHORTEST_MISSPELT and name.isalpha():
             yield KnownItem("system name, one typo", misspelt(name, chance), own)
@@ -165,8 +164,11 @@ def _by_name_in_abstract(papers: Sequence[Paper]) -> Iterator[KnownItem]:
         yield KnownItem("the same, compared with another", f"{other} vs {name}: how do they differ?", own)
 
 
-def _is_name(word: str) -> bool:
-    return any(character.isupper() or character.isdigit() for character in word[1:])
+def system_name(title: str) -> str:
+    """Return the name of a system that a title begins with, "LinkBERT" of "LinkBERT: ...", or nothing."""
+    head = _HEAD.match(title)
+    is_name = head and any(character.isupper() or character.isdigit() for character in head[1][1:])
+    return head[1] if head and is_name else ""
 
 
 def misspelt(word: str, chance: random.Random) -> str:

@@ -2,7 +2,7 @@
 
 import typer
 
-from training.commands import data, follow_ups, generator, relevance, retriever, support
+from training.commands import choice, data, follow_ups, generator, relevance, retriever, support
 
 app = typer.Typer(
     help="Train what Paper Trail learns.",
@@ -10,6 +10,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command()(choice)
 app.command()(data)
 app.command()(follow_ups)
 app.command()(generator)

@@ -154,10 +154,27 @@ def relevance(
         from training import relevance as room  # noqa: PLC0415 - torch takes seconds
 
         homes = named_folders(home or [])
-        asked = room.JudgedData(judged, homes, room.measured_corpora()) if homes else None
+        asked = room.judged_data(judged, homes) if homes else None
         plan = room.RelevancePlan(data, work, out or SHIPPED, asked, begun, seed, held)
         card = room.train_relevance(plan, open_encoder(read_settings()), _say)
     typer.echo(json.dumps(card.provenance["held_back"]))
+
+
+def choice(
+    home: Annotated[
+        list[str],
+        typer.Option(help="Where a measured corpus of the judged questions was built: NAME=FOLDER."),
+    ],
+    out: Part = None,
+    seed: Seed = 13,
+    judged: Annotated[Path, typer.Option(help="The judged questions.")] = JUDGED,
+) -> None:
+    """Fit anew which sentences are chosen and what is refused; the network of the relevance part stays."""
+    with _failures_told():
+        from training import relevance as room  # noqa: PLC0415 - torch takes seconds
+
+        card = room.fit_choice(room.judged_data(judged, named_folders(home)), out or SHIPPED, seed)
+    typer.echo(json.dumps(card.scales["answerable_all"]))
 
 
 def follow_ups(

@@ -81,5 +81,10 @@ def write_part(
     )
     folder.mkdir(parents=True, exist_ok=True)
     write_durably(folder / f"{part}.safetensors", held)
-    write_durably(folder / f"{part}.json", (json.dumps(card.model_dump(), indent=2) + "\n").encode())
+    write_card(folder, part, card)
     return card
+
+
+def write_card(folder: Path, part: str, card: Card) -> None:
+    """Write the card of a part, beside the weights that lie in the folder."""
+    write_durably(folder / f"{part}.json", (json.dumps(card.model_dump(), indent=2) + "\n").encode())

@@ -13,10 +13,11 @@ from assistant.generators import MOST_READ, answerable_features, read_features, 
 from assistant.learned import ANSWERABLE, CHOICE, RelevanceScorer, shares
 from evaluation.judged import FULL, JudgedQuestion
 from training.errors import TrainingError
-from training.relevance.judged import JudgedCandidates
+from training.relevance.judged import JudgedCandidates, JudgedData, foreign_candidates, judged_candidates
 from training.scales import fitted_scale
 
 FREEDOM = 0.01
+FOREIGN = 0.25  # of a near miss: how much a question counts that is asked of a foreign corpus
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,26 +29,29 @@ class _Rows:
     grades: NDArray[np.float64]
 
 
-def choice_scales(
-    asked: Sequence[JudgedCandidates], network: RelevanceScorer, seed: int
-) -> dict[str, dict[str, float]]:
+def choice_scales(data: JudgedData, network: RelevanceScorer, seed: int) -> dict[str, dict[str, float]]:
     """Return the scales by name: of the choice, and of whether anything found answers at all.
 
-    Each with the network's numbers and without: the likeliest without are those that the network reads.
+    Each with the network's numbers and without: the likeliest without are those that the network reads. What
+    nothing answers is learned from near misses and, as they are few, from questions to a foreign corpus.
     """
-    asked = [one for one in asked if one.compared.candidates]
-    unread = [
-        _Rows(one.question, with_kind(one.compared.features, one.asking.kind), one.grades) for one in asked
-    ]
+    asked = [one for one in judged_candidates(data) if one.compared.candidates]
+    foreign = [one for one in foreign_candidates(data) if one.compared.candidates]
+    unread, far = [*map(_unread_rows, asked)], [*map(_unread_rows, foreign)]
     _check_enough(unread)
     first = _scale(unread, seed)
     read = [_read_rows(one, first, network) for one in asked]
+    far_read = [_read_rows(one, first, network) for one in foreign]
     return {
         f"{CHOICE}_features": first,
         f"{CHOICE}_all": _scale(read, seed),
-        f"{ANSWERABLE}_features": _answerable_scale(unread, seed),
-        f"{ANSWERABLE}_all": _answerable_scale(read, seed),
+        f"{ANSWERABLE}_features": _answerable_scale(unread, far, seed),
+        f"{ANSWERABLE}_all": _answerable_scale(read, far_read, seed),
     }
+
+
+def _unread_rows(one: JudgedCandidates) -> _Rows:
+    return _Rows(one.question, with_kind(one.compared.features, one.asking.kind), one.grades)
 
 
 def _read_rows(one: JudgedCandidates, unread: Mapping[str, float], network: RelevanceScorer) -> _Rows:
@@ -63,20 +67,23 @@ def _read_rows(one: JudgedCandidates, unread: Mapping[str, float], network: Rele
     return _Rows(one.question, read, one.grades[kept])
 
 
-def _answerable_scale(rows: Sequence[_Rows], seed: int) -> dict[str, float]:
+def _answerable_scale(rows: Sequence[_Rows], foreign: Sequence[_Rows], seed: int) -> dict[str, float]:
     """Return the regression of whether a question can be answered on the best that was found for it.
 
     The chances of each half of the questions are those of a scale fitted on the other half.
     """
     features: dict[str, list[float]] = defaultdict(list)
     answers: list[bool] = []
+    weights: list[float] = []
     for half in (0, 1):
         scale = _scale([row for row in rows if _half(row) != half], seed)
-        for row in (row for row in rows if _half(row) == half):
+        counted = [(row, 1.0) for row in rows] + [(row, FOREIGN) for row in foreign]
+        for row, weight in ((row, weight) for row, weight in counted if _half(row) == half):
             for name, (value,) in answerable_features(row.features, shares(row.features, scale)).items():
                 features[name].append(value)
             answers.append(row.question.answerable)
-    return fitted_scale(features, answers, seed)
+            weights.append(weight)
+    return fitted_scale(features, answers, seed, weights=weights)
 
 
 def _check_enough(rows: Sequence[_Rows]) -> None:

@@ -1,7 +1,7 @@
 """Judged questions as they are learned from: sentences for the network, and all that tells for its scale."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +25,14 @@ HARDEST = 24  # sentences of a question that do not answer it, those that share 
 class JudgedData:
     """The judged questions and the homes in which their corpora were built, by name.
 
-    Those of the corpora in `measured` are kept from the network: the scale is fitted on them.
+    Those of the corpora in `measured` are kept from the network: the scale is fitted on them. `foreign` has
+    for some of these the corpora that cannot answer their questions.
     """
 
     questions: Path
     homes: Mapping[str, Path]
     measured: frozenset[str]
+    foreign: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +117,26 @@ def _listed(question: str, sentences: Sequence[Sentence], right: int, tokenizer:
 
 def judged_candidates(data: JudgedData) -> list[JudgedCandidates]:
     """Return the questions that are measured on with the writer's candidates."""
+    return [_candidates(question, assistant) for question, assistant in opened(data, measured=True)]
+
+
+def foreign_candidates(data: JudgedData) -> list[JudgedCandidates]:
+    """Return questions of whole corpora with what is found for them where nothing answers."""
+    assistants: dict[str, Assistant] = {}
     found = []
     for question, assistant in opened(data, measured=True):
-        given = find(question, assistant)
-        asking, sentences = ask_of(given.rewrite, given.evidence, assistant.encoder)
-        compared = compare(asking, sentences)
-        places = ((one.paper.paper.id, one.passage.number, one.sentence) for one in compared.candidates)
-        grades = np.asarray([question.grades.get(place, np.nan) for place in places])
-        found.append(JudgedCandidates(question, asking, compared, grades))
+        assistants[question.corpus] = assistant
+    for question in (one for one in read_judged(data.questions) if one.answerable and not one.paper):
+        for corpus in data.foreign.get(question.corpus, ()):
+            asked = question.model_copy(update={"collection": None, "answerable": False, "seen": ()})
+            found.append(_candidates(asked, assistants[corpus]))
     return found
+
+
+def _candidates(question: JudgedQuestion, assistant: Assistant) -> JudgedCandidates:
+    given = find(question, assistant)
+    asking, sentences = ask_of(given.rewrite, given.evidence, assistant.encoder)
+    compared = compare(asking, sentences)
+    places = ((one.paper.paper.id, one.passage.number, one.sentence) for one in compared.candidates)
+    grades = np.asarray([question.grades.get(place, np.nan) for place in places])
+    return JudgedCandidates(question, asking, compared, grades)

@@ -29,9 +29,9 @@ from evaluation.answers.evidence import Figures, measure_rankers
 from evaluation.answers.evidence_rows import EvidenceRow
 from evaluation.answers.rankers import Ranker
 from training.fitting import Plan, fit
-from training.parts import adapters_of, write_part
+from training.parts import adapters_of, write_card, write_part
 from training.relevance.choice import choice_scales
-from training.relevance.judged import JudgedData, judged_candidates, judged_examples
+from training.relevance.judged import JudgedData, judged_examples
 from training.relevance.task import LONGEST, Listed, Relevance, listed
 from training.scales import fitted_scale
 from training.sets import question_rows
@@ -135,9 +135,22 @@ def _settings() -> dict[str, Any]:
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
-def measured_corpora() -> frozenset[str]:
-    """Return the corpora whose judged questions fit the scale of the choice."""
-    return frozenset(_settings()["measured"])
+def judged_data(questions: Path, homes: Mapping[str, Path]) -> JudgedData:
+    """Return judged questions with what is known of their corpora: which measure, which are foreign."""
+    known = _settings()
+    return JudgedData(questions, homes, frozenset(known["measured"]), known["foreign"])
+
+
+def fit_choice(data: JudgedData, out: Path, seed: int) -> Card:
+    """Fit the scales of the choice anew, beside the network that is there; return the card that was written.
+
+    Raises TrainingError, EvaluationError, CorpusError, and LearnedError where there is no such part.
+    """
+    card = read_card(RELEVANCE, out)
+    scales = choice_scales(data, RelevanceScorer(LearnedPart(*read_part(RELEVANCE, out))), seed)
+    card = card.model_copy(update={"scales": {**card.scales, **scales}})
+    write_card(out, RELEVANCE, card)
+    return card
 
 
 def fold_of(row: EvidenceRow) -> int:
@@ -183,8 +196,7 @@ def _write(
     say(f"{draft.name}: reading {len(held)} questions that were held back")
     network = RelevanceScorer(LearnedPart(*read_part(RELEVANCE, plan.work)))
     measured = [_measured(row, network, encoder) for row in held]
-    judged = judged_candidates(plan.judged_data) if plan.judged_data else []
-    chosen = choice_scales(judged, network, plan.seed) if judged else {}
+    chosen = choice_scales(plan.judged_data, network, plan.seed) if plan.judged_data else {}
     scales = {
         "all": _scale(measured, plan.seed, with_network=True),
         "features": _scale(measured, plan.seed, with_network=False),

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assistant.questions import (
+    asked_as_list,
     asked_part,
     compared,
     is_open_comparison,
@@ -91,6 +92,33 @@ def test_a_comparison_in_nothing_particular_is_told_from_one_in_something(
     question: str, open_one: bool
 ) -> None:
     assert is_open_comparison(question) is open_one
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which papers are about sign language?",
+        "papers on sign language",
+        "What work is there on sign language?",
+        "Is there any research here about sign language?",
+        "I am looking for papers that deal with sign language.",
+        "What studies have been done on sign language in this collection?",
+        "Could you recommend something on sign language, please?",
+        "Who works on sign language?",
+        "Where can I read about sign language?",
+    ],
+)
+def test_papers_on_a_subject_are_asked_for_in_one_wording(question: str) -> None:
+    assert asked_as_list(question) == "Which papers are about sign language?"
+    assert request_kind(question, Scope()) == "list"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Which papers use BERT?", "data sets for sign language", "What is on the list?", "papers", ""],
+)
+def test_what_is_asked_of_papers_otherwise_stays_as_it_is(question: str) -> None:
+    assert asked_as_list(question) == question
 
 
 @pytest.mark.parametrize(
