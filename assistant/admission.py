@@ -3,7 +3,7 @@
 import re
 
 from assistant.generators import MOST_DRAFTS
-from assistant.questions import is_subject, phrases
+from assistant.questions import is_subject, phrases, stems
 from assistant.records import AskOptions, AssistantError, Turn
 from corpus.records import Scope
 from corpus.search import MAX_PAPERS, MIN_PAPERS
@@ -35,13 +35,17 @@ def admit(question: str, options: AskOptions, corpus: Corpus, history: tuple[Tur
     _check_options(options)
     _check_scope(options.scope, corpus)
     if not options.search_query.strip():
-        _check_subject(question, history)
+        _check_subject(question, history, alone=corpus.count_papers(options.scope) == 1)
     return question
 
 
-def _check_subject(question: str, history: tuple[Turn, ...]) -> None:
+def _check_subject(question: str, history: tuple[Turn, ...], *, alone: bool) -> None:
     if _COURTESY.fullmatch(question):
         raise AssistantError("This asks nothing of the papers. Write what you want to know from them.")
+    if not history and not alone and not stems(question):
+        raise AssistantError(
+            "This names no subject. Write what you want to know about, or choose one paper to ask it of."
+        )
     label = _LABEL.search(question)
     if not label or any(turn.answer.cited_labels for turn in history):
         return

@@ -16,6 +16,7 @@ from assistant.generators import (
     Generator,
     SampledGenerator,
     cannot_answer,
+    list_papers_by,
     meant_paper,
     write_best,
 )
@@ -147,7 +148,9 @@ class Assistant:
         def checked(draft: Draft) -> Answer:
             given = evidence.without(draft.left_out)
             answer = check(draft, question, given, papers, searched, query=query, scorer=self.scorer)
-            answer = with_relevance(answer, query, given, self.encoder)
+            # Who wrote a paper stands in none of its sentences.
+            if not (rewrite.kind == "list" and list_papers_by(query, given)):
+                answer = with_relevance(answer, query, given, self.encoder)
             return with_coverage(answer, self.corpus, scope)
 
         return checked

@@ -99,13 +99,18 @@ def _nearest(papers: tuple[PaperHits, ...]) -> tuple[NearestPassage, ...]:
 
 def _missing(query: str, papers: tuple[PaperHits, ...], searched: str) -> str:
     """Return in words what no passage found says of a query, "" where they say all of it."""
-    texts = [f"{found.paper.title}. {hit.passage.text}" for found in papers for hit in found.hits]
+    texts = [
+        f"{found.paper.title}. {' '.join(author.name for author in found.paper.authors)}. {hit.passage.text}"
+        for found in papers
+        for hit in found.hits
+    ]
     names, missing = missing_phrases(query, texts)
     if not texts or not missing:
         return ""
     naming = f" that names {joined(map(_quoted, names))}" if names else ""
-    words = joined(map(_quoted, missing[:MISSING_SAID]), "or")
-    return f"No passage found in {searched}{naming} has the words {words}."
+    told = missing[:MISSING_SAID]
+    has = "the word" if len(told) == 1 and " " not in told[0] else "the words"
+    return f"No passage found in {searched}{naming} has {has} {joined(map(_quoted, told), 'or')}."
 
 
 def _quoted(text: str) -> str:

@@ -13,6 +13,7 @@ from assistant.generators.extractive import (
     ask_of,
     cannot_answer,
     compare,
+    list_papers_by,
     meant_paper,
     read_features,
     with_kind,
@@ -28,6 +29,6 @@ __all__ = [
     "Asking", "Compared", "ExtractiveGenerator", "Generator", "GeneratorChoice", "Price",
     "PromptedGenerator", "SampledGenerator", "answerable_features", "ask_of", "by_rank", "call_of",
     "cannot_answer", "check_choice", "citation_quality", "compare", "default_parameters",
-    "generator_choices", "meant_paper", "no_price", "open_generator", "read_features",
+    "generator_choices", "list_papers_by", "meant_paper", "no_price", "open_generator", "read_features",
     "recorded_generators", "unknown_price", "with_kind", "write_best"
 ]  # fmt: skip

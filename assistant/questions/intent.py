@@ -66,7 +66,7 @@ _LIST = re.compile(
     rf"|\b(?:list|show me|give me) (?:the |all |any )?{_LISTED}\W*$"
     rf"|^\W*any (?:[\w-]+ ){{0,2}}{_LISTED}\b"
     r"|^\W*what (?:did|does|has|have|do) .{1,60} (?:write|written|wrote|published?|work(?:ed)? on|done on)\b"
-    rf"|^\W*(?:any |other )?{_LISTED} (?:on|about|for|that|which)\b",
+    rf"|^\W*(?:any |other )?{_LISTED} (?:on|about|for|by|that|which)\b",
     re.IGNORECASE,
 )
 # What is known of a subject is asked in few words.

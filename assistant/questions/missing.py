@@ -1,11 +1,14 @@
 """What a question asks of that no text says: the names and phrases of it that stand nowhere."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from assistant.questions.comparisons import says_side
 from assistant.questions.names import names_in, parts_of_name, says_name, squashed
 from assistant.questions.phrases import is_subject, phrases
 
+_LAST_VERB = re.compile(r"\b(?:does|do|did|can|could|will|would|should)\b.* ([a-z]+)\W*$", re.IGNORECASE)
+_WORDS = re.compile(r"[\w’'&./+-]+(?: [\w’'&./+-]+)*")
 SHORTEST_NAME = 3
 LONGEST_PHRASE = 3  # words: a longer one is said in other words as often as not
 
@@ -34,5 +37,12 @@ def _phrases(question: str, names: Sequence[str]) -> Iterator[str]:
     known = {squashed(name) for name in names}
     for phrase in phrases(question):
         rest = " ".join(word for word in phrase.text.split() if squashed(word) not in known)
-        if rest and is_subject(phrase) and len(rest.split()) <= LONGEST_PHRASE:
+        rest = _verbless(rest, question)
+        if rest and is_subject(phrase) and len(rest.split()) <= LONGEST_PHRASE and _WORDS.fullmatch(rest):
             yield rest
+
+
+def _verbless(phrase: str, question: str) -> str:
+    """Return a phrase without the verb that ends a question, as of "What does the tagger reach?"."""
+    last = _LAST_VERB.search(question)
+    return phrase.removesuffix(last[1]).strip() if last and " " in phrase else phrase

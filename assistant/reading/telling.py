@@ -37,6 +37,11 @@ _BRACKETS = re.compile(
     r"|\(\s*+(?:see|cf\.?|as in|shown in)?\s*+(?:also\s++)?"
     r"(?:Sections?|Sect?s?\.|Figures?|Figs?\.|Tables?|Tab\.|Appendix|§|Eqs?\.|Equations?)[^()]{0,60}\))",
 )
+# "Proposed by (Smith, 1999)": what stands in brackets belongs to the sentence.
+_BRACKETS_APART = re.compile(
+    "".join(rf"(?<!\b{word})(?<!\b{word}\s)" for word in ("by", "in", "of", "from", "with", "to", "see"))
+    + rf"(?:{_BRACKETS.pattern})"
+)
 # "To address these issues, we", "Based on this analysis, we": what it was for was said before.
 _PURPOSE = re.compile(
     r"^(?:(?:in order )?to \w+(?: \w+)? (?:this|these|those|it|them|such|the (?:above|aforementioned))\b"
@@ -109,7 +114,7 @@ def brackets(sentence: str) -> list[str]:
 
 def plain(sentence: str) -> str:
     """Return a sentence without citations in brackets and without what tied it to the one before."""
-    text = _LAST_PURPOSE.sub("", _BRACKETS.sub("", " ".join(sentence.split())))
+    text = _LAST_PURPOSE.sub("", _BRACKETS_APART.sub("", " ".join(sentence.split())))
     text = _BROKEN.sub("-", text)
     text = _FOOTNOTE.sub(r"\1", re.sub(r"(?<!\s)\s++([.,;:])", r"\1", text))
     while (shorter := _shortened(text)) != text and shorter:

@@ -25,6 +25,17 @@ QUESTION = "How do dense retrieval and BM25 compare, and where does each of them
 PAPERS = "field-notes-retrieval/bm25,field-notes-retrieval/dense-retrieval,field-notes-retrieval/rank-fusion"
 ABOUT = "A search engine for a small collection of papers, by words and by meaning."
 
+# One answer of each kind: the page it is asked on, and the question.
+ANSWERS = {
+    "overview": ("/ask", "What is known about how reliable people are when they judge summaries?"),
+    "how": ("/ask", "Why do language models lose passages in the middle of a long prompt?"),
+    "paper": ("/ask?paper=field-notes-retrieval/late-interaction", "What are its limitations?"),
+    "list": ("/ask", "Which papers are about combining lexical and dense retrieval?"),
+    "comparison": ("/ask", "What sets RAG apart from FiD?"),
+    "definition": ("/ask", "What is a risk-coverage curve?"),
+    "fact": ("/ask", "How many unanswerable questions does SQuAD 2.0 have?"),
+}
+
 Scene = Callable[[Any, bool], None]
 
 
@@ -55,12 +66,28 @@ def paper(page: Any, is_phone: bool) -> None:
 
 
 def ask(page: Any, is_phone: bool) -> None:
-    page.get_by_test_id("stChatInputTextArea").fill(QUESTION)
-    page.get_by_test_id("stChatInputTextArea").press("Enter")
-    page.locator('a[href^="#cite-1-"]').nth(1).wait_for()
-    settled(page)
+    _answered(page, QUESTION)
     page.locator('a[href^="#cite-1-"]').nth(1).click()
     page.locator("[class*=st-key-marked_sentence]").first.wait_for()
+
+
+def answer(question: str) -> Scene:
+    """Return the scene of a question answered, on a wide screen beside the first passage that is cited."""
+
+    def scene(page: Any, is_phone: bool) -> None:
+        _answered(page, question)
+        if not is_phone:
+            page.locator('a[href^="#cite-1-"]').first.click()
+            page.locator("[class*=st-key-marked_sentence]").first.wait_for()
+
+    return scene
+
+
+def _answered(page: Any, question: str) -> None:
+    page.get_by_test_id("stChatInputTextArea").fill(question)
+    page.get_by_test_id("stChatInputTextArea").press("Enter")
+    page.locator('a[href^="#cite-1-"]').first.wait_for()
+    settled(page)
 
 
 def documents(page: Any, is_phone: bool) -> None:
@@ -92,6 +119,7 @@ SCENES: dict[str, tuple[str, Scene]] = {
     "map": ("/collection?view=Map", map_of_papers),
     "paper": ("/paper?id=field-notes-retrieval/bm25&passage=8&sentence=1", paper),
     "ask": ("/ask", ask),
+    **{f"answer-{kind}": (path, answer(question)) for kind, (path, question) in ANSWERS.items()},
     "documents": ("/ask", documents),
     "compare": (f"/compare?papers={PAPERS}", compare),
     "about": ("/about", about),

@@ -12,6 +12,7 @@ from assistant.reading import (
     leans,
     plain,
     points_away,
+    short_title,
     speaks_of_itself,
     told,
 )
@@ -118,7 +119,8 @@ def cited(candidate: Candidate) -> str:
 def listed(candidate: Candidate) -> str:
     """Return a sentence of a paper behind its title, with its citation."""
     title = " ".join(without_labels(candidate.paper.paper.title).replace("“", "").replace("”", "").split())
-    return f"“{title}”: {cited(candidate)}"
+    line, own = cited(candidate), f"“{short_title(title)}” "
+    return f"“{title}”: {'The paper ' + line.removeprefix(own) if line.startswith(own) else line}"
 
 
 def rephrased(candidate: Candidate) -> str:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from assistant.checking import is_foreign, thresholds
 from assistant.generators.extractive.candidates import Candidate
 from assistant.generators.extractive.features import Asking, ask_of, rarity_of
+from assistant.generators.extractive.listing import list_papers_by
 from assistant.generators.extractive.one_paper import meant_paper
 from assistant.generators.extractive.ranking import Ranked, rank
 from assistant.questions import (
@@ -107,7 +108,7 @@ def _answering(asking: Asking) -> Callable[[Candidate], bool]:
 def _unsaid(asking: Asking) -> bool:
     """Return True if a name of the question stands in nothing that was found."""
     texts = [
-        f"{paper.paper.title} {passage.text}"
+        f"{paper.paper.title} {' '.join(author.name for author in paper.paper.authors)} {passage.text}"
         for paper in asking.evidence.papers
         for passage in paper.passages
     ]
@@ -119,13 +120,15 @@ def cannot_answer(
 ) -> RefusalReason | None:
     """Return why what was found cannot answer, None where it may; `by_model` says that a model will write.
 
-    What is asked of a paper as a whole, it tells, or says that it does not.
+    What is asked of a paper as a whole, it tells, or says that it does not; who wrote a paper is known.
     """
     if not evidence.papers:
         return "empty_corpus"
     if is_foreign(rewrite.question):
         return "language"
     if rewrite.kind == "summary" and meant_paper(rewrite.searched_for, evidence):
+        return None
+    if rewrite.kind == "list" and list_papers_by(rewrite.searched_for, evidence):
         return None
     found = find_sentences(rewrite, evidence, encoder)
     if by_model and not found.ranked.candidates:

@@ -14,7 +14,7 @@ from assistant.checking import KindLimits, thresholds
 from assistant.generators.extractive.candidates import Candidate, distinct
 from assistant.generators.extractive.choosing import arrange, choose, limits_of
 from assistant.generators.extractive.found import find_sentences, rank_parts
-from assistant.generators.extractive.listing import list_papers
+from assistant.generators.extractive.listing import list_papers, list_papers_by
 from assistant.generators.extractive.one_paper import ABOUT, meant_paper, narrowed, not_stated, tell_part
 from assistant.generators.extractive.ranking import Ranked
 from assistant.generators.extractive.sides import tell_sides
@@ -81,7 +81,8 @@ class ExtractiveGenerator:
         found = find_sentences(rewrite, evidence, self._encoder)
         kind, ranked = found.asking.kind, found.ranked
         if kind == "list":
-            return list_papers(ranked, limits_of(kind))
+            by_whom = list_papers_by(found.asking.query, evidence)
+            return by_whom or list_papers(ranked, limits_of(kind))
         if kind == "comparison" and (sides := compared(found.asking.query)):
             told = tell_sides(found, sides)
             alike = thresholds().extractive.alike
@@ -118,10 +119,10 @@ class ExtractiveGenerator:
 
 def _nothing(rewrite: Rewrite, evidence: Evidence) -> Draft:
     """Return the draft of what has no answer: it says so of a part that a paper does not tell."""
-    part = asked_part(rewrite.searched_for)
+    part, paper = asked_part(rewrite.searched_for), meant_paper(rewrite.searched_for, evidence)
     is_told = part and (part.term or part.cues.missing)
-    if rewrite.kind == "summary" and part and is_told and meant_paper(rewrite.searched_for, evidence):
-        return Draft(f"{NO_ANSWER} {not_stated(part)}", NOTHING_NEAR)
+    if rewrite.kind == "summary" and part and is_told and paper:
+        return Draft(f"{NO_ANSWER} {not_stated(part, paper)}", NOTHING_NEAR)
     return Draft("", NOTHING_NEAR)
 
 

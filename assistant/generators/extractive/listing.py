@@ -1,11 +1,19 @@
 """A list of papers: those that are about what is asked, each with a line that says why."""
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from assistant.checking import KindLimits
 from assistant.generators.extractive.candidates import Candidate, aspects_of, readable
 from assistant.generators.extractive.ranking import Ranked
-from assistant.records import LabelledPaper
+from assistant.questions import content_words, vocabulary
+from assistant.records import Evidence, LabelledPaper
+from corpus.records import Author
+from corpus.text import words
+
+_OF_WRITING = frozenset(
+    "author authored authors by collection corpus publish published volume write writes written wrote".split()
+)
 
 
 def list_papers(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
@@ -21,6 +29,26 @@ def list_papers(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
     kept = [label for label in labels if chance[label] >= bar or chance[label] == best]
     lines = (_line(ranked, label) for label in kept[: limits.most])
     return [line for line in lines if line]
+
+
+def list_papers_by(query: str, evidence: Evidence) -> list[Candidate]:
+    """Return what each paper does of those whom a query names by their whole names.
+
+    None where it names nobody, or asks for more than what they wrote.
+    """
+    asked = words(query)
+    by_whom = [
+        paper for paper in evidence.papers if any(_is_named(one, asked) for one in paper.paper.authors)
+    ]
+    names = {word for paper in by_whom for one in paper.paper.authors for word in words(one.name)}
+    if set(content_words(query)) - names - vocabulary().frame - _OF_WRITING:
+        return []
+    told = (next(aspects_of(paper, "approach", "outcome", "challenge"), None) for paper in by_whom)
+    return [line for line in told if line]
+
+
+def _is_named(author: Author, asked: Sequence[str]) -> bool:
+    return bool(author.given) and f" {' '.join(words(author.name))} " in f" {' '.join(asked)} "
 
 
 def _line(ranked: Ranked, label: int) -> Candidate | None:

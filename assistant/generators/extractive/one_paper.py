@@ -43,6 +43,9 @@ def tell_part(paper: LabelledPaper, part: AskedPart, encoder: Encoder) -> list[C
     return [few[at] for at in distinct([one.text for one in few], encoder, ALIKE)][:MOST_SENTENCES]
 
 
-def not_stated(part: AskedPart) -> str:
-    """Return what to say of a part that a paper does not tell."""
-    return f"The paper states no {part.term or part.cues.missing}."
+def not_stated(part: AskedPart, paper: LabelledPaper) -> str:
+    """Return what to say of a part that a paper does not tell, as far as it is known."""
+    told = (
+        "The paper" if paper.paper.full_text else "Its abstract, which is all that is indexed of the paper,"
+    )
+    return f"{told} states no {part.term or part.cues.missing}."

@@ -126,8 +126,9 @@ def test_a_refusal_says_what_the_corpus_covers(ask_demo, extractive_assistant, d
             "Kettle boils words.",
             "that names “Kettle” has the words “batch size”",
         ),
-        ("Does Kettle use {dropout}?", "Teapots use dropout.", "has the words “Kettle”"),
+        ("Does Kettle use {dropout}?", "Teapots use dropout.", "has the word “Kettle”"),
         ("How is quantum annealing used?", "Words are boiled.", "has the words “quantum annealing”"),
+        ("What score does the quantum parser reach?", "Words are boiled.", "has the words “quantum parser”"),
     ],
 )
 def test_a_refusal_says_what_stands_nowhere(query, text, said):
@@ -140,7 +141,7 @@ def test_a_refusal_that_misses_no_word_names_none():
     refusal = refuse(
         "nothing_relevant", found("Kettles boil.", 0.4), "1 paper", query="Do kettles boil?"
     ).refusal
-    assert (refusal.reason, "has the words" in refusal.message) == ("nothing_relevant", False)
+    assert (refusal.reason, "has the word" in refusal.message) == ("nothing_relevant", False)
 
 
 def test_a_caption_is_not_shown_as_what_came_nearest():

@@ -6,7 +6,7 @@ import pytest
 
 from assistant.generators import ExtractiveGenerator, cannot_answer
 from assistant.records import CallLog, Evidence, LabelledPaper, RequestKind, Rewrite
-from corpus.records import Aspect, Section
+from corpus.records import Aspect, Author, Section
 from tests.assistant.checking.test_citations import make_paper
 
 APPROACH = "We propose a parser that reads a sentence from left to right and builds its tree at once."
@@ -33,8 +33,8 @@ def parser_paper() -> LabelledPaper:
         replace(passage, section=(Section(str(at), title),), kind="abstract" if at == 0 else "body")
         for at, (passage, title) in enumerate(zip(made.passages, titles, strict=True))
     )
-    paper = replace(made.paper, title="LeftParse: Parsing at Once", aspects=(Aspect("approach", "", 0, 0),))
-    return LabelledPaper(1, paper, passages)
+    title, aspects = "LeftParse: Parsing at Once", (Aspect("approach", "", 0, 0),)
+    return LabelledPaper(1, replace(made.paper, title=title, aspects=aspects, full_text=True), passages)
 
 
 @pytest.mark.parametrize(
@@ -55,12 +55,30 @@ def test_what_a_paper_does_not_state_is_said_to_be_not_stated(encoder):
     assert text == "NO ANSWER: The paper states no learning rate."
     text = written(encoder, "Which corpora are used?", parser_paper(), kind="summary")
     assert text == "NO ANSWER: The paper states no data."
+    known = parser_paper()
+    alone = LabelledPaper(1, replace(known.paper, full_text=False), known.passages[:1])
+    text = written(encoder, "What are the limitations?", alone, kind="summary")
+    assert (
+        text == "NO ANSWER: Its abstract, which is all that is indexed of the paper, states no limitations."
+    )
 
 
 def test_a_paper_is_known_by_its_name_among_others(encoder):
     papers = (parser_paper(), make_paper(2, OTHERS))
     text = written(encoder, "What are the limitations of LeftParse?", *papers, kind="summary")
     assert "cannot undo" in text and "[2]" not in text
+
+
+def test_the_papers_of_an_author_are_listed_whatever_they_are_about(encoder):
+    papers = (parser_paper(), make_paper(2, OTHERS))
+    wrote = replace(papers[0].paper, authors=(Author("Ada", "Lovelace"), Author("Grace", "Hopper")))
+    papers = (replace(papers[0], paper=wrote), papers[1])
+    for question in ("papers by Ada Lovelace", "What has Ada Lovelace published?"):
+        rewrite = Rewrite(question, question, kind="list")
+        assert cannot_answer(rewrite, Evidence(papers), encoder) is None
+        assert "builds its tree at once" in written(encoder, question, *papers, kind="list")
+    other = Rewrite("papers by Ada Byron", "papers by Ada Byron", kind="list")
+    assert cannot_answer(other, Evidence(papers), encoder) == "nothing_relevant"
 
 
 def test_a_list_has_the_titles_of_the_papers_about_it_and_no_others(encoder):
