@@ -11,13 +11,17 @@ from assistant.records import Evidence, LabelledPaper
 from corpus.records import Author
 from corpus.text import words
 
+FOUND_FIRST = 1  # the label of the paper that is found first
 _OF_WRITING = frozenset(
     "author authored authors by collection corpus publish published volume write writes written wrote".split()
 )
 
 
 def list_papers(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
-    """Return one sentence of each paper that likely is what is asked for, the likeliest paper first."""
+    """Return one sentence of each paper that likely is what is asked for, the likeliest paper first.
+
+    The paper found first is always among them.
+    """
     chance: dict[int, float] = defaultdict(float)
     for one, likely in zip(ranked.candidates, ranked.chance.tolist(), strict=True):
         chance[one.paper.label] = max(chance[one.paper.label], likely)
@@ -26,7 +30,8 @@ def list_papers(ranked: Ranked, limits: KindLimits) -> list[Candidate]:
         return []
     labels = sorted(chance, key=lambda label: (-chance[label], label))
     bar = max(limits.more, limits.share * best)
-    kept = [label for label in labels if chance[label] >= bar or chance[label] == best]
+    always = (labels[0], FOUND_FIRST)
+    kept = [label for label in labels if chance[label] >= bar or label in always]
     lines = (_line(ranked, label) for label in kept[: limits.most])
     return [line for line in lines if line]
 
