@@ -220,7 +220,8 @@ class Call:
     The extractive generator asks no model: its calls have no messages and no parameters. Token counts are
     None where the server did not tell them, `price` (US dollars) where the model's is not known. `started` is
     ISO 8601 in UTC. `attempts` is how often it was sent, `left_out` the ids of the passages that it was
-    not given, `problem` what ended a reply before its end, in words.
+    not given, `problem` what ended a reply before its end, in words. `served` is the model that the server
+    says has written the reply, where that is not `model`, which it was asked for.
     """
 
     step: Step
@@ -238,6 +239,7 @@ class Call:
     first_token_seconds: float | None = None
     left_out: tuple[str, ...] = ()
     problem: str = ""
+    served: str = ""
 
 
 Number = TypeVar("Number", int, float)

@@ -96,6 +96,8 @@ def parameters_said(given: Parameters) -> str:
 def call_facts(call: Call) -> Iterator[str]:
     """Yield what a call took and how it ended, then what did not go as it should."""
     yield f"{call.seconds:.2f} s, ended with {call.finish_reason}"
+    if call.served:
+        yield f"written by {call.served}, as the server says, where {call.model} was asked for"
     if call.parameters:
         yield parameters_said(call.parameters)
     yield from spent(call.prompt_tokens, call.completion_tokens, call.price)
@@ -136,7 +138,9 @@ def provenance_facts(turn: Turn) -> Iterator[str]:
     yield f"{turn.papers_wanted} papers wanted"
     if turn.drafts > 1:
         yield f"best of {turn.drafts} drafts"
-    yield f"written by {made.generator}"
+    served = sorted({call.served for call in turn.calls if call.served})
+    said = f", as the server says by {' and '.join(served)}" if served else ""
+    yield f"written by {made.generator}{said}"
     yield ", ".join(f"{step.step} {step.seconds:.2f} s" for step in turn.seconds)
     yield from spent(turn.usage.prompt_tokens, turn.usage.completion_tokens, turn.usage.price)
     yield from made_with(made)

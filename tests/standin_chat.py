@@ -20,6 +20,7 @@ KEY_CANARY = "tgp_canary_8f2c61d0b7"
 class Behaviour:
     """What the server does with one request; waits are in seconds.
 
+    `served` is the model that it names in its reply, by default the one asked for.
     `ending`: "done" is a complete stream, "clean" ends it early but in good order, "socket" closes the
     connection in the middle, "drop" closes it before any byte.
     """
@@ -36,6 +37,7 @@ class Behaviour:
     extra_events: tuple[str | bytes, ...] = ()
     bytes_at_once: int = 0
     content_type: str = "text/event-stream"
+    served: str = ""
 
 
 def reply(text: str, *pieces: str, **changes: Any) -> Behaviour:
@@ -150,6 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
         behaviour = self.standin.take(Received(self.path, dict(self.headers), body))
         try:
             with self.standin.answering():
+                behaviour = replace(behaviour, served=behaviour.served or str(body.get("model", "")))
                 self._behave(behaviour, stream=bool(body.get("stream")))
         except (BrokenPipeError, ConnectionResetError):
             self.standin.hang_ups += 1
@@ -184,7 +187,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         for piece in behaviour.pieces:
-            self._send_event(json.dumps(_chunk(piece), ensure_ascii=False), behaviour.bytes_at_once)
+            event = json.dumps(_chunk(piece, behaviour.served), ensure_ascii=False)
+            self._send_event(event, behaviour.bytes_at_once)
             self.standin.closing.wait(behaviour.wait_between)
         for event in behaviour.extra_events:
             self._send_event(event)
@@ -196,9 +200,10 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def _send_end(self, behaviour: Behaviour) -> None:
-        self._send_event(json.dumps(_chunk("", behaviour.finish_reason)))
+        self._send_event(json.dumps(_chunk("", behaviour.served, behaviour.finish_reason)))
         if behaviour.usage:
-            self._send_event(json.dumps({**_chunk(""), "choices": [], "usage": _usage(behaviour.usage)}))
+            counted = {**_chunk("", behaviour.served), "choices": [], "usage": _usage(behaviour.usage)}
+            self._send_event(json.dumps(counted))
         self._send_event("[DONE]")
 
     def _send_event(self, data: str | bytes, bytes_at_once: int = 0) -> None:
@@ -214,13 +219,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.shutdown(socket.SHUT_RDWR)
 
 
-def _chunk(text: str, finish_reason: str | None = None) -> dict[str, Any]:
+def _chunk(text: str, model: str, finish_reason: str | None = None) -> dict[str, Any]:
     choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish_reason}
     return {
         "id": "standin",
         "object": "chat.completion.chunk",
         "created": 0,
-        "model": "m",
+        "model": model,
         "choices": [choice],
     }
 
@@ -233,7 +238,7 @@ def _completion(behaviour: Behaviour) -> dict[str, Any]:
         "id": "standin",
         "object": "chat.completion",
         "created": 0,
-        "model": "m",
+        "model": behaviour.served,
         "choices": [choice],
         **usage,
     }

@@ -47,4 +47,5 @@ def call_of(
         first_token_seconds=first_token_seconds,
         left_out=left_out,
         problem=completion.problem,
+        served=completion.served,
     )

@@ -17,7 +17,8 @@ class Completion:
 
     `finish_reason` is "stop", "length", "interrupted" (`problem` says what ended it), "too_long" (it was not
     read further) or the server's own word. Token counts are None where the server did not tell them.
-    `attempts` is how often it was asked for.
+    `attempts` is how often it was asked for, `served` the model that the server says has written it, "" where
+    that is the one asked for or is not said.
     """
 
     text: str
@@ -26,6 +27,7 @@ class Completion:
     completion_tokens: int | None = None
     attempts: int = 1
     problem: str = ""
+    served: str = ""
 
 
 @dataclass(frozen=True, slots=True)

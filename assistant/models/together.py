@@ -145,7 +145,7 @@ class TogetherModel:
         with self._errors_translated(begun=False):
             stream = self._send(messages, parameters, extra)
             try:
-                reply = ArrivingReply(_chunks(stream))
+                reply = ArrivingReply(_chunks(stream), self.id)
                 return stream, reply, reply.next_text()
             except BaseException:
                 stream.close()
@@ -172,12 +172,22 @@ class TogetherModel:
             top_p=parameters.top_p,
             max_tokens=parameters.max_tokens,
             stream=True,
-            extra_body={"stream_options": {"include_usage": True}, **_chosen(parameters), **extra},
+            extra_body={"stream_options": {"include_usage": True}, **self._chosen(parameters), **extra},
         )
         if EVENT_STREAM not in stream.response.headers.get("content-type", EVENT_STREAM):
             stream.close()
             raise ValueError("no event stream")
         return stream
+
+    def _chosen(self, parameters: Parameters) -> dict[str, Any]:
+        """Return the parameters that not every server knows, where they are set.
+
+        A server of one's own may know the penalty by another name (llama.cpp, Ollama).
+        """
+        penalty = parameters.repetition_penalty
+        chosen = {"top_k": parameters.top_k, "repetition_penalty": penalty}
+        chosen |= {} if self._hosted else {"repeat_penalty": penalty}
+        return {name: value for name, value in chosen.items() if value is not None}
 
     def _retrying(self) -> Retrying:
         return Retrying(
@@ -303,12 +313,6 @@ def _chunk(data: object, stream: "together.Stream[ChatCompletionChunk]") -> obje
     if isinstance(data, Mapping) and data.get("error"):
         raise together.APIError("the server reports an error", stream.response.request, body=data["error"])
     return data
-
-
-def _chosen(parameters: Parameters) -> dict[str, Any]:
-    """Return the parameters that not every server knows, where they are set."""
-    chosen = {"top_k": parameters.top_k, "repetition_penalty": parameters.repetition_penalty}
-    return {name: value for name, value in chosen.items() if value is not None}
 
 
 def _is_tried_enough(state: RetryCallState) -> bool:

@@ -10,6 +10,7 @@ from assistant.exports.markdown import to_markdown
 from assistant.models.protocol import ModelError
 from assistant.records import Answered, AskOptions, AssistantError, Conversation, Rewritten, Written
 from assistant.trail.transcript import from_json, to_json
+from assistant.wording import call_facts, provenance_facts
 from corpus.records import Scope
 from corpus.store.corpus import Corpus
 from tests.small_corpus import make_paper, write_corpus
@@ -82,6 +83,15 @@ def test_a_model_that_never_answers_is_an_error_and_leaves_no_half_turn(assistan
     assert words in str(caught.value)
     assert "question is kept" in str(caught.value)
     assert KEY_CANARY not in str(caught.value)
+
+
+def test_the_trail_names_the_model_that_wrote_where_it_is_another(ask):
+    turn = turn_of(ask, QUERY, replace(WHOLE, served="gemma-3-270m.gguf"))
+    assert [call.served for call in turn.calls] == ["", "gemma-3-270m.gguf"]
+    assert any("as the server says by gemma-3-270m.gguf" in fact for fact in provenance_facts(turn))
+    assert any("written by gemma-3-270m.gguf" in fact for fact in call_facts(turn.calls[1]))
+    kept = from_json(to_json(Conversation("c", "t", (turn,)))).turns[0]
+    assert kept.calls[1].served == "gemma-3-270m.gguf"
 
 
 @pytest.mark.parametrize("ending", ["socket", "clean"])

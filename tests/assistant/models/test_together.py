@@ -136,6 +136,31 @@ def test_thoughts_before_the_answer_are_dropped(sent, kept):
         assert "".join(pieces) == completion.text == kept
 
 
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("Three [1].<|im_end|>\n<|im_start|>user\nAnd four?", "Three [1]."),
+        ("Three.</s> More.", "Three."),
+        ("<think>Hm</think>Three.<end_of_turn>", "Three."),
+        ("<|im_start|>assistant\nThree.", ""),
+        ("Three <|im in [1] and </", "Three <|im in [1] and </"),
+        ("a < b, [1]", "a < b, [1]"),
+    ],
+)
+def test_a_reply_ends_where_a_chat_control_token_stands(sent, kept):
+    for behaviour in (reply(sent), reply(sent, *sent), reply(sent, sent)):
+        pieces, completion, _ = ask_scripted(behaviour)
+        assert "".join(pieces).strip() == completion.text.strip() == kept
+        assert completion.finish_reason == "stop"
+
+
+def test_a_server_that_lets_another_model_write_is_taken_at_its_word():
+    """llama.cpp ignores the model that is asked for, and names the one it has in every chunk."""
+    assert ask_scripted(reply("Three."))[1].served == ""
+    completion = ask_scripted(reply("Three.", served="gemma-3-270m.gguf"))[1]
+    assert (completion.text, completion.served) == ("Three.", "gemma-3-270m.gguf")
+
+
 @pytest.mark.parametrize("slash", ["", "/"])
 def test_the_address_may_end_in_its_version_or_not(slash):
     with StandinChat(default=reply("yes")) as server:

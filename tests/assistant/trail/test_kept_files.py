@@ -74,6 +74,7 @@ def test_what_was_exported_before_is_written_in_every_format(run, kept, form):
             assert one["answer"].pop("relevance") is None
             assert one.pop("in_context", False) is False
             assert one.pop("passages", [3]) == [3]
+            assert {call.get("call", call).pop("served") for call in one["calls"]} <= {""}
         assert after == before[kept]
 
 
