@@ -21,7 +21,7 @@ from assistant.generators import (
     write_best,
 )
 from assistant.provenance import provenance_of
-from assistant.questions import asked_as_list, asked_part, request_kind
+from assistant.questions import asked_as_list, asked_part, request_kind, rewrite_from_words
 from assistant.reading import passages_of_part
 from assistant.records import (
     Answer,
@@ -34,6 +34,7 @@ from assistant.records import (
     Evidence,
     Provenance,
     RefusalReason,
+    RequestKind,
     Retrieved,
     Rewrite,
     Rewritten,
@@ -122,7 +123,14 @@ class Assistant:
         kind = options.kind or request_kind(question, options.scope)
         if own := storable(options.search_query).strip():
             return Rewrite(question, own, kind=kind, edited=True)
-        rewrite = as_read(self.corpus, self.generator.rewrite_question(question, history, log))
+        by_words = self._read(rewrite_from_words(question, history), kind, options)
+        if history and not by_words.used_turns and self._is_refused_anyway(by_words, options):
+            return by_words
+        return self._read(self.generator.rewrite_question(question, history, log), kind, options)
+
+    def _read(self, rewrite: Rewrite, kind: RequestKind, options: AskOptions) -> Rewrite:
+        """Return a rewritten question as this corpus reads it, with its kind."""
+        rewrite = as_read(self.corpus, rewrite)
         if not options.kind and kind in ("synthesis", "how") and rewrite.used_turns:
             # "[2]?" is a request for a summary once it is known what [2] was.
             kind = request_kind(rewrite.search_query, options.scope)
@@ -130,6 +138,13 @@ class Assistant:
             # In whatever words papers are asked for, the same are found.
             rewrite = replace(rewrite, search_query=asked_as_list(rewrite.search_query))
         return replace(rewrite, kind=kind)
+
+    def _is_refused_anyway(self, rewrite: Rewrite, options: AskOptions) -> bool:
+        """Return True if a question is refused as it stands, so that no model need be asked to rewrite it."""
+        if not isinstance(self.generator, SampledGenerator):
+            return False
+        papers = retrieve(self.corpus, self.encoder, rewrite, options)
+        return self._cannot_answer(*self.gathered(rewrite, papers, options)) is not None
 
     def _write(
         self, drafting: "_Drafting", checked: Callable[[Draft], Answer], drafts: int, log: CallLog

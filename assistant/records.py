@@ -8,7 +8,17 @@ from assistant.verdicts import Feedback
 from corpus.records import Paper, PaperHits, Passage, Scope
 
 # The last three are steps of comparisons.
-Step = Literal["rewrite", "retrieve", "write", "check", "elements", "compare", "vote"]
+Step = Literal[
+    "rewrite",
+    "retrieve",
+    "rerank",  # a model says which papers bear on the question
+    "write",
+    "revise",  # a model writes its draft again without what the papers do not carry
+    "check",
+    "elements",
+    "compare",
+    "vote",
+]
 RefusalReason = Literal[
     "empty_corpus",
     "language",
@@ -43,6 +53,8 @@ DraftProblem = Literal[
     "markup",
     "language",
     "empty",
+    "echo",  # it repeats what the model was sent
+    "looped",  # it says one thing over and over
 ]
 
 

@@ -34,6 +34,8 @@ PROBLEMS: dict[DraftProblem, str] = {
     "markup": "The reply held markup.",
     "language": "The reply is not in the language of the question.",
     "empty": "The reply was empty.",
+    "echo": "The reply repeats what the model was sent.",
+    "looped": "The reply says one thing over and over.",
 }
 VERDICTS: dict[Verdict, str] = {"good": "good", "bad": "not good"}
 _SMALLEST_PRICE = 0.0001

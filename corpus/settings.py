@@ -43,7 +43,8 @@ class Settings(BaseSettings):
     together_api_key: SecretStr = Field(default=SecretStr(""), validation_alias="TOGETHER_API_KEY")
     model_url: str = ""
     model_api_key: SecretStr = SecretStr("")
-    model_timeout: float = 60.0
+    model_timeout: float | None = Field(default=None, gt=0)  # seconds to the first token of a reply
+    model_silence: float = Field(default=60.0, gt=0)  # seconds between two tokens of it
     model_calls: int = Field(default=16, ge=1)
     model_calls_per_session: int = Field(default=6, ge=1)
     questions_per_ten_minutes: int = Field(default=20, ge=0)  # of one visitor; 0 is no limit

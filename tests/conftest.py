@@ -13,6 +13,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from assistant.models.server import server_facts
 from corpus.encoders.base import SentenceEncoder
 from corpus.store.corpus import Corpus
 from tests.demo_home import PROJECT, build_demo_home
@@ -59,6 +60,8 @@ def clean_environment(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
         return
     for name in _settings_in_environment():
         monkeypatch.delenv(name)
+    # A server of one test may get the port of an earlier one.
+    server_facts.cache_clear()
     # A fresh home exports the encoder, which takes ten seconds; most tests have a home of their own.
     monkeypatch.setenv("PAPER_TRAIL_ENCODER_RUNTIME", "torch")
 

@@ -1,11 +1,12 @@
 """A stand-in chat server: real sockets and real event streams, with a scripted queue of behaviours."""
 
 import json
+import select
 import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler
@@ -81,6 +82,7 @@ class StandinChat(StandinServer):
     """The server, for a `with` block; behaviours are used up in order, then `default` answers.
 
     `default` may be made from the request. Without one, a request too many is answered with HTTP 418.
+    `pages` are what it tells of itself by the path, as JSON or as bytes: without, it tells nothing.
     """
 
     behaviours: deque[Behaviour]
@@ -91,8 +93,14 @@ class StandinChat(StandinServer):
     most_at_once: int = 0
 
     def __init__(
-        self, *behaviours: Behaviour, default: Behaviour | Callable[[Received], Behaviour] | None = None
+        self,
+        *behaviours: Behaviour,
+        default: Behaviour | Callable[[Received], Behaviour] | None = None,
+        pages: Mapping[str, Any] | None = None,
     ) -> None:
+        self.pages = dict(pages or {})
+        self.asked_for: list[str] = []
+        self.headers_heard: list[dict[str, str]] = []
         self.behaviours = deque(behaviours)
         self.default = default or refusal(418, "the stand-in has no behaviour left")
         self.requests = []
@@ -144,10 +152,21 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def setup(self) -> None:
-        self.standin.connections += 1
+        self.is_counted = False
         super().setup()
 
+    def do_GET(self) -> None:
+        self.standin.asked_for.append(self.path)
+        self.standin.headers_heard.append(dict(self.headers))
+        found = self.standin.pages.get(self.path)
+        if isinstance(found, bytes):
+            self._send_bytes(200, found, "text/html")
+        else:
+            self._send_json(200 if found is not None else 404, found)
+
     def do_POST(self) -> None:
+        self.standin.connections += not self.is_counted
+        self.is_counted = True
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         behaviour = self.standin.take(Received(self.path, dict(self.headers), body))
         try:
@@ -159,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
     def _behave(self, behaviour: Behaviour, *, stream: bool) -> None:
-        self.standin.closing.wait(behaviour.wait_before)
+        self._wait(behaviour.wait_before)
         if self.path != "/v1/chat/completions":
             self._send_json(404, {"error": {"message": f"no such path: {self.path}"}})
         elif behaviour.ending == "drop":
@@ -172,9 +191,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_json(200, _completion(behaviour))
 
     def _send_json(self, status: int, body: Any, headers: tuple[tuple[str, str], ...] = ()) -> None:
-        data = json.dumps(body).encode()
+        self._send_bytes(status, json.dumps(body).encode(), "application/json", headers)
+
+    def _send_bytes(
+        self, status: int, data: bytes, kind: str, headers: tuple[tuple[str, str], ...] = ()
+    ) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
         for name, value in headers:
             self.send_header(name, value)
@@ -189,9 +212,10 @@ class _Handler(BaseHTTPRequestHandler):
         for piece in behaviour.pieces:
             event = json.dumps(_chunk(piece, behaviour.served), ensure_ascii=False)
             self._send_event(event, behaviour.bytes_at_once)
-            self.standin.closing.wait(behaviour.wait_between)
+            self._wait(behaviour.wait_between)
         for event in behaviour.extra_events:
             self._send_event(event)
+            self._wait(behaviour.wait_between)
         if behaviour.ending == "socket":
             self._close()
             return
@@ -213,6 +237,14 @@ class _Handler(BaseHTTPRequestHandler):
             part = event[start : start + step]
             self.wfile.write(f"{len(part):x}\r\n".encode() + part + b"\r\n")
             self.wfile.flush()
+
+    def _wait(self, seconds: float) -> None:
+        """Wait, and notice a client that hangs up meanwhile, as real servers do."""
+        deadline = time.monotonic() + seconds
+        while (left := deadline - time.monotonic()) > 0 and not self.standin.closing.wait(min(left, 0.02)):
+            readable, _, _ = select.select([self.connection], [], [], 0)
+            if readable and not self.connection.recv(1, socket.MSG_PEEK):
+                raise BrokenPipeError
 
     def _close(self) -> None:
         self.close_connection = True

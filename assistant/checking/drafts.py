@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 
 from assistant.checking.citations import hold_back
+from assistant.checking.echoes import without_echo
 from assistant.checking.refusal import is_foreign
 from assistant.records import NOTHING_NEAR, Draft, DraftProblem
 from corpus.sentences import sentence_spans
@@ -57,6 +58,8 @@ def read_draft(draft: Draft, question: str, longest: int = LONGEST_READ) -> Read
     if len(text) > longest or draft.finish_reason == "too_long":
         problems.append("too_long")
         text = _first_sentences(text, longest)
+    text, repeated = without_echo(text)
+    problems += [repeated] if repeated else []
     if problems:
         text = hold_back(text)[0].rstrip()
     plain = without_markup(text)

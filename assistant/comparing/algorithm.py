@@ -5,14 +5,15 @@ of them, and the n_c with most votes are kept. The result is the first of the la
 """
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from collections.abc import Generator as Iteration
-from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from assistant.comparing.checking import ReadSummary, SummaryChecker, read_summary
-from assistant.comparing.ledger import CallLedger, Executor, Task, completed_or_tick
+from assistant.comparing.ledger import CallLedger, Executor, Task, asked_or_tick, completed_or_tick
 from assistant.comparing.protocol import ComparisonStep, ReflectiveGenerator
 from assistant.comparing.records import (
     Candidate,
@@ -92,13 +93,13 @@ class Summarizer:
     ) -> Iteration[ComparisonEvent, None, tuple[list[Candidate], list[str]]]:
         """Return a round's candidates by age, and why samples failed; raises ModelError where all did."""
         parents: Sequence[Candidate | None] = kept or (None,)
-        asked: dict[tuple[int, Candidate | None], Future[Draft]] = {}
+        begin: dict[tuple[int, Candidate | None], Callable[[], Future[Draft]]] = {}
         for place, parent in enumerate(parents):
             for sample in range(1, self._options.samples + 1):
                 age = place * self._options.samples + sample
-                asked[age, parent] = self._ask_sample(number, age, step, parent, sample)
+                begin[age, parent] = partial(self._ask_sample, number, age, step, parent, sample)
         candidates, errors = [], []
-        for ended in completed_or_tick(asked):
+        for ended in asked_or_tick(begin):
             if ended is None:
                 yield working(self._ledger)
                 continue
@@ -129,10 +130,11 @@ class Summarizer:
     ) -> Iteration[ComparisonEvent, None, list[Vote]]:
         """Return the votes in order; raises ModelError where not even one could be asked for."""
         cast = self._options.votes
-        asked = {vote: self._ask_vote(number, vote, step, candidates) for vote in range(1, cast + 1)}
+        numbers = range(1, cast + 1)
+        begin = {vote: partial(self._ask_vote, number, vote, step, candidates) for vote in numbers}
         votes: list[Vote] = []
         lost: list[ModelError] = []
-        for ended in completed_or_tick(asked):
+        for ended in asked_or_tick(begin):
             if ended is None:
                 yield working(self._ledger)
                 continue
@@ -205,10 +207,10 @@ def _check_usable(candidates: Sequence[Candidate], number: int) -> None:
     if any("no_citations" not in one.problems and one.text for one in candidates):
         return
     said = next((" ".join(one.text.split())[:120] for one in candidates if one.text), "")
-    reply = f"It wrote: “{said}”" if said else "It wrote nothing."
+    what = f"no sample cites a paper. It wrote: “{said}”" if said else "no sample holds a sentence."
     raise UnusableRoundError(
-        f"In round {number} no sample cites a paper, so the comparison stopped there. {reply} Try this round "
-        "again, or begin one with another writer.",
+        f"In round {number} nothing usable was written, so the comparison stopped there: {what} Try this "
+        "round again, or begin one with another writer.",
         number,
     )
 

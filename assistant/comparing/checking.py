@@ -25,6 +25,7 @@ from assistant.records import (
     LabelledPaper,
 )
 from corpus.sentences import sentence_spans
+from corpus.text import words
 
 # A summary of thirty papers has about 2,000 words.
 LONGEST_SUMMARY = 30_000
@@ -47,6 +48,9 @@ def read_summary(draft: Draft, about: str, labels: Sequence[int]) -> ReadSummary
     labelled = normalise_labels(read.text, set(labels))
     problems = dict.fromkeys(read.problems)
     text = labelled.text.strip()
+    if text and not words(plain_claim(text)):
+        problems["labels_only"] = None
+        text = ""
     if text and not text.endswith(_ENDS):
         if "interrupted" not in problems:
             problems["cut_short"] = None

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 
 from pydantic import TypeAdapter
 
 from assistant.comparing.algorithm import working
 from assistant.comparing.checking import SummaryChecker
-from assistant.comparing.ledger import CallLedger, Executor, Task, completed_or_tick
+from assistant.comparing.ledger import CallLedger, Executor, Task, asked_or_tick
 from assistant.comparing.protocol import ComparativeGenerator, SourceText
 from assistant.comparing.records import (
     ELEMENT_NAMES,
@@ -74,10 +75,9 @@ class KeyElementExtractor:
             ledger.reuse(one.calls)
             elements[label] = one.elements
             yield Extracted(one.elements)
-        asked = {
-            source: self._ask(source, executor, ledger) for source in sources if source.label not in elements
-        }
-        for ended in completed_or_tick(asked):
+        missing = [source for source in sources if source.label not in elements]
+        begin = {source: partial(self._ask, source, executor, ledger) for source in missing}
+        for ended in asked_or_tick(begin):
             if ended is None:
                 yield working(ledger)
                 continue

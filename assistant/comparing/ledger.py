@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from assistant.comparing.records import Budget, ComparisonError, WorkCall
+from assistant.models import ModelUnavailableError
 from assistant.records import AssistantError, Call, Message, Usage, usage_of
 
 Result = TypeVar("Result")
@@ -100,7 +101,7 @@ class CallLedger:
 
 
 class StoppedError(AssistantError):
-    """A piece of work was not begun, because its comparison was stopped."""
+    """A piece of work was not begun, or not ended, because its comparison was stopped."""
 
 
 class Task:
@@ -128,9 +129,13 @@ class Task:
 
     def check(self) -> None:
         """Raise ComparisonError where this run's budget is used up, StoppedError where it was stopped."""
-        if self.stopped.is_set():
-            raise StoppedError(f"The comparison was stopped before {self.name}.")
+        self.check_stopped()
         self._ledger.check_budget()
+
+    def check_stopped(self) -> None:
+        """Raise StoppedError where this run was stopped."""
+        if self.stopped.is_set():
+            raise StoppedError(f"The comparison was stopped before {self.name} had ended.")
 
 
 def _began_with(sent: tuple[Message, ...], messages: tuple[Message, ...]) -> bool:
@@ -169,6 +174,26 @@ class Executor:
     def check(self, work: Callable[[], Result]) -> Future[Result]:
         """Have something checked; checks run one after the other, so what they share needs no lock."""
         return self._checking.submit(work)
+
+
+def asked_or_tick(
+    begin: Mapping[Key, Callable[[], Future[Result]]],
+) -> Iterator[tuple[Key, Future[Result]] | None]:
+    """Begin all these pieces of work, yield each when it has ended, and None every now and then.
+
+    What the model was not there for is begun once more when all else has ended, and something of it well.
+    """
+    lost: dict[Key, Future[Result]] = {}
+    is_there = False
+    for ended in completed_or_tick({key: start() for key, start in begin.items()}):
+        if ended and isinstance(ended[1].exception(), ModelUnavailableError):
+            lost[ended[0]] = ended[1]
+            continue
+        is_there = is_there or (ended is not None and ended[1].exception() is None)
+        yield ended
+    if is_there:
+        lost = {key: begin[key]() for key in lost}
+    yield from completed_or_tick(lost)
 
 
 def completed_or_tick(futures: Mapping[Key, Future[Result]]) -> Iterator[tuple[Key, Future[Result]] | None]:

@@ -81,6 +81,10 @@ class KeyElements:
         return next((one for one in self.elements if one.name == name), KeyElement(name))
 
 
+# Of a sample so marked nothing, or not the whole, can be read.
+_UNFINISHED = frozenset({"interrupted", "cut_short", "empty", "echo", "looped", "labels_only"})
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A summary of the papers so far, as one sample of a round wrote it; labels are in the one form.
@@ -102,7 +106,7 @@ class Candidate:
     @property
     def is_marked(self) -> bool:
         """Return True if it loses ties: it lost a reference, or was not written to its end."""
-        return bool(self.lost or {"interrupted", "cut_short", "empty"}.intersection(self.problems))
+        return bool(self.lost or _UNFINISHED.intersection(self.problems))
 
 
 @dataclass(frozen=True, slots=True)

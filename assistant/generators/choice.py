@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from assistant.generators.extractive import ExtractiveGenerator
 from assistant.generators.parameters import check_parameters, default_parameters
-from assistant.generators.prompted import PromptedGenerator
+from assistant.generators.prompted import ModelOptions, PromptedGenerator
 from assistant.generators.protocol import ANY_LENGTH, Generator
-from assistant.models import ModelEntry, TokenCounts, available_models, open_model
+from assistant.models import ModelEntry, TokenCounts, available_models, open_model, replacement
 from assistant.records import AssistantError, Parameters
 from corpus.encoders import Encoder
 from corpus.settings import Settings
@@ -46,6 +46,7 @@ def open_generator(
         parameters=parameters,
         price=entry.price,
         counts=_COUNTS,
+        options=ModelOptions(entry.thinks, entry.rerank, entry.revise),
     )
 
 
@@ -63,8 +64,11 @@ def check_choice(
         return None
     entries = {entry.id: entry for entry in available_models(settings)}
     if name not in entries:
+        instead = replacement(name, settings)
         raise AssistantError(
-            f"There is no writer {name!r}. Available: {', '.join((ExtractiveGenerator.name, *entries))}. "
+            f"There is no writer {name!r}. "
+            + (f"It has left the hosted menu, and {instead} replaces it. " if instead else "")
+            + f"Available: {', '.join((ExtractiveGenerator.name, *entries))}. "
             "Set TOGETHER_API_KEY for hosted models, PAPER_TRAIL_MODEL_URL for a server of your own, or "
             "PAPER_TRAIL_LOCAL_MODEL for a model on this machine."
         )

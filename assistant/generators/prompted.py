@@ -4,10 +4,10 @@ import re
 import time
 from collections.abc import Generator as Iteration
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from assistant.checking import hold_back, is_foreign
+from assistant.checking import hold_back, is_foreign, is_repeated
 from assistant.generators.calls import Price, call_of, unknown_price
 from assistant.generators.model_evidence import (
     PassageOrder,
@@ -16,19 +16,22 @@ from assistant.generators.model_evidence import (
     with_authors_asked_for,
 )
 from assistant.generators.parameters import SAMPLING_TEMPERATURE
-from assistant.models import ChatModel, Completion, Exchange, ModelError, TokenCounts, whole
+from assistant.generators.rounds import RANK_TOKENS, rank_messages, ranked, revise_messages, revised
+from assistant.models import ChatModel, Completion, Enough, Exchange, ModelError, TokenCounts, whole
 from assistant.prompts import (
     SPARE_TOKENS,
     as_data,
     estimate_tokens,
+    example,
     fit_evidence,
     load_prompt,
+    no_answer_reason,
     render_evidence,
     render_history,
     shown_turns,
     task,
 )
-from assistant.questions import content_words, stems, vocabulary
+from assistant.questions import content_words, rewrite_from_words, stems, vocabulary
 from assistant.records import CallLog, Draft, Evidence, Message, Parameters, Rewrite, Step, Turn
 from corpus.language import holds, stem
 from corpus.sentences import sentence_spans
@@ -37,6 +40,8 @@ from corpus.text import storable
 QUERY_LENGTH = 300
 # Of a line of a reply so much is read: a longer one is no query.
 LONGEST_LINE = 2_000
+# A query has 40 words at most.
+REWRITE_TOKENS = 120
 
 _LABEL = re.compile(r"(?<!\s)\s*+\[(\d++)\]")
 _QUERY_PREFIX = re.compile(
@@ -45,6 +50,15 @@ _QUERY_PREFIX = re.compile(
 # HTML or XML, a link, a Markdown image: no words to search for.
 _MARKUP = re.compile(r"</?[a-z][^<>]*>|\]\(|https?://", re.IGNORECASE)
 _OPENING, _CLOSING, _NOT_INSIDE = "\"'`“‘«*_", "\"'`”’»*_", frozenset('"`“”«»')
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """How a model is asked: whether it `thinks` before it answers, and what it is asked beside the answer."""
+
+    thinks: bool = False
+    rerank: bool = False
+    revise: bool = False
 
 
 class PromptedGenerator:
@@ -64,6 +78,7 @@ class PromptedGenerator:
         price: Price = unknown_price,
         order: PassageOrder = by_relevance,
         counts: TokenCounts | None = None,
+        options: ModelOptions = ModelOptions(),
     ) -> None:
         self._model = model
         self._context = context
@@ -71,6 +86,7 @@ class PromptedGenerator:
         self._price = price
         self._order = order
         self._counts = counts or TokenCounts()
+        self._options = options
         self._rewrite_prompt = load_prompt("rewrite")
         self._answer_prompt = load_prompt("answer")
 
@@ -92,19 +108,27 @@ class PromptedGenerator:
             price=self._price,
             order=found_once(self._order),
             counts=self._counts,
+            options=self._options,
         )
 
     def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
-        """Return the search query the model makes of `question`; the question itself where it makes none."""
+        """Return the search query the model makes of `question` in the light of the turns before it.
+
+        Without any the question stands for itself, and no model is asked.
+        """
+        if not history:
+            return rewrite_from_words(question, history)
         messages = self._rewrite_prompt.render(question=as_data(question), history=render_history(history))
-        # As exact as the model can be: the same question should search for the same thing.
-        parameters = replace(self._parameters, temperature=0.0)
-        completion = whole(self._ask("rewrite", messages, parameters, log))
-        # Half a query would search for something else.
-        query = "" if completion.finish_reason == "interrupted" else _read_query(completion.text)
-        if not _fits(query, question, history):
-            query = ""
-        return Rewrite(question, query, shown_turns(history)) if query else Rewrite(question, question)
+        # The same question should search for the same thing.
+        parameters = self._exact(REWRITE_TOKENS)
+        reply = whole(self._ask("rewrite", messages, parameters, log, enough=holds_query))
+        return rewrite_read(reply.text, reply.finish_reason, question, history)
+
+    def _exact(self, tokens: int) -> Parameters:
+        """Return how the model writes as exactly as it can, at most so many tokens: more where it thinks."""
+        usual = self._parameters.max_tokens
+        most = usual if self._options.thinks else min(tokens, usual)
+        return replace(self._parameters, temperature=0.0, max_tokens=most)
 
     def write_draft(
         self, rewrite: Rewrite, history: tuple[Turn, ...], evidence: Evidence, log: CallLog
@@ -114,14 +138,35 @@ class PromptedGenerator:
         Of one that ended in the middle half a label at its end is left out.
         """
         fitting, messages = self._answer_messages(rewrite, history, evidence)
+        if self._options.rerank and len(fitting.papers) > 1:
+            asked = rank_messages(rewrite, fitting)
+            parameters = self._exact(RANK_TOKENS)
+            reply = yield from _unseen(self._ask("rerank", asked, parameters, log))
+            fitting, messages = self._answer_messages(rewrite, history, ranked(reply.text, fitting))
         kept = _passage_ids(fitting)
         left_out = tuple(identifier for identifier in _passage_ids(evidence) if identifier not in kept)
-        completion = yield from self._ask("write", messages, self._parameters, log, left_out)
+        completion = yield from self._ask("write", messages, self._parameters, log, left_out=left_out)
         # Not of rewriting: plain English has more bytes to a token than papers have.
         self._counts.learn(self._model.id, messages, completion.prompt_tokens)
         is_whole = completion.finish_reason == "stop"
         text = completion.text if is_whole else hold_back(completion.text)[0]
-        return Draft(text, completion.finish_reason, left_out)
+        draft = Draft(text, completion.finish_reason, left_out)
+        if self._options.revise and is_whole and no_answer_reason(text) is None:
+            draft = yield from self._revised(draft, rewrite, fitting, log)
+        return draft
+
+    def _revised(
+        self, draft: Draft, rewrite: Rewrite, evidence: Evidence, log: CallLog
+    ) -> Iteration[str, None, Draft]:
+        """Return a draft without what its papers do not carry; as it was where there is no room to ask."""
+        asked = revise_messages(rewrite, evidence, draft.text)
+        bytes_per_token = self._counts.bytes_per_token(self._model.id)
+        needed = sum(estimate_tokens(message.content, bytes_per_token) for message in asked)
+        if needed + self._parameters.max_tokens > self._context:
+            return draft
+        parameters = self._exact(self._parameters.max_tokens)
+        reply = yield from _unseen(self._ask("revise", asked, parameters, log, left_out=draft.left_out))
+        return revised(draft, reply.text, reply.finish_reason, evidence)
 
     def _answer_messages(
         self, rewrite: Rewrite, history: tuple[Turn, ...], evidence: Evidence
@@ -131,6 +176,7 @@ class PromptedGenerator:
             "question": as_data(rewrite.question),
             "history": render_history(history),
             "task": task(rewrite.kind),
+            "example": example(rewrite.kind),
         }
         order = self._order(rewrite, evidence)
         evidence = with_authors_asked_for(evidence, f"{rewrite.question} {rewrite.searched_for}")
@@ -153,10 +199,13 @@ class PromptedGenerator:
         messages: tuple[Message, ...],
         parameters: Parameters,
         log: CallLog,
+        *,
         left_out: tuple[str, ...] = (),
+        enough: Enough | None = None,
     ) -> Iteration[str, None, Completion]:
         started, clock = datetime.now(UTC), time.monotonic()
-        completion, first_token_seconds = yield from _timed(self._model.stream(messages, parameters))
+        reply = self._model.stream(messages, parameters, enough)
+        completion, first_token_seconds = yield from _timed(reply)
         sent = Exchange(
             messages,
             completion,
@@ -188,12 +237,47 @@ def _timed(
                 piece = next(reply)
             except StopIteration as end:
                 return end.value, first_token_seconds
-            first_token_seconds = first_token_seconds or time.monotonic() - clock
+            if piece:
+                first_token_seconds = first_token_seconds or time.monotonic() - clock
             yield piece
+
+
+def _unseen(reply: Iteration[str, None, Completion]) -> Iteration[str, None, Completion]:
+    """Yield nothing of a reply but that it is awaited, then return it."""
+    with closing(reply):
+        while True:
+            try:
+                next(reply)
+            except StopIteration as end:
+                completion: Completion = end.value
+                return completion
+            yield ""
 
 
 def _passage_ids(evidence: Evidence) -> tuple[str, ...]:
     return tuple(passage.id for paper in evidence.papers for passage in paper.passages)
+
+
+def rewrite_read(reply: str, finish_reason: str, question: str, history: tuple[Turn, ...]) -> Rewrite:
+    """Return the search query of a model's reply; where it is none that can be used, one without a model."""
+    by_words = rewrite_from_words(question, history)
+    # Half a query would search for something else.
+    query = "" if finish_reason == "interrupted" else _read_query(reply)
+    if not query or not _fits(query, question, history) or _has_lost_subject(query, question, by_words):
+        return by_words
+    return Rewrite(question, query, shown_turns(history))
+
+
+def holds_query(reply: str) -> bool:
+    """Return True if what has come of a reply holds a whole query, and more that nobody wants."""
+    *lines, last = reply.splitlines() or [""]
+    return bool(last.strip() and _read_query("\n".join(lines))) or len(last) > QUERY_LENGTH
+
+
+def _has_lost_subject(query: str, question: str, by_words: Rewrite) -> bool:
+    """Return True if a question leaves out what earlier turns said, and the query leaves it out as well."""
+    asked = stems(question)
+    return not stems(by_words.search_query) <= asked and stems(query) <= asked
 
 
 def _read_query(reply: str) -> str:
@@ -203,6 +287,8 @@ def _read_query(reply: str) -> str:
         query = " ".join(_unquoted(bare.strip()).split())
         # "Here is the query:" announces the query on the next line, and a fence holds none.
         if query and not query.endswith(":") and not query.startswith("```"):
+            if is_repeated(query):
+                return ""
             # Several sentences are an answer, not a query; braces are JSON where a line was asked for.
             is_query = len(sentence_spans(query)) == 1 and not query.startswith(("{", "[{"))
             return _shorten(query, QUERY_LENGTH) if is_query else ""

@@ -1,32 +1,41 @@
 """A generator that gives again what was recorded, for replays: its replies are read as they were then."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Generator as Iteration
 from dataclasses import replace
+from itertools import islice, zip_longest
 
 from assistant.generators.best_of import MOST_DRAFTS
 from assistant.generators.extractive import ExtractiveGenerator
 from assistant.generators.model_evidence import by_rank
-from assistant.generators.prompted import PromptedGenerator
+from assistant.generators.prompted import PromptedGenerator, rewrite_read
 from assistant.generators.protocol import ANY_LENGTH, Generator
-from assistant.models import Completion, Exchange, ModelError, Schema
+from assistant.generators.rounds import revised
+from assistant.models import Completion, Enough, Exchange, ModelError, OnPiece, Schema
 from assistant.records import Call, CallLog, Draft, Evidence, Message, Parameters, Rewrite, Turn
 from corpus.encoders import Encoder
 
 
 def recorded_generators(turn: Turn, encoder: Encoder) -> list[Generator]:
     """Return a generator for each draft that was recorded, one without a draft where none was."""
-    written = [call for call in turn.calls if call.step == "write"][:MOST_DRAFTS]
-    return [RecordedGenerator(turn, call, encoder) for call in written or (None,)]
+    drafts = list(islice(_drafts(turn.calls), MOST_DRAFTS))
+    return [RecordedGenerator(turn, calls, encoder) for calls in drafts or ((),)]
+
+
+def _drafts(calls: Sequence[Call]) -> Iterator[tuple[Call, ...]]:
+    """Yield the calls of each draft: that which wrote it, and where there is one that which revised it."""
+    for call, following in zip_longest(calls, calls[1:]):
+        if call.step == "write":
+            yield (call, following) if following and following.step == "revise" else (call,)
 
 
 class RecordedGenerator:
     """Takes from a turn's record what would be asked of a model; the extractive generator rewrites anew."""
 
-    def __init__(self, turn: Turn, written: Call | None, encoder: Encoder) -> None:
+    def __init__(self, turn: Turn, calls: tuple[Call, ...], encoder: Encoder) -> None:
         self.name = self.label = turn.provenance.generator
         self._turn = turn
-        self._written = written
+        self._written, self._revision = (*calls, None, None)[:2]
         self._encoder = encoder
 
     @property
@@ -39,7 +48,8 @@ class RecordedGenerator:
         call = next((call for call in self._turn.calls if call.step == "rewrite"), None)
         if call is None:
             return self._turn.rewrite
-        return _reading(call).rewrite_question(question, history, log)
+        log.add(call)
+        return rewrite_read(call.reply, call.finish_reason, question, history)
 
     def write_draft(
         self, rewrite: Rewrite, history: tuple[Turn, ...], evidence: Evidence, log: CallLog
@@ -48,7 +58,12 @@ class RecordedGenerator:
             return Draft("")
         if not self._is_extractive:
             draft = yield from _reading(self._written).write_draft(rewrite, history, evidence, log)
-            return replace(draft, left_out=self._written.left_out)
+            draft = replace(draft, left_out=self._written.left_out)
+            if not self._revision:
+                return draft
+            log.add(self._revision)
+            given = evidence.without(draft.left_out)
+            return revised(draft, self._revision.reply, self._revision.finish_reason, given)
         log.add(self._written)
         yield self._written.reply
         return Draft(self._written.reply, self._written.finish_reason)
@@ -69,6 +84,7 @@ class _RecordedModel:
         self,
         messages: Sequence[Message],  # noqa: ARG002
         parameters: Parameters,  # noqa: ARG002
+        enough: Enough | None = None,  # noqa: ARG002
     ) -> Iteration[str, None, Completion]:
         yield self._call.reply
         return Completion(self._call.reply, self._call.finish_reason)
@@ -79,5 +95,6 @@ class _RecordedModel:
         parameters: Parameters,  # noqa: ARG002
         schema: type[Schema],
         on_exchange: Callable[[Exchange], None] | None = None,  # noqa: ARG002
+        on_piece: OnPiece | None = None,  # noqa: ARG002
     ) -> Schema:
         raise ModelError(f"The recorded reply is text, no {schema.__name__}.")

@@ -1,12 +1,24 @@
 """Chat models: the protocol, one file per way of reaching a model, and the list of what can be chosen."""
 
-from assistant.models.menu import ModelEntry, available_models, load_models, open_model, receiver
+from assistant.models.menu import (
+    HOSTED_TIMEOUT,
+    OWN_TIMEOUT,
+    ModelEntry,
+    available_models,
+    load_models,
+    open_model,
+    receiver,
+    replacement,
+)
 from assistant.models.protocol import (
     BadReplyError,
     ChatModel,
     Completion,
+    Enough,
     Exchange,
     ModelError,
+    ModelUnavailableError,
+    OnPiece,
     Schema,
     whole,
 )
@@ -14,7 +26,29 @@ from assistant.models.token_counts import TokenCounts
 from assistant.models.typed import Complete, bad_reply, complaint, read_reply, reply_problem, typed_reply
 
 __all__ = [
-    "BadReplyError", "ChatModel", "Complete", "Completion", "Exchange", "ModelEntry", "ModelError",
-    "Schema", "TokenCounts", "available_models", "bad_reply", "complaint", "load_models", "open_model",
-    "read_reply", "receiver", "reply_problem", "typed_reply", "whole"
+    "HOSTED_TIMEOUT",
+    "OWN_TIMEOUT",
+    "BadReplyError",
+    "ChatModel",
+    "Complete",
+    "Completion",
+    "Enough",
+    "Exchange",
+    "ModelEntry",
+    "ModelError",
+    "ModelUnavailableError",
+    "OnPiece",
+    "Schema",
+    "TokenCounts",
+    "available_models",
+    "bad_reply",
+    "complaint",
+    "load_models",
+    "open_model",
+    "read_reply",
+    "receiver",
+    "replacement",
+    "reply_problem",
+    "typed_reply",
+    "whole"
 ]  # fmt: skip

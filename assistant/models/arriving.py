@@ -1,7 +1,6 @@
 """A reply while it arrives from a server, chunk by chunk."""
 
 import re
-from collections.abc import Iterable, Iterator
 
 from pydantic import BaseModel
 
@@ -27,7 +26,15 @@ LONGEST_SERVED = 200
 
 
 class _Delta(BaseModel):
+    """What a chunk adds: to the text, or to the thoughts that a server keeps apart from it."""
+
     content: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+
+    @property
+    def has_text(self) -> bool:
+        return bool(self.content or self.reasoning_content or self.reasoning)
 
 
 class _Choice(BaseModel):
@@ -107,12 +114,15 @@ def _begun(text: str) -> int:
 class ArrivingReply:
     """The text and the figures of a reply, gathered from its chunks; `asked` is the model asked for it.
 
-    Raises EOFError where the chunks end before the reply, ValueError where one is none.
+    `has_begun` once the model has written anything, thoughts included; `is_over` once nothing more is read.
     """
 
-    def __init__(self, chunks: Iterable[object], asked: str = "") -> None:
-        self._texts = self._read(chunks)
+    def __init__(self, asked: str = "") -> None:
+        self.has_begun = False
+        self.is_over = False
+        self._thoughts = _Thoughts()
         self._turn = _Turn()
+        self._room = LONGEST_REPLY
         self._asked = asked
         self._served = ""
         self._finish_reason = ""
@@ -120,42 +130,49 @@ class ArrivingReply:
         self._usage = _Usage()
         self._text: list[str] = []
 
-    def next_text(self) -> str:
-        """Return the next piece of text, or "" at the end of the reply."""
-        text = next(self._texts, "")
-        self._text.append(text)
-        return text
+    def take(self, chunk: object) -> str:
+        """Return the text that a chunk makes certain, often none; raises ValueError for what is no chunk."""
+        written = self._note(_Chunk.model_validate(chunk, from_attributes=True))
+        self._room -= len(written)
+        text = self._turn.pass_on(self._thoughts.pass_on(written[: len(written) + min(self._room, 0)]))
+        if self._turn.is_over:
+            self._finish_reason, self.is_over = "stop", True
+        elif self._room < 0:
+            self._finish_reason, self.is_over = "too_long", True
+        return self._kept(text)
+
+    def end(self) -> str:
+        """Return what was held back until the chunks had ended; raises EOFError where the reply had not."""
+        if self.is_over:
+            return ""
+        if not self._finish_reason:
+            raise EOFError
+        self.is_over = True
+        return self._kept(self._turn.pass_on(self._thoughts.rest()) + self._turn.rest())
 
     def interrupt(self, problem: str) -> None:
         """Take what has come for all that comes."""
-        self._finish_reason, self._problem = "interrupted", problem
-        self._text.append(self._turn.rest())
+        self._finish_reason, self._problem, self.is_over = "interrupted", problem, True
+        self._kept(self._turn.rest())
+
+    def cut(self) -> None:
+        """Take what has come for all that is wanted."""
+        self._finish_reason, self.is_over = "enough", True
+
+    @property
+    def text(self) -> str:
+        return "".join(self._text)
 
     def completion(self, attempts: int) -> Completion:
         # Together says "eos" where the other servers say "stop".
         finish_reason = "stop" if self._finish_reason == "eos" else self._finish_reason
         tokens = self._usage.prompt_tokens, self._usage.completion_tokens
         served = "" if self._served == self._asked else self._served
-        return Completion("".join(self._text), finish_reason, *tokens, attempts, self._problem, served)
+        return Completion(self.text, finish_reason, *tokens, attempts, self._problem, served)
 
-    def _read(self, chunks: Iterable[object]) -> Iterator[str]:
-        thoughts, turn = _Thoughts(), self._turn
-        room = LONGEST_REPLY
-        for sent in chunks:
-            written = self._note(_Chunk.model_validate(sent, from_attributes=True))
-            room -= len(written)
-            if text := turn.pass_on(thoughts.pass_on(written[: len(written) + min(room, 0)])):
-                yield text
-            if turn.is_over:
-                self._finish_reason = "stop"
-                return
-            if room < 0:
-                self._finish_reason = "too_long"
-                return
-        if not self._finish_reason:
-            raise EOFError
-        if text := turn.pass_on(thoughts.rest()) + turn.rest():
-            yield text
+    def _kept(self, text: str) -> str:
+        self._text.append(text)
+        return text
 
     def _note(self, chunk: _Chunk) -> str:
         self._usage = chunk.usage or self._usage
@@ -164,4 +181,7 @@ class ArrivingReply:
             return ""
         choice = chunk.choices[0]
         self._finish_reason = choice.finish_reason or self._finish_reason
-        return (choice.delta and choice.delta.content) or ""
+        if choice.delta is None:
+            return ""
+        self.has_begun = self.has_begun or choice.delta.has_text
+        return choice.delta.content or ""

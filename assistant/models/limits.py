@@ -1,79 +1,165 @@
-"""How many calls to models may be under way at once: in all, and for one visitor."""
+"""How many calls to a server of models may be under way at once: in all, and for one visitor."""
 
 import threading
+import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from functools import cache
+from types import TracebackType
 
-from assistant.models.protocol import ChatModel, Completion, Exchange, ModelUnavailableError, Schema
+from assistant.models.protocol import (
+    ChatModel,
+    Completion,
+    Enough,
+    Exchange,
+    ModelUnavailableError,
+    OnPiece,
+    Schema,
+)
 from assistant.records import Message, Parameters
 
 LONGEST_QUEUE = 120.0
+LOOK_AGAIN_SECONDS = 0.1
+# So many calls at once are tried of a server that does not tell how many it takes.
+TRIED_AT_ONCE = 2
+# What one call saw may be chance.
+SEEN_TO_WAIT = 2
+
+
+class Place:
+    """A call's place in the queue, and then among those that are under way; for a `with` block."""
+
+    def __init__(self, limits: "CallLimits", session: str) -> None:
+        self.session = session
+        self.is_under_way = False
+        self.beside = 0  # how many were under way when it began, itself among them
+        self.has_seen_an_end = False
+        self._limits = limits
+        self._has_begun = False
+
+    def __enter__(self) -> "Place":
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _where: TracebackType | None
+    ) -> None:
+        self._limits.leave(self)
+
+    def wait(self, seconds: float = LOOK_AGAIN_SECONDS) -> bool:
+        """Return whether the call may begin, after `seconds` at most; raises ModelUnavailableError."""
+        return self._limits.wait(self, seconds)
+
+    def go_on(self) -> None:
+        """Note that something of the reply has come."""
+        self._limits.note_life(self, is_first=not self._has_begun)
+        self._has_begun = True
 
 
 class CallLimits:
     """Lets calls in, at most `at_once` of them, and of one session at most `per_session`.
 
     Where calls wait, that of the session with the fewest under way goes first. Calls of no session ("")
-    are bound by the first limit alone.
+    are bound by the first limit alone. Who waits gives up when nothing has come of any call for
+    `longest_wait` seconds. `is_measured`: how many the server takes at once is not known, so `at_once` is
+    the most that are tried, one more at a time, as long as none has to wait for another's end.
     """
 
-    def __init__(self, at_once: int, per_session: int, longest_wait: float = LONGEST_QUEUE) -> None:
-        self._at_once = at_once
+    def __init__(
+        self,
+        at_once: int,
+        per_session: int,
+        longest_wait: float = LONGEST_QUEUE,
+        *,
+        is_measured: bool = False,
+    ) -> None:
+        self._most = at_once
+        self._at_once = min(at_once, TRIED_AT_ONCE) if is_measured else at_once
+        self._is_measured = is_measured
+        self._proven, self._waits = 1, 0
         self._per_session = per_session
         self._longest_wait = longest_wait
-        self._under_way: Counter[str] = Counter()
-        self._waiting: deque[tuple[object, str]] = deque()
+        self._waiting: deque[Place] = deque()
+        self._under_way: list[Place] = []
+        self._life = time.monotonic()
         self._changed = threading.Condition()
 
-    @contextmanager
-    def call(self, session: str = "") -> Iterator[None]:
-        """Wait for a place and hold it; raises ModelUnavailableError after `longest_wait` seconds."""
-        self._enter(session)
-        try:
-            yield
-        finally:
-            self._leave(session)
+    @property
+    def at_once(self) -> int:
+        """How many calls may be under way now."""
+        return self._at_once
 
-    def _enter(self, session: str) -> None:
-        ticket = (object(), session)
+    def queue(self, session: str = "") -> Place:
+        """Return a place in the queue."""
+        place = Place(self, session)
         with self._changed:
-            self._waiting.append(ticket)
-            try:
-                is_let_in = self._changed.wait_for(lambda: self._next() is ticket, self._longest_wait)
-            finally:
-                self._waiting.remove(ticket)
-            if not is_let_in:
-                raise ModelUnavailableError(
-                    f"Too many questions are being answered: none ended within {self._longest_wait:g} s.",
-                    "Your question is kept; retry in a while.",
-                )
-            self._under_way[session] += 1
+            if not self._under_way and not self._waiting:
+                self._life = time.monotonic()
+            self._waiting.append(place)
+        return place
+
+    def wait(self, place: Place, seconds: float) -> bool:
+        """Return whether a place is let in within `seconds`; raises ModelUnavailableError."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._next() is place, seconds):
+                self._check_life()
+                return False
+            self._waiting.remove(place)
+            self._under_way.append(place)
+            place.is_under_way, place.beside = True, len(self._under_way)
+            self._changed.notify_all()
+            return True
+
+    def leave(self, place: Place) -> None:
+        """Give a place back, wherever it stands."""
+        with self._changed:
+            (self._under_way if place.is_under_way else self._waiting).remove(place)
+            if place.is_under_way:
+                self._life = time.monotonic()
+                for other in self._under_way:
+                    other.has_seen_an_end = True
             self._changed.notify_all()
 
-    def _leave(self, session: str) -> None:
+    def note_life(self, place: Place, *, is_first: bool) -> None:
+        """Note that something came of a call, and at its first token how many run beside each other."""
         with self._changed:
-            self._under_way[session] -= 1
-            # So that sessions that are gone take no memory.
-            self._under_way += Counter()
-            self._changed.notify_all()
+            self._life = time.monotonic()
+            if is_first and self._is_measured:
+                self._measure(place)
+                self._changed.notify_all()
 
-    def _next(self) -> tuple[object, str] | None:
+    def _measure(self, place: Place) -> None:
+        """Learn from a call's first token: before any other's end, all that were under way really ran."""
+        if not place.has_seen_an_end and place.beside > self._proven:
+            self._proven, self._waits = place.beside, 0
+            self._at_once = min(self._most, self._proven + 1)
+        elif place.has_seen_an_end and place.beside > self._proven:
+            self._waits += 1
+            if self._waits >= SEEN_TO_WAIT:
+                self._at_once = self._proven
+
+    def _check_life(self) -> None:
+        if time.monotonic() - self._life > self._longest_wait:
+            raise ModelUnavailableError(
+                f"Too many questions are being answered: none went on within {self._longest_wait:g} s.",
+                "Your question is kept; retry in a while.",
+            )
+
+    def _next(self) -> Place | None:
         """Return whose turn it is, None when nobody can go on."""
-        if self._under_way.total() >= self._at_once:
+        if len(self._under_way) >= self._at_once:
             return None
-        free = [ticket for ticket in self._waiting if self._of_session(ticket[1]) < self._per_session]
-        return min(free, key=lambda ticket: self._of_session(ticket[1]), default=None)
-
-    def _of_session(self, session: str) -> int:
-        return self._under_way[session] if session else 0
+        running = Counter(place.session for place in self._under_way if place.session)
+        free = [place for place in self._waiting if running[place.session] < self._per_session]
+        return min(free, key=lambda place: running[place.session], default=None)
 
 
 @cache
-def shared_limits(at_once: int, per_session: int) -> CallLimits:
-    """Return the limits that all models of this process share."""
-    return CallLimits(at_once, per_session)
+def shared_limits(
+    _server: str, at_once: int, per_session: int, longest_wait: float = LONGEST_QUEUE, *, is_measured: bool
+) -> CallLimits:
+    """Return the limits that all models of one server share in this process."""
+    return CallLimits(at_once, per_session, longest_wait, is_measured=is_measured)
 
 
 class LimitedModel:
@@ -88,9 +174,14 @@ class LimitedModel:
         self._limits = limits
         self._session = session
 
-    def stream(self, messages: Sequence[Message], parameters: Parameters) -> Generator[str, None, Completion]:
-        with self._limits.call(self._session):
-            return (yield from self._opened().stream(messages, parameters))
+    def stream(
+        self, messages: Sequence[Message], parameters: Parameters, enough: Enough | None = None
+    ) -> Generator[str, None, Completion]:
+        with self._limits.queue(self._session) as place:
+            while not place.wait():
+                yield ""
+            reply = self._opened().stream(messages, parameters, enough)
+            return (yield from _watched(reply, place))
 
     def reply(
         self,
@@ -98,6 +189,29 @@ class LimitedModel:
         parameters: Parameters,
         schema: type[Schema],
         on_exchange: Callable[[Exchange], None] | None = None,
+        on_piece: OnPiece | None = None,
     ) -> Schema:
-        with self._limits.call(self._session):
-            return self._opened().reply(messages, parameters, schema, on_exchange)
+        def told(piece: str) -> None:
+            if piece:
+                place.go_on()
+            if on_piece:
+                on_piece(piece)
+
+        with self._limits.queue(self._session) as place:
+            while not place.wait():
+                told("")
+            return self._opened().reply(messages, parameters, schema, on_exchange, told)
+
+
+def _watched(reply: Generator[str, None, Completion], place: Place) -> Generator[str, None, Completion]:
+    """Yield the pieces of a reply, each a sign that its call goes on."""
+    with closing(reply):
+        while True:
+            try:
+                piece = next(reply)
+            except StopIteration as end:
+                completion: Completion = end.value
+                return completion
+            if piece:
+                place.go_on()
+            yield piece

@@ -25,7 +25,7 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
-from assistant.models.protocol import KEPT, Completion, Exchange, ModelError, Schema
+from assistant.models.protocol import KEPT, Completion, Enough, Exchange, ModelError, OnPiece, Schema
 from assistant.models.typed import typed_reply
 from assistant.records import Message, Parameters
 
@@ -40,14 +40,17 @@ _LENGTHS = ("minLength", "maxLength")
 
 
 class _Progress(StoppingCriteria):
-    """Counts the tokens that are written, and stops the writing when told to."""
+    """Counts the tokens that are written, tells of each, and stops the writing when told to."""
 
-    def __init__(self) -> None:
+    def __init__(self, on_piece: OnPiece | None = None) -> None:
         self.tokens = 0
+        self._on_piece = on_piece
         self.is_stopped = threading.Event()
 
     def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor, **_: Any) -> torch.Tensor:  # noqa: ARG002
         self.tokens += 1
+        if self._on_piece:
+            self._on_piece("")
         stopped = self.is_stopped.is_set()
         return torch.full((input_ids.shape[0],), stopped, dtype=torch.bool, device=input_ids.device)
 
@@ -82,7 +85,9 @@ class LocalModel:
             self._tokenizer.pad_token = self._tokenizer.eos_token
         self._outlines = outlines.from_transformers(self._model, cast(Any, self._tokenizer))
 
-    def stream(self, messages: Sequence[Message], parameters: Parameters) -> Generator[str, None, Completion]:
+    def stream(
+        self, messages: Sequence[Message], parameters: Parameters, enough: Enough | None = None
+    ) -> Generator[str, None, Completion]:
         """Yield the reply in pieces as they are written, then return it whole; raises ModelError."""
         with self._one_at_a_time:
             inputs = self._inputs(messages)
@@ -91,17 +96,21 @@ class LocalModel:
             writer = _Writer(self._model, pieces, {**inputs, **self._options(parameters, progress)})
             writer.start()
             text: list[str] = []
+            is_enough = False
             try:
                 for piece in pieces:
                     if piece:
                         text.append(piece)
                         yield piece
+                    if enough and (is_enough := enough("".join(text))):
+                        break
             finally:
                 progress.is_stopped.set()
                 writer.join()
             if writer.error:
                 raise self._failed(writer.error)
             finish_reason = "length" if progress.tokens >= parameters.max_tokens else "stop"
+            finish_reason = "enough" if is_enough else finish_reason
             return Completion(
                 "".join(text).strip(), finish_reason, inputs["input_ids"].shape[1], progress.tokens
             )
@@ -112,13 +121,14 @@ class LocalModel:
         parameters: Parameters,
         schema: type[Schema],
         on_exchange: Callable[[Exchange], None] | None = None,
+        on_piece: OnPiece | None = None,
     ) -> Schema:
         """Return the reply, which can be written in no other form than `schema`; raises ModelError.
 
         One that runs out of tokens before its end is asked for once more, then BadReplyError is raised.
         """
         return typed_reply(
-            lambda sent: self._forced(sent, parameters, schema),
+            lambda sent: self._forced(sent, parameters, schema, on_piece),
             messages,
             schema,
             label=self.label,
@@ -127,10 +137,14 @@ class LocalModel:
         )
 
     def _forced(
-        self, messages: Sequence[Message], parameters: Parameters, schema: type[Schema]
+        self,
+        messages: Sequence[Message],
+        parameters: Parameters,
+        schema: type[Schema],
+        on_piece: OnPiece | None,
     ) -> Completion:
         with self._one_at_a_time:
-            progress = _Progress()
+            progress = _Progress(on_piece)
             try:
                 if schema not in self._generators:
                     _load_kernel()

@@ -1,21 +1,28 @@
-"""Which models can be chosen: the bundled list, with the user's own file over it."""
+"""Which models can be chosen: the bundled list, the user's own file over it, and what a server lists."""
 
 import threading
 import tomllib
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
-from assistant.models.limits import LimitedModel, shared_limits
+from assistant.models.limits import LONGEST_QUEUE, CallLimits, LimitedModel, shared_limits
 from assistant.models.protocol import ChatModel
 from assistant.records import AssistantError
 from corpus.settings import Settings
 
+if TYPE_CHECKING:
+    from assistant.models.server import ServedModel, ServerFacts
+
 BUNDLED = Path(__file__).with_name("models.toml")
 USER_MODEL_CONTEXT = 8192
+# Seconds to the first token: a server of one's own may read a prompt for minutes.
+HOSTED_TIMEOUT, OWN_TIMEOUT = 60.0, 300.0
 
 _loading = threading.Lock()
 
@@ -23,7 +30,10 @@ _loading = threading.Lock()
 class ModelEntry(BaseModel):
     """A model on the menu; prices are US dollars per million tokens, None where not known.
 
-    `structured`: what serves it can hold it to a JSON schema.
+    `context` is in tokens. `structured`: what serves it can hold it to a JSON schema. It `thinks`, within
+    `max_tokens`, before it answers. `replaced_by` is what to choose instead of a model that has left the
+    hosted menu, by its id. `rerank` and `revise` are calls beside the answer: which papers bear on the
+    question, and what of the draft they do not carry.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -31,12 +41,16 @@ class ModelEntry(BaseModel):
     id: str = Field(min_length=1)
     label: str = Field(min_length=1)
     provider: Literal["together", "openai-compatible", "local"]
-    context: int = Field(gt=0)
+    context: int = Field(default=USER_MODEL_CONTEXT, gt=0)
     max_tokens: int = Field(default=700, gt=0)
     price_in: float | None = Field(default=None, ge=0)
     price_out: float | None = Field(default=None, ge=0)
     structured: bool = False
+    thinks: bool = False
+    rerank: bool = False
+    revise: bool = False
     retired: bool = False
+    replaced_by: str = ""
     note: str = ""
 
     def price(self, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
@@ -49,8 +63,20 @@ class ModelEntry(BaseModel):
         return paid / 1e6
 
 
+@dataclass(frozen=True, slots=True)
+class _Menu:
+    """All models in their order, and the ids of those that the user's file names."""
+
+    entries: tuple[ModelEntry, ...]
+    named: frozenset[str]
+
+
 def load_models(user_file: Path | None = None) -> tuple[ModelEntry, ...]:
     """Return all models, the retired ones too; the user's come first, and override fields of bundled ones."""
+    return _menu(user_file).entries
+
+
+def _menu(user_file: Path | None) -> _Menu:
     return _load_models(user_file, _stamp(user_file) if user_file else None)
 
 
@@ -65,26 +91,79 @@ def _stamp(file: Path) -> tuple[int, int] | None:
 
 # Every screen with a menu of writers asks for them each time it is drawn.
 @lru_cache(maxsize=8)
-def _load_models(user_file: Path | None, _stamp: tuple[int, int] | None) -> tuple[ModelEntry, ...]:
+def _load_models(user_file: Path | None, _stamp: tuple[int, int] | None) -> _Menu:
     bundled = _read_tables(BUNDLED)
     own = _read_tables(user_file) if user_file else {}
     merged = {name: _defaults(name) | bundled.get(name, {}) | table for name, table in own.items()}
     # The user's twice: first for their place, last for their values.
     tables = merged | bundled | merged
-    return tuple(_entry(user_file if user_file and name in own else BUNDLED, tables[name]) for name in tables)
+    entries = (_entry(user_file if user_file and name in own else BUNDLED, tables[name]) for name in tables)
+    return _Menu(tuple(entries), frozenset(own))
 
 
 def available_models(settings: Settings) -> tuple[ModelEntry, ...]:
-    """Return the models that these settings can reach, the default first; none without a key or a server."""
+    """Return the models that these settings can reach, the default first; none without a key or a server.
+
+    Of a server of one's own they are those that it lists and those that the user's file names; of one that
+    lists none, all that such a server may serve.
+    """
+    menu = _menu(settings.models_file)
     reachable = {
         "together": bool(settings.together_api_key.get_secret_value()),
         "openai-compatible": bool(settings.model_url),
         "local": True,
     }
-    models = load_models(settings.models_file)
-    chosen = tuple(model for model in models if reachable[model.provider] and not model.retired)
+    chosen = [model for model in menu.entries if reachable[model.provider] and not model.retired]
+    if (told := _facts_of_server(settings)) and told.models:
+        chosen = list(_as_listed(chosen, told.models, menu.named))
     own = settings.local_model
-    return (_local_entry(own), *chosen) if own and own not in {model.id for model in chosen} else chosen
+    is_new = own and own not in {model.id for model in chosen}
+    return (_local_entry(own), *chosen) if is_new else tuple(chosen)
+
+
+def _facts_of_server(settings: Settings) -> "ServerFacts | None":
+    """Return what one's own server tells of itself, None where there is no such server."""
+    if not settings.model_url:
+        return None
+    # Here, because the client takes a while to import, and most have no server to ask.
+    from assistant.models.server import server_facts  # noqa: PLC0415
+
+    return server_facts(settings.model_url, settings.model_api_key)
+
+
+def _as_listed(
+    entries: Sequence[ModelEntry], listed: Sequence["ServedModel"], named: Collection[str]
+) -> Iterator[ModelEntry]:
+    """Yield the entries without those of the server that neither it lists nor the user's file names.
+
+    What it lists and no entry knows comes last, what a model takes in is as the server runs it.
+    """
+    served = {model.id: model for model in listed}
+    for entry in entries:
+        if entry.provider != "openai-compatible":
+            yield entry
+        elif entry.id in served:
+            yield _as_run(entry, served[entry.id])
+        elif entry.id in named:
+            yield entry
+    known = {entry.id for entry in entries}
+    yield from (
+        _as_run(ModelEntry(**_defaults(name), id=name), model)
+        for name, model in served.items()
+        if name not in known
+    )
+
+
+def _as_run(entry: ModelEntry, model: "ServedModel") -> ModelEntry:
+    if model.context is None:
+        return entry
+    wanted = entry.context if "context" in entry.model_fields_set else model.context
+    return entry.model_copy(update={"context": min(wanted, model.context)})
+
+
+def replacement(name: str, settings: Settings) -> str:
+    """Return the id of what replaces a model that has left the hosted menu, "" for any other."""
+    return next((one.replaced_by for one in load_models(settings.models_file) if one.id == name), "")
 
 
 def receiver(entry: ModelEntry, settings: Settings) -> str:
@@ -108,27 +187,52 @@ def open_model(entry: ModelEntry, settings: Settings, session: str = "") -> Chat
     hosted = entry.provider == "together"
     key = settings.together_api_key if hosted else settings.model_api_key
     url = "" if hosted else settings.model_url
+    first = first_token_timeout(entry, settings)
     opened = (
         partial(_open_local, entry)
         if entry.provider == "local"
-        else partial(_open_served, entry, key, url, settings.model_timeout)
+        else partial(_open_served, entry, key, url, first, settings.model_silence)
     )
-    limits = shared_limits(settings.model_calls, settings.model_calls_per_session)
-    return LimitedModel(entry.id, entry.label, opened, limits, session)
+    return LimitedModel(entry.id, entry.label, opened, call_limits(entry, settings), session)
+
+
+def first_token_timeout(entry: ModelEntry, settings: Settings) -> float:
+    """Return how many seconds a model may take to begin its reply."""
+    usual = HOSTED_TIMEOUT if entry.provider == "together" else OWN_TIMEOUT
+    return settings.model_timeout or usual
+
+
+def call_limits(entry: ModelEntry, settings: Settings) -> CallLimits:
+    """Return the limits on calls to what serves a model: of one's own server they are its slots."""
+    told = _facts_of_server(settings) if entry.provider == "openai-compatible" else None
+    slots: dict[str, int | None] = {
+        "local": 1,
+        "together": settings.model_calls,
+        "openai-compatible": told.slots if told else None,
+    }
+    at_once = slots[entry.provider]
+    return shared_limits(
+        settings.model_url if told else entry.provider,
+        min(at_once or settings.model_calls, settings.model_calls),
+        settings.model_calls_per_session,
+        # A call may be silent twice as long: it is tried once more.
+        max(LONGEST_QUEUE, 2 * first_token_timeout(entry, settings)),
+        is_measured=at_once is None,
+    )
 
 
 # Kept open, so that a question does not pay for a new connection.
 @lru_cache(maxsize=16)
-def _open_served(entry: ModelEntry, key: SecretStr, url: str, timeout: float) -> ChatModel:
+def _open_served(entry: ModelEntry, key: SecretStr, url: str, first: float, between: float) -> ChatModel:
     # Here, because the SDK takes longer to import than the rest of the assistant together.
-    from assistant.models.together import TogetherModel  # noqa: PLC0415
+    from assistant.models.together import Patience, TogetherModel  # noqa: PLC0415
 
     return TogetherModel(
         entry.id,
         entry.label,
         api_key=key.get_secret_value(),
         base_url=url,
-        timeout=timeout,
+        patience=Patience(first, between),
         structured=entry.structured,
     )
 
@@ -169,7 +273,9 @@ def _context_of(name: str) -> int:
 
 
 def _defaults(name: str) -> dict[str, Any]:
-    return {"label": name, "provider": "openai-compatible", "context": USER_MODEL_CONTEXT}
+    # A server may know its model by the path of its weights.
+    label = Path(name).name if name.startswith("/") else name
+    return {"label": label or name, "provider": "openai-compatible"}
 
 
 def _read_tables(path: Path) -> dict[str, dict[str, Any]]:

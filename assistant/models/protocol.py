@@ -1,6 +1,7 @@
 """The seam for chat models, and what can go wrong when one is asked."""
 
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -9,6 +10,8 @@ from pydantic import BaseModel
 from assistant.records import AssistantError, Message, Parameters
 
 Schema = TypeVar("Schema", bound=BaseModel)
+OnPiece = Callable[[str], None]
+Enough = Callable[[str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +19,9 @@ class Completion:
     """A reply as far as it came.
 
     `finish_reason` is "stop", "length", "interrupted" (`problem` says what ended it), "too_long" (it was not
-    read further) or the server's own word. Token counts are None where the server did not tell them.
-    `attempts` is how often it was asked for, `served` the model that the server says has written it, "" where
-    that is the one asked for or is not said.
+    read further), "enough" (no more of it was wanted) or the server's own word. Token counts are None where
+    the server did not tell them. `attempts` is how often it was asked for, `served` the model that the server
+    says has written it, "" where that is the one asked for or is not said.
     """
 
     text: str
@@ -79,10 +82,14 @@ class ChatModel(Protocol):
         """The name readers see."""
         ...
 
-    def stream(self, messages: Sequence[Message], parameters: Parameters) -> Generator[str, None, Completion]:
+    def stream(
+        self, messages: Sequence[Message], parameters: Parameters, enough: Enough | None = None
+    ) -> Generator[str, None, Completion]:
         """Yield the reply in pieces as they arrive, then return it whole; raises ModelError.
 
-        A reply that ends in the middle is returned as far as it came. Closing the generator stops the model.
+        While nothing arrives empty pieces come every now and then. A reply that ends in the middle is
+        returned as far as it came. Closing the generator stops the model; so does `enough`, once it returns
+        True of what has come, and that is then the reply.
         """
         ...
 
@@ -92,19 +99,24 @@ class ChatModel(Protocol):
         parameters: Parameters,
         schema: type[Schema],
         on_exchange: Callable[[Exchange], None] | None = None,
+        on_piece: OnPiece | None = None,
     ) -> Schema:
         """Return the reply read into `schema`, asked for once more where it does not fit.
 
-        `on_exchange` is told of every exchange. Raises BadReplyError after the second, and ModelError.
+        `on_exchange` is told of every exchange, `on_piece` of every piece as it arrives, empty ones too: what
+        it raises stops the model. Raises BadReplyError after the second, and ModelError.
         """
         ...
 
 
-def whole(reply: Generator[str, None, Completion]) -> Completion:
-    """Return a reply without its pieces."""
-    while True:
-        try:
-            next(reply)
-        except StopIteration as end:
-            completion: Completion = end.value
-            return completion
+def whole(reply: Generator[str, None, Completion], on_piece: OnPiece | None = None) -> Completion:
+    """Return a reply without its pieces, of which `on_piece` is told; what it raises stops the model."""
+    with closing(reply):
+        while True:
+            try:
+                piece = next(reply)
+            except StopIteration as end:
+                completion: Completion = end.value
+                return completion
+            if on_piece:
+                on_piece(piece)

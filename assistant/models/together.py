@@ -3,25 +3,30 @@
 Importing this file loads the SDK, about 0.4 s: `assistant.models.menu.open_model` does so when it is needed.
 """
 
+import asyncio
 import json
 import math
 import re
 import weakref
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import aclosing, closing, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import httpx
 import together
-from tenacity import RetryCallState, Retrying, retry_if_exception, wait_exponential_jitter
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, wait_exponential_jitter
 
 from assistant.models.arriving import ArrivingReply
+from assistant.models.background import awaited, in_background
 from assistant.models.protocol import (
     KEPT,
     Completion,
+    Enough,
     Exchange,
     ModelError,
     ModelUnavailableError,
+    OnPiece,
     Schema,
     whole,
 )
@@ -44,6 +49,18 @@ EVENT_STREAM = "text/event-stream"
 _LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 
 
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long a server may stay silent, in seconds: before the first token of a reply, and between two."""
+
+    first: float = 60.0
+    between: float = 60.0
+
+
+# A reply, its texts to come, and the first of them.
+_Begun = tuple[ArrivingReply, AsyncGenerator[str, None], str]
+
+
 class _SilentError(ModelUnavailableError):
     """Nothing came for as long as a server may stay silent."""
 
@@ -51,18 +68,18 @@ class _SilentError(ModelUnavailableError):
 class TogetherModel:
     """A model reached through the Together SDK; without `base_url` the hosted service is asked.
 
-    `timeout` (seconds) is how long the server may stay silent, before its answer and in it. `first_wait` is
-    the wait before the first retry. `structured`: the server holds the model to a schema when asked to.
+    `first_wait` is the wait before the first retry, in seconds. `structured`: the server holds the model to
+    a schema when asked to.
     """
 
-    def __init__(
+    def __init__(  # how it is reached, by name
         self,
         model: str,
         label: str,
         *,
         api_key: str,
         base_url: str = "",
-        timeout: float = 60.0,
+        patience: Patience = Patience(),
         first_wait: float = 0.5,
         structured: bool = False,
     ) -> None:
@@ -70,7 +87,7 @@ class TogetherModel:
         self.label = label
         self._structured = structured
         self._hosted = not base_url
-        self._timeout = timeout
+        self._patience = patience
         self._key = api_key.strip()
         self._back_off = wait_exponential_jitter(multiplier=first_wait, max=LONGEST_WAIT, jitter=first_wait)
         self._key_name = "TOGETHER_API_KEY" if self._hosted else "PAPER_TRAIL_MODEL_API_KEY"
@@ -78,33 +95,33 @@ class TogetherModel:
             raise ModelError(f"The API key holds characters that no key has. Check {self._key_name}.")
         try:
             self._server = f"The model server at {_host(base_url) if base_url else 'Together'}"
-            self._client = self._open_client(base_url)
+            client = self._client = self._open_client(base_url)
             # Models are kept open between questions, and dropped without a word when there are too many.
-            weakref.finalize(self, self._client.close)
+            self.close = weakref.finalize(self, lambda: in_background(client.close()))
         except httpx.InvalidURL:
             raise ModelError(
                 "The model server's address is not valid. Check PAPER_TRAIL_MODEL_URL."
             ) from None
 
-    def _open_client(self, base_url: str) -> together.Together:
-        return together.Together(
+    def _open_client(self, base_url: str) -> together.AsyncTogether:
+        return together.AsyncTogether(
             api_key=self._key or "none",
             # The SDK adds "/v1" itself; other clients expect it in the address, so users give it.
             base_url=base_url.rstrip("/").removesuffix("/v1") or None,
-            timeout=httpx.Timeout(self._timeout, connect=min(self._timeout, LONGEST_CONNECT)),
+            # Only how long it takes to be reached: its silence is measured from token to token.
+            timeout=httpx.Timeout(None, connect=min(self._patience.first, LONGEST_CONNECT)),
             max_retries=0,
         )
 
-    def close(self) -> None:
-        self._client.close()
-
-    def stream(self, messages: Sequence[Message], parameters: Parameters) -> Generator[str, None, Completion]:
+    def stream(
+        self, messages: Sequence[Message], parameters: Parameters, enough: Enough | None = None
+    ) -> Generator[str, None, Completion]:
         """Yield the reply in pieces as they arrive, then return it whole; raises ModelError.
 
         Tried again only before the first piece, so that no text is ever written twice; a reply that ends
         after it is returned as far as it came.
         """
-        return self._stream(messages, parameters, {})
+        return self._stream(messages, parameters, {}, enough)
 
     def reply(
         self,
@@ -112,12 +129,13 @@ class TogetherModel:
         parameters: Parameters,
         schema: type[Schema],
         on_exchange: Callable[[Exchange], None] | None = None,
+        on_piece: OnPiece | None = None,
     ) -> Schema:
         """Return the reply read into `schema`; raises BadReplyError after two that do not fit, ModelError."""
         form = {"type": "json_schema", "json_schema": response_schema(schema)}
         extra = {"response_format": form} if self._structured else {}
         return typed_reply(
-            lambda sent: whole(self._stream(sent, parameters, extra)),
+            lambda sent: whole(self._stream(sent, parameters, extra), on_piece),
             messages,
             schema,
             label=self.label,
@@ -126,43 +144,82 @@ class TogetherModel:
         )
 
     def _stream(
-        self, messages: Sequence[Message], parameters: Parameters, extra: Mapping[str, object]
+        self,
+        messages: Sequence[Message],
+        parameters: Parameters,
+        extra: Mapping[str, object],
+        enough: Enough | None = None,
     ) -> Generator[str, None, Completion]:
+        with closing(awaited(self._pieces(messages, parameters, extra, enough))) as pieces:
+            for piece in pieces:
+                if isinstance(piece, Completion):
+                    return piece
+                yield piece or ""
+        raise ModelError(f"{self._server} sent nothing.", KEPT)
+
+    async def _pieces(
+        self,
+        messages: Sequence[Message],
+        parameters: Parameters,
+        extra: Mapping[str, object],
+        enough: Enough | None,
+    ) -> AsyncGenerator[str | Completion, None]:
+        """Yield the reply in pieces, and at last whole; tried again until the first piece has come."""
         retrying = self._retrying()
-        stream, reply, text = retrying(self._begin, messages, parameters, extra)
-        attempts = retrying.statistics["attempt_number"]
-        try:
+        begun: _Begun = await retrying(self._begin, messages, parameters, extra)
+        reply, texts, text = begun
+        async with aclosing(texts):
             while text:
                 yield text
-                text = self._continue(reply)
-        finally:
-            stream.close()
-        return reply.completion(attempts)
+                if enough and enough(reply.text):
+                    reply.cut()
+                    break
+                try:
+                    text = await anext(texts, "")
+                except ModelError as error:
+                    reply.interrupt(error.fault)
+                    break
+        yield reply.completion(retrying.statistics["attempt_number"])
 
-    def _begin(
+    async def _begin(
         self, messages: Sequence[Message], parameters: Parameters, extra: Mapping[str, object]
-    ) -> "tuple[together.Stream[ChatCompletionChunk], ArrivingReply, str]":
-        with self._errors_translated(begun=False):
-            stream = self._send(messages, parameters, extra)
-            try:
-                reply = ArrivingReply(_chunks(stream), self.id)
-                return stream, reply, reply.next_text()
-            except BaseException:
-                stream.close()
-                raise
+    ) -> "_Begun":
+        reply = ArrivingReply(self.id)
+        texts = self._texts(reply, self._chunks(messages, parameters, extra))
+        return reply, texts, await anext(texts, "")
 
-    def _continue(self, reply: ArrivingReply) -> str:
+    async def _texts(
+        self, reply: ArrivingReply, chunks: AsyncGenerator[object, None]
+    ) -> AsyncGenerator[str, None]:
+        """Yield the text of a reply as its chunks arrive; raises ModelError."""
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + self._patience.first
+        async with aclosing(chunks):
+            while not reply.is_over:
+                with self._errors_translated(begun=reply.has_begun):
+                    async with asyncio.timeout_at(deadline):
+                        chunk = await anext(chunks, None)
+                    text = reply.end() if chunk is None else reply.take(chunk)
+                if reply.has_begun:
+                    deadline = clock() + self._patience.between
+                if text:
+                    yield text
+
+    async def _chunks(
+        self, messages: Sequence[Message], parameters: Parameters, extra: Mapping[str, object]
+    ) -> AsyncGenerator[object, None]:
+        stream = await self._send(messages, parameters, extra)
         try:
-            with self._errors_translated(begun=True):
-                return reply.next_text()
-        except ModelError as error:
-            reply.interrupt(error.fault)
-            return ""
+            async with aclosing(_read_chunks(stream)) as chunks:
+                async for chunk in chunks:
+                    yield chunk
+        finally:
+            await stream.close()
 
-    def _send(
+    async def _send(
         self, messages: Sequence[Message], parameters: Parameters, extra: Mapping[str, object]
-    ) -> "together.Stream[ChatCompletionChunk]":
-        stream = self._client.chat.completions.create(
+    ) -> "together.AsyncStream[ChatCompletionChunk]":
+        stream = await self._client.chat.completions.create(
             model=self.id,
             messages=[
                 cast("ChatCompletionMessageParam", {"role": message.role, "content": message.content})
@@ -175,7 +232,7 @@ class TogetherModel:
             extra_body={"stream_options": {"include_usage": True}, **self._chosen(parameters), **extra},
         )
         if EVENT_STREAM not in stream.response.headers.get("content-type", EVENT_STREAM):
-            stream.close()
+            await stream.close()
             raise ValueError("no event stream")
         return stream
 
@@ -189,8 +246,8 @@ class TogetherModel:
         chosen |= {} if self._hosted else {"repeat_penalty": penalty}
         return {name: value for name, value in chosen.items() if value is not None}
 
-    def _retrying(self) -> Retrying:
-        return Retrying(
+    def _retrying(self) -> AsyncRetrying:
+        return AsyncRetrying(
             stop=_is_tried_enough,
             retry=retry_if_exception(_is_worth_retrying),
             wait=wait_as_asked(self._back_off, LONGEST_WAIT_ASKED),
@@ -201,7 +258,7 @@ class TogetherModel:
     def _errors_translated(self, *, begun: bool) -> Iterator[None]:
         try:
             yield
-        except (together.TogetherError, httpx.HTTPError, EOFError, ValueError) as error:
+        except (together.TogetherError, httpx.HTTPError, EOFError, TimeoutError, ValueError) as error:
             # Without the cause: it holds the request, and with it the key.
             raise self._translated(error, begun) from None
 
@@ -209,6 +266,8 @@ class TogetherModel:
         match error:
             case together.APIStatusError():
                 return self._status_error(error)
+            case TimeoutError():
+                return self._silence(begun)
             case together.APIConnectionError() | httpx.TransportError() | EOFError():
                 return self._connection_error(error, begun)
             case together.APIError():
@@ -242,15 +301,23 @@ class TogetherModel:
 
     def _connection_error(self, error: Exception, begun: bool) -> ModelError:
         reason = error.__cause__ if isinstance(error, together.APIConnectionError) else error
-        when = "stopped in the middle of its answer: nothing came for" if begun else "did not answer within"
         match reason:
             case httpx.ConnectError() | httpx.ConnectTimeout() | httpx.UnsupportedProtocol():
                 return self._unreachable()
-            case httpx.TimeoutException():
-                return _SilentError(f"{self._server} {when} {self._timeout:g} s.")
             case _:
                 part = "in the middle of its answer" if begun else "without an answer"
                 return ModelUnavailableError(f"{self._server} ended the connection {part}.")
+
+    def _silence(self, begun: bool) -> ModelUnavailableError:
+        if begun:
+            return _SilentError(
+                f"{self._server} stopped in the middle of its answer: nothing came for"
+                f" {self._patience.between:g} s (PAPER_TRAIL_MODEL_SILENCE)."
+            )
+        return _SilentError(
+            f"{self._server} did not begin to answer within {self._patience.first:g} s. A longer"
+            " PAPER_TRAIL_MODEL_TIMEOUT lets a slow one read for longer."
+        )
 
     def _unreachable(self) -> ModelUnavailableError:
         check = "the network" if self._hosted else "that it runs and that PAPER_TRAIL_MODEL_URL is right"
@@ -272,7 +339,9 @@ def _host(url: str) -> str:
     return parsed.netloc.decode()
 
 
-def _chunks(stream: "together.Stream[ChatCompletionChunk]") -> Iterator[object]:
+async def _read_chunks(
+    stream: "together.AsyncStream[ChatCompletionChunk]",
+) -> AsyncGenerator[object, None]:
     """Yield the chunks of a stream, read to its very end.
 
     The SDK's own iteration ends at the last chunk and drops the connection with what is unread; the next
@@ -280,7 +349,7 @@ def _chunks(stream: "together.Stream[ChatCompletionChunk]") -> Iterator[object]:
     """
     is_done = False
     try:
-        for data in _events(stream.response.iter_bytes()):
+        async for data in _events(stream.response.aiter_bytes()):
             is_done = is_done or data.startswith(b"[DONE]")
             if not is_done:
                 yield _chunk(json.loads(data), stream)
@@ -289,10 +358,10 @@ def _chunks(stream: "together.Stream[ChatCompletionChunk]") -> Iterator[object]:
             raise
 
 
-def _events(parts: Iterable[bytes]) -> Iterator[bytes]:
+async def _events(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Yield the data of each event of a stream; one that is not ended is not whole."""
     data: list[bytes] = []
-    for line in _lines(parts):
+    async for line in _lines(parts):
         name, _, value = line.partition(b":")
         if name == b"data":
             data.append(value.removeprefix(b" "))
@@ -301,15 +370,16 @@ def _events(parts: Iterable[bytes]) -> Iterator[bytes]:
             data = []
 
 
-def _lines(parts: Iterable[bytes]) -> Iterator[bytes]:
+async def _lines(parts: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """Yield the lines of a stream; only these three ends count, for others may stand in a text."""
     rest = b""
-    for part in parts:
+    async for part in parts:
         *lines, rest = _LINE_END.split(rest + part)
-        yield from lines
+        for line in lines:
+            yield line
 
 
-def _chunk(data: object, stream: "together.Stream[ChatCompletionChunk]") -> object:
+def _chunk(data: object, stream: "together.AsyncStream[ChatCompletionChunk]") -> object:
     if isinstance(data, Mapping) and data.get("error"):
         raise together.APIError("the server reports an error", stream.response.request, body=data["error"])
     return data

@@ -12,11 +12,14 @@ from assistant.prompts.material import (
     shown_turns,
 )
 from assistant.prompts.render import (
+    FOLDER,
+    MARKS,
     NO_ANSWER,
     SummaryForm,
     as_data,
     as_line,
     as_written,
+    example,
     form,
     load_prompt,
     mark,
@@ -25,7 +28,7 @@ from assistant.prompts.render import (
 )
 
 __all__ = [
-    "BYTES_PER_TOKEN", "NO_ANSWER", "SPARE_TOKENS", "SummaryForm", "as_data", "as_line", "as_written",
-    "estimate_tokens", "fit_evidence", "form", "in_rank_order", "load_prompt", "mark", "no_answer_reason",
-    "render_evidence", "render_history", "render_passage", "shown_turns", "task"
+    "BYTES_PER_TOKEN", "FOLDER", "MARKS", "NO_ANSWER", "SPARE_TOKENS", "SummaryForm", "as_data", "as_line",
+    "as_written", "estimate_tokens", "example", "fit_evidence", "form", "in_rank_order", "load_prompt",
+    "mark", "no_answer_reason", "render_evidence", "render_history", "render_passage", "shown_turns", "task"
 ]  # fmt: skip

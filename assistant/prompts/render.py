@@ -15,7 +15,9 @@ NO_ANSWER = "NO ANSWER:"
 
 _PARTS = re.compile(r"\A# System\n(?P<system>.+?)^# User\n(?P<user>.+)\Z", re.DOTALL | re.MULTILINE)
 # The brackets that look like our marks are replaced with them: a model may read them as the same.
-_MARK_BRACKETS = str.maketrans("⟦⟧〚〛", "[][]")
+# What our own marks stand between; in foreign text they and their like are other brackets.
+MARKS = "⟦⟧"
+_MARK_BRACKETS = str.maketrans(f"{MARKS}〚〛", "[][]")
 _NUMBER_BRACKETS = re.compile(r"\[(\s*\d+(?:\s*[,;–-]\s*\d+)*\s*)\]")
 _NO_ANSWER_LINE = re.compile(rf"[\s*_>`]*{NO_ANSWER}[*_`]*\s*(?P<reason>[^\n]*)", re.IGNORECASE)
 
@@ -66,6 +68,11 @@ def task(kind: RequestKind) -> str:
     return _table("tasks")[kind].strip()
 
 
+def example(kind: RequestKind) -> str:
+    """Return a worked example of an answer to a request of that kind."""
+    return _table("examples")[kind].strip()
+
+
 def form(name: SummaryForm) -> str:
     """Return in what form a summary is to be returned."""
     return _table("forms")[name].strip()
@@ -73,7 +80,7 @@ def form(name: SummaryForm) -> str:
 
 def mark(text: str) -> str:
     """Return a mark that sets data off from the rest of a prompt; no foreign text can contain one."""
-    return f"⟦{as_line(text)}⟧"
+    return f"{MARKS[0]}{as_line(text)}{MARKS[1]}"
 
 
 def as_data(text: str) -> str:

@@ -32,7 +32,7 @@ from assistant.comparing import (
     with_passages,
 )
 from assistant.generators import ANY_LENGTH, EXTRACTIVE
-from assistant.models import BadReplyError, Completion, Exchange, Schema
+from assistant.models import BadReplyError, Completion, Enough, Exchange, OnPiece, Schema
 from assistant.prompts import as_data
 from assistant.records import AssistantError, Draft, ElementName, Message, Parameters
 from assistant.trail.replay import CorpusAt
@@ -242,6 +242,7 @@ class _NoModel:
         self,
         messages: Sequence[Message],  # noqa: ARG002
         parameters: Parameters,  # noqa: ARG002
+        enough: Enough | None = None,  # noqa: ARG002
     ) -> Iteration[str, None, Completion]:
         raise NotRecordedError("This reply is not in the record.", ())
 
@@ -251,5 +252,6 @@ class _NoModel:
         parameters: Parameters,  # noqa: ARG002
         schema: type[Schema],  # noqa: ARG002
         on_exchange: Callable[[Exchange], None] | None = None,  # noqa: ARG002
+        on_piece: OnPiece | None = None,  # noqa: ARG002
     ) -> Schema:
         raise NotRecordedError("This reply is not in the record.", ())

@@ -6,7 +6,9 @@ import streamlit as st
 
 from assistant.admission import LONGEST_QUESTION
 from assistant.comparing import FEWEST_PAPERS, LONGEST_DESCRIPTION, MOST_PAPERS
+from assistant.models import HOSTED_TIMEOUT, OWN_TIMEOUT
 from corpus.search import MAX_PAPERS, MIN_PAPERS
+from corpus.settings import Settings
 from corpus.version import VERSION
 from explorer.about.corpus import draw_building, draw_holdings
 from explorer.about.learned import draw_learned
@@ -87,12 +89,21 @@ def _draw_limits(library: Library) -> None:
         "papers.",
         f"A comparison is of {FEWEST_PAPERS} to {MOST_PAPERS} papers; the description of your work has at "
         f"most {LONGEST_DESCRIPTION:,} characters.",
-        f"A model server may stay silent for {settings.model_timeout:g} s. At most {settings.model_calls:,} "
-        f"calls to models are under way at once, {settings.model_calls_per_session:,} of them yours.",
+        f"{_patience(settings)} At most {settings.model_calls:,} calls to one server of models are under way "
+        f"at once, {settings.model_calls_per_session:,} of them yours.",
     ]
     if often:
         limits.append(f"You can ask {often:,} questions in ten minutes.")
     st.markdown("\n".join(f"- {one}" for one in limits))
+
+
+def _patience(settings: Settings) -> str:
+    begins = f"{settings.model_timeout:g}" if settings.model_timeout else f"{HOSTED_TIMEOUT:g}"
+    own = "" if settings.model_timeout else f", one of one’s own {OWN_TIMEOUT:g} s"
+    return (
+        f"A hosted model may take {begins} s to begin its reply{own}, and pause {settings.model_silence:g} s "
+        "within it."
+    )
 
 
 def _draw_adding(_library: Library) -> None:

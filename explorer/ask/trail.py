@@ -17,7 +17,9 @@ from explorer.presenters import escaped, seconds, shortened
 STEP_NAMES: dict[Step, str] = {
     "rewrite": "Search query",
     "retrieve": "Search",
+    "rerank": "Papers that bear on it",
     "write": "Answer",
+    "revise": "Answer revised",
     "check": "Check",
     "elements": "Key elements",
     "compare": "Summary",

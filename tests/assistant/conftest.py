@@ -13,7 +13,7 @@ from assistant.chat import Assistant
 from assistant.comparing.compare import Comparer
 from assistant.generators.extractive import ExtractiveGenerator
 from assistant.generators.prompted import PromptedGenerator
-from assistant.models.together import TogetherModel
+from assistant.models.together import Patience, TogetherModel
 from assistant.records import Answered, AskOptions, Conversation, Turn
 from corpus.encoders.base import SentenceEncoder
 from corpus.records import Scope
@@ -123,7 +123,12 @@ def assistant_over(demo_corpus: Corpus, encoder: SentenceEncoder) -> Iterator[Ca
             server: StandinChat, timeout: float = 1.0, corpus: Corpus = demo_corpus, **changes: Any
         ) -> Assistant:
             model = TogetherModel(
-                "m", "Model", api_key=KEY_CANARY, base_url=server.url, timeout=timeout, first_wait=0.01
+                "m",
+                "Model",
+                api_key=KEY_CANARY,
+                base_url=server.url,
+                patience=Patience(timeout, timeout),
+                first_wait=0.01,
             )
             stack.enter_context(closing(model))
             return Assistant(corpus, encoder, PromptedGenerator(model, **changes))

@@ -19,9 +19,11 @@ from assistant.records import (
 )
 from assistant.trail.transcript import from_json, to_json
 from corpus.records import Scope, passage_id
+from tests.assistant.storage.test_conversations import make_turn
 from tests.standin_chat import KEY_CANARY, StandinChat, reply
 
 QUESTION = "How does BM25 rank documents?"
+EARLIER = (make_turn("What is late interaction?", "It compares tokens."),)
 SCOPE = AskOptions(Scope(collections=("field-notes-retrieval",)), 4)
 
 
@@ -33,7 +35,7 @@ def ask(assistant, question=QUESTION, history=(), options=SCOPE):
 def answered(assistant_over, *behaviours):
     """Return the events of a question whose search query is BM25 and whose answer is the given behaviour."""
     with StandinChat(reply("BM25 ranking"), *behaviours) as server:
-        return ask(assistant_over(server))
+        return ask(assistant_over(server), history=EARLIER)
 
 
 # The extractive generator
@@ -167,7 +169,7 @@ def test_a_models_answer_streams_and_every_label_leads_to_a_passage(assistant_ov
 
 def test_the_turn_holds_what_was_really_sent(assistant_over):
     with StandinChat(reply("BM25 ranking"), reply("It ranks [1].")) as server:
-        turn = ask(assistant_over(server))[-1].turn
+        turn = ask(assistant_over(server), history=EARLIER)[-1].turn
     sent = [tuple(Message(**one) for one in request.body["messages"]) for request in server.requests]
     assert [call.messages for call in turn.calls] == sent
     assert [call.reply for call in turn.calls] == ["BM25 ranking", "It ranks [1]."]
@@ -214,7 +216,7 @@ def test_an_answer_cut_by_its_length_says_so(assistant_over):
 
 def test_stopping_stops_the_model_and_makes_no_turn(assistant_over):
     with StandinChat(reply("BM25 ranking"), reply("word " * 400, wait_between=0.01)) as server:
-        asking = assistant_over(server).ask(QUESTION, (), SCOPE)
+        asking = assistant_over(server).ask(QUESTION, EARLIER, SCOPE)
         events = [next(asking) for _ in range(4)]
         asking.close()
         assert server.wait_for_hang_up()
@@ -224,7 +226,7 @@ def test_stopping_stops_the_model_and_makes_no_turn(assistant_over):
 
 def test_a_query_with_characters_that_no_index_takes_is_cleaned(assistant_over):
     with StandinChat(reply("x", "BM25\x00 rank\x07ing ", "\x85"), reply("It ranks [1].")) as server:
-        turn = ask(assistant_over(server))[-1].turn
+        turn = ask(assistant_over(server), history=EARLIER)[-1].turn
     assert turn.answer.cited_labels == (1,)
     assert turn.rewrite.search_query == "BM25 ranking"
 
@@ -253,7 +255,7 @@ def test_a_model_is_given_the_table_to_its_heading_and_can_cite_it(assistant_ove
         reply(TABLE),
         reply(f"The table has RocketQA 37.0, 1 vector, and ColBERTv2 39.7, 1 code per token [{label}]."),
     ) as server:
-        *_, told = ask(assistant_over(server), TABLE, options=few)
+        *_, told = ask(assistant_over(server), TABLE, EARLIER, few)
         sent = server.requests[1].body["messages"][1]["content"]
     assert (told.turn.in_context, chosen.turn.in_context) == (True, False)
     assert told.turn.hits == chosen.turn.hits

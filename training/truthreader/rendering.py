@@ -8,7 +8,7 @@ from pathlib import Path
 from string import Template
 
 from assistant.generators import PromptedGenerator, by_rank
-from assistant.models import Completion, Exchange, ModelError, Schema
+from assistant.models import Completion, Enough, Exchange, ModelError, OnPiece, Schema
 from assistant.prompts import NO_ANSWER, as_line
 from assistant.questions import request_kind
 from assistant.records import CallLog, Draft, Message, Parameters, Rewrite
@@ -35,6 +35,7 @@ class _ListeningModel:
         self,
         messages: Sequence[Message],
         parameters: Parameters,  # noqa: ARG002
+        enough: Enough | None = None,  # noqa: ARG002
     ) -> Generator[str, None, Completion]:
         self.messages = tuple(messages)
         yield ""
@@ -46,6 +47,7 @@ class _ListeningModel:
         parameters: Parameters,  # noqa: ARG002
         schema: type[Schema],
         on_exchange: Callable[[Exchange], None] | None = None,  # noqa: ARG002
+        on_piece: OnPiece | None = None,  # noqa: ARG002
     ) -> Schema:
         raise ModelError(f"Nothing is asked for in the form of {schema.__name__}.")
 

@@ -4,14 +4,13 @@ import hashlib
 import json
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
 from pydantic import BaseModel, ValidationError
 
-from assistant.comparing.ledger import StoppedError, Task
+from assistant.comparing.ledger import Task
 from assistant.comparing.prompted import material
 from assistant.comparing.prompted.replies import (
     ElementsReply,
@@ -34,11 +33,22 @@ from assistant.comparing.records import (
     Vote,
 )
 from assistant.generators import SAMPLING_TEMPERATURE, Price, call_of, unknown_price
-from assistant.models import ChatModel, Completion, Exchange, bad_reply, complaint, read_reply, reply_problem
+from assistant.models import (
+    ChatModel,
+    Completion,
+    Exchange,
+    bad_reply,
+    complaint,
+    read_reply,
+    reply_problem,
+    whole,
+)
 from assistant.prompts import SPARE_TOKENS, SummaryForm, estimate_tokens, form, load_prompt
 from assistant.records import Call, Draft, ElementName, Message, Parameters, Step
 from corpus.text import storable
 
+# Voters are shown so many words of each key element, as many as there is room for.
+WORDS_OF_AN_ELEMENT = (60, 30, 15, 0)
 # What models write for null.
 _NOT_STATED = frozenset({"", "null", "none", "not stated", "not stated in the text", "n/a"})
 
@@ -134,16 +144,26 @@ class PromptedComparer:
 
     def vote(self, step: ComparisonStep, candidates: Sequence[Candidate], number: int, task: Task) -> Vote:
         """Return one vote for the best candidate; raises BadReplyError and ModelError."""
-        messages = self._vote_prompt.render(
-            description=material.render_description(step),
-            references=material.render_references(step),
-            candidates=material.render_candidates(candidates),
-            count=str(len(candidates)),
-        )
-        asked = _Asked("vote", messages, self._limited(vote_tokens(), self._warm))
+        asked = self._asked_vote(step, candidates)
         self._check_room(asked)
         reply = self._reply(asked, vote_reply(len(candidates)), task).model_dump()
         return Vote(number, candidates[reply["choice"] - 1].number, reply["analysis"])
+
+    def _asked_vote(self, step: ComparisonStep, candidates: Sequence[Candidate]) -> "_Asked":
+        """Return what is sent for a vote, with as much of each key element as there is room for."""
+        parameters = self._limited(vote_tokens(), self._warm)
+        room = self._context - parameters.max_tokens
+        for words in WORDS_OF_AN_ELEMENT:
+            messages = self._vote_prompt.render(
+                description=material.render_description(step),
+                references=material.render_references(step),
+                elements=material.render_known(step, words),
+                candidates=material.render_candidates(candidates),
+                count=str(len(candidates)),
+            )
+            if _tokens(messages) <= room:
+                break
+        return _Asked("vote", messages, parameters)
 
     @property
     def _given(self) -> Parameters:
@@ -192,22 +212,12 @@ class PromptedComparer:
             return _completion(recorded[-1])
         task.check()
         started, clock = datetime.now(UTC), time.monotonic()
-        completion = self._streamed(asked, task)
+        reply = self._model.stream(asked.messages, asked.parameters)
+        completion = whole(reply, lambda _: task.check_stopped())
         seconds = time.monotonic() - clock
         moment = started.isoformat(timespec="milliseconds")
         task.add(self._call(asked, Exchange(asked.messages, completion, moment, seconds)))
         return completion
-
-    def _streamed(self, asked: "_Asked", task: Task) -> Completion:
-        with closing(self._model.stream(asked.messages, asked.parameters)) as reply:
-            while True:
-                try:
-                    next(reply)
-                except StopIteration as end:
-                    completion: Completion = end.value
-                    return completion
-                if task.stopped.is_set():
-                    raise StoppedError(f"The comparison was stopped in {task.name}.")
 
     def _reply(self, asked: "_Asked", schema: type[BaseModel], task: Task) -> BaseModel:
         """Return a typed reply, from the record where it has been given before."""
@@ -224,7 +234,11 @@ class PromptedComparer:
             messages = (*messages, *complaint(last, problem))
         task.check()
         return self._model.reply(
-            messages, asked.parameters, schema, lambda exchange: task.add(self._call(asked, exchange))
+            messages,
+            asked.parameters,
+            schema,
+            lambda exchange: task.add(self._call(asked, exchange)),
+            lambda _: task.check_stopped(),
         )
 
     def _call(self, asked: "_Asked", exchange: Exchange) -> Call:

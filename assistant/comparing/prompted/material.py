@@ -10,6 +10,8 @@ from corpus.records import Passage
 
 # Of a long description the beginning; its key elements say the rest.
 DESCRIPTION_WORDS = 250
+# Words; no element is longer, by the form that it is asked for in.
+LONGEST_ELEMENT = 450
 # A paper too long for a model is read from where papers say most about themselves.
 _FIRST_READ = (
     "abstract",
@@ -118,11 +120,20 @@ def _render_new(step: ComparisonStep, label: int) -> str:
     return _between(f"key elements of reference {label}", f"{_reference(source)}\n{body}")
 
 
-def _stated(elements: KeyElements, *, every: bool = False) -> Iterator[str]:
+def render_known(step: ComparisonStep, words: int) -> str:
+    """Return the key elements of the papers so far, of each element at most so many words."""
+    known = [(label, step.elements[label]) for label in step.labels if label in step.elements]
+    lines = [f"[{label}] {line}" for label, elements in known for line in _stated(elements, words=words)]
+    return _between("key elements", "\n".join(lines)) if words and lines else "(nothing but their titles)"
+
+
+def _stated(elements: KeyElements, *, every: bool = False, words: int = LONGEST_ELEMENT) -> Iterator[str]:
     for one in elements.elements:
         if one.is_stated or every:
             name = one.name.replace("_", " ").capitalize()
-            yield f"{name}: {as_line(one.text) or _NOT_STATED}"
+            text = as_line(one.text).split()
+            rest = " …" if len(text) > words else ""
+            yield f"{name}: {' '.join(text[:words])}{rest}" if text else f"{name}: {_NOT_STATED}"
 
 
 def render_summary(summary: str) -> str:

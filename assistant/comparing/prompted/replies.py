@@ -118,7 +118,8 @@ def budget_of(
         words = int(_TOKENS_PER_WORD * summary_words(round_papers))
         prompt += candidates * (_COMPARE_PROMPT + _REFERENCE * round_papers + words)
         completion += candidates * written(words)
-        prompt += options.votes * (_VOTE_PROMPT + _REFERENCE * round_papers + candidates * words)
+        known = _REFERENCE + (0 if leaves_out(options, "elements") else _ELEMENTS_REPLY)
+        prompt += options.votes * (_VOTE_PROMPT + known * round_papers + candidates * words)
         completion += options.votes * written(_VOTE_REPLY)
         samples += candidates
         votes += options.votes

@@ -15,7 +15,7 @@ from assistant.comparing.records import (
     ComparisonOptions,
     ComparisonRequest,
 )
-from assistant.models.together import TogetherModel
+from assistant.models.together import Patience, TogetherModel
 from corpus.encoders.base import Encoder
 from corpus.records import Paper
 from corpus.store.corpus import Corpus
@@ -73,7 +73,7 @@ def comparer_over(
         "Model",
         api_key="k",
         base_url=server.url,
-        timeout=5.0,
+        patience=Patience(5.0, 5.0),
         first_wait=0.01,
         structured=bool(changes.pop("structured", True)),
     )

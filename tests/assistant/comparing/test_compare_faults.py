@@ -178,10 +178,49 @@ def test_labels_that_were_never_given_are_no_citations(run):
 def test_a_model_that_refuses_stops_the_comparison_with_its_own_words(run):
     model = ComparingModel(summaries=lambda *_: "I am sorry, but I cannot help with that.")
     with pytest.raises(
-        UnusableRoundError, match=r"In round 1 no sample cites a paper.*“I am sorry"
+        UnusableRoundError,
+        match=r"In round 1 nothing usable was written.*no sample cites a paper.*“I am sorry",
     ) as caught:
         run(model)
     assert caught.value.round == 1
+
+
+@pytest.mark.parametrize("said", ["[1][2]", "[1] [2].", "⟦summary⟧ ⟦end of summary⟧", ""])
+def test_a_comparison_of_labels_only_says_that_nothing_usable_was_written(run, said):
+    """Drafts of labels alone went through all rounds and came out as a summary without a sentence."""
+    with pytest.raises(UnusableRoundError, match=r"In round 1 nothing usable was written.*holds a sentence"):
+        run(ComparingModel(summaries=lambda *_: said))
+
+
+def test_a_call_that_timed_out_is_made_again_when_the_others_are_done(comparing):
+    """One silent call in a hundred cost its sample, its vote, or the whole comparison."""
+    seen: Counter[str] = Counter()
+
+    def once_silent(request):
+        kind = kind_of(request)
+        seen[kind] += 1
+        # All its attempts: it is tried twice before it counts as silent.
+        return refusal(503, "gone") if seen[kind] == 1 else ComparingModel()(request)
+
+    with comparing(once_silent) as (_, comparer):
+        made = compared(comparer, request_for(3))
+    assert not any(done.failed or done.discarded_votes for done in made.rounds)
+    assert not any(one.problem for one in made.elements)
+
+
+def test_votes_are_cast_by_what_is_known_of_the_papers(comparing):
+    sent = []
+
+    def watched(request):
+        sent.append((kind_of(request), request.body["messages"][-1]["content"]))
+        return ComparingModel()(request)
+
+    with comparing(watched) as (_, comparer):
+        made = compared(comparer, request_for(2))
+    known = next(element.text for element in made.elements[1].elements if element.text)
+    votes = [text for kind, text in sent if kind == "vote"]
+    assert votes
+    assert all("[1] " in text and known[:60] in text for text in votes)
 
 
 def test_elements_that_cannot_be_read_cost_one_paper_its_elements(run):

@@ -6,7 +6,7 @@ import pytest
 from assistant.generators.choice import generator_choices, open_generator
 from assistant.generators.extractive import ExtractiveGenerator
 from assistant.generators.parameters import RANGES, check_parameters
-from assistant.records import AssistantError, CallLog, Parameters
+from assistant.records import AssistantError, CallLog, Evidence, Parameters, Rewrite
 from corpus.errors import CorpusError
 from corpus.settings import Settings, read_settings
 from tests.standin_chat import StandinChat, reply
@@ -18,7 +18,8 @@ def sent(settings, parameters=None, session=""):
     """Return what reaches the server when a question is rewritten."""
     with StandinChat(reply("a query")) as server:
         settings = settings.model_copy(update={"model_url": server.url})
-        open_generator(OWN, settings, None, parameters, session).rewrite_question("q", (), CallLog())
+        generator = open_generator(OWN, settings, None, parameters, session)
+        list(generator.write_draft(Rewrite("q", "q"), (), Evidence(), CallLog()))
     return server.requests[0].body
 
 

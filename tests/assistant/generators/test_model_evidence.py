@@ -13,7 +13,7 @@ from assistant.generators.model_evidence import MOST_READ, by_rank, by_relevance
 from assistant.generators.prompted import PromptedGenerator
 from assistant.learned import RELEVANCE
 from assistant.models import TokenCounts
-from assistant.models.together import TogetherModel
+from assistant.models.together import Patience, TogetherModel
 from assistant.records import CallLog, Draft, Evidence, LabelledPaper, RequestKind, Rewrite
 from corpus.encoders import PairNetwork
 from corpus.records import Passage, Sentence
@@ -190,20 +190,15 @@ def test_authors_whose_name_is_a_word_of_every_text_are_not_asked_for():
 
 
 def test_a_first_question_has_no_block_of_earlier_turns():
-    model = QueuedModel("query", "Fine [1].")
-    generator = PromptedGenerator(model)
-    generator.rewrite_question("What is the F1?", (), CallLog())
-    written(generator)
-    assert [user.content.split("\n")[0] for _, user in model.sent] == [
-        "The latest question, to be turned into a search query:",
-        "The papers:",
-    ]
+    model = QueuedModel("Fine [1].")
+    written(PromptedGenerator(model))
+    assert [user.content.split("\n")[0] for _, user in model.sent] == ["The papers:"]
 
 
 def test_what_a_server_counted_decides_how_much_it_is_given_next():
     evidence, log, counts = long_evidence(3, 3), CallLog(), TokenCounts()
     with StandinChat(reply("Fine [1].", usage=(1_500, 7)), default=reply("Fine [1].")) as server:
-        model = TogetherModel("m", "M", api_key="k", base_url=server.url, timeout=5.0)
+        model = TogetherModel("m", "M", api_key="k", base_url=server.url, patience=Patience(5, 5))
         generator = PromptedGenerator(model, context=4_000, order=by_rank, counts=counts)
         drafts = [written(one, evidence=evidence, log=log)[1] for one in (generator, generator)]
         other = written(generator.for_sampling(), evidence=evidence, log=log)[1]

@@ -5,12 +5,13 @@ from typing import get_args
 import pytest
 
 from assistant.generators.model_evidence import by_rank
-from assistant.generators.prompted import PromptedGenerator
+from assistant.generators.prompted import REWRITE_TOKENS, PromptedGenerator
 from assistant.generators.protocol import Generator as GeneratorProtocol
 from assistant.models.menu import ModelEntry
-from assistant.models.protocol import Completion, ModelError
-from assistant.models.together import TogetherModel
+from assistant.models.protocol import Completion, Enough, ModelError
+from assistant.models.together import Patience, TogetherModel
 from assistant.prompts.render import task
+from assistant.questions import rewrite_from_words
 from assistant.records import (
     Answer,
     CallLog,
@@ -42,7 +43,9 @@ class QueuedModel:
         self.sent: list[tuple[Message, ...]] = []
         self.closed = 0
 
-    def stream(self, messages: Sequence[Message], parameters: Parameters) -> Generator[str, None, Completion]:
+    def stream(
+        self, messages: Sequence[Message], parameters: Parameters, enough: Enough | None = None
+    ) -> Generator[str, None, Completion]:
         self.sent.append(tuple(messages))
         completion = self._replies.pop(0)
         try:
@@ -102,6 +105,8 @@ EVIDENCE = Evidence(
 )
 
 
+# What is searched for where a model makes nothing usable of a question.
+BY_WORDS = "by words"
 HISTORY = (
     make_turn("How are sentences parsed?", "With trees [1], not with charts [7].", evidence=EVIDENCE),
     make_turn(
@@ -196,37 +201,81 @@ def test_a_history_of_two_hundred_turns_shows_its_last_four():
         ("Here is the query:\n\n  dependency   parsing\nIt is short.", "dependency parsing"),
         ("```\ndependency parsing\n```", "dependency parsing"),
         ("- Query: A* search", "A* search"),
-        ('{"query": "dependency parsing"}', "the question"),
-        ("A sentence of an answer [1]. Another one [2].", "the question"),
+        ('{"query": "dependency parsing"}', BY_WORDS),
+        ("A sentence of an answer [1]. Another one [2].", BY_WORDS),
         ('"tree" or "chart" parsing', '"tree" or "chart" parsing'),
-        ("word " * 200, ("word " * 60).strip()),
+        (" ".join(map(str, range(100, 300))), " ".join(map(str, range(100, 175)))),
         ("x" * 500, "x" * 300),
-        ("", "the question"),
-        (' "" \n', "the question"),
+        ("", BY_WORDS),
+        (' "" \n', BY_WORDS),
     ],
 )
 def test_the_query_is_one_clean_line(said, query):
-    rewrite = PromptedGenerator(QueuedModel(said)).rewrite_question("the question", (), CallLog())
-    assert rewrite == Rewrite("the question", query)
+    rewrite = PromptedGenerator(QueuedModel(said)).rewrite_question("the question", HISTORY, CallLog())
+    by_words = rewrite_from_words("the question", HISTORY).search_query
+    assert rewrite.search_query == (by_words if query is BY_WORDS else query)
 
 
-def test_an_empty_rewrite_draws_on_no_turn():
+def test_of_an_empty_rewrite_the_words_tell_what_is_searched():
     rewrite = PromptedGenerator(QueuedModel("")).rewrite_question("the question", HISTORY, CallLog())
-    assert rewrite == Rewrite("the question", "the question", ())
+    assert rewrite == rewrite_from_words("the question", HISTORY)
+
+
+def test_without_a_history_no_model_is_asked():
+    model, log = QueuedModel(), CallLog()
+    rewrite = PromptedGenerator(model).rewrite_question("What is the F1?", (), log)
+    assert rewrite == Rewrite("What is the F1?", "What is the F1?")
+    assert (model.sent, log.calls) == ([], ())
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "French.",
+        "And what about French?",
+        "⟦turn 1⟧ The reader asked: parsing French",
+        "Do not answer. Add no facts, terms or papers that neither the question nor an earlier turn names.",
+        "parse French parse French parse French parse French parse French parse French parse French parse "
+        "French parse French parse French parse French parse French",
+    ],
+)
+def test_a_query_that_lost_its_subject_or_repeats_what_was_sent_is_not_used(said):
+    """A small model made "French." of "And what about French?", and that was searched for."""
+    history = (make_turn("How are German sentences parsed?", "With trees [1].", evidence=EVIDENCE),)
+    rewrite = PromptedGenerator(QueuedModel(said)).rewrite_question(
+        "And what about French?", history, CallLog()
+    )
+    assert rewrite == rewrite_from_words("And what about French?", history)
+    assert "sentences" in rewrite.search_query
+
+
+def test_nothing_of_a_rewrite_is_waited_for_after_its_first_usable_line():
+    """A model that went on with an answer of its own was read to its 700th token."""
+    rambling = reply("", "tree parsing\n", "Here is ", "why: ", *["because "] * 200, wait_between=0.01)
+    with StandinChat(rambling) as server:
+        model = TogetherModel("m", "M", api_key="k", base_url=server.url, patience=Patience(2, 2))
+        log = CallLog()
+        rewrite = PromptedGenerator(model).rewrite_question("parsing of trees?", HISTORY, log)
+        assert server.wait_for_hang_up()
+        model.close()
+    assert rewrite.search_query == "tree parsing"
+    (call,) = log.calls
+    assert (call.finish_reason, call.reply.split("\n")[0]) == ("enough", "tree parsing")
+    assert server.requests[0].body["max_tokens"] == REWRITE_TOKENS
 
 
 def test_a_draft_streams_and_its_call_is_logged_as_sent():
     model = QueuedModel("query", Completion("Trees reach 91.2 F1 [1].", "length", 40, 9))
     generator: GeneratorProtocol = PromptedGenerator(model, parameters=Parameters(0.5, 0.8, 300))
     log = CallLog()
-    generator.rewrite_question("What is the F1?", (), log)
+    generator.rewrite_question("What is the F1?", HISTORY, log)
     text, draft = written(generator, "What is the F1?", log=log)
     assert text == "Trees reach 91.2 F1 [1]."
     assert draft == Draft("Trees reach 91.2 F1 [1].", "length")
     first, second = log.calls
     assert (first.step, second.step) == ("rewrite", "write")
     assert (first.messages, second.messages) == tuple(model.sent)
-    assert first.parameters == Parameters(0.0, 0.8, 300)
+    assert first.parameters == Parameters(0.0, 0.8, REWRITE_TOKENS)
     assert second.parameters == Parameters(0.5, 0.8, 300)
     assert (second.model, second.reply, second.finish_reason) == ("queued/model", text, "length")
     assert (second.prompt_tokens, second.completion_tokens) == (40, 9)
@@ -263,7 +312,9 @@ def test_half_a_label_at_the_end_of_half_a_reply_does_not_survive(end, finish_re
 
 def test_half_a_query_is_not_searched_for():
     generator, log = PromptedGenerator(QueuedModel(Completion("tree pars", "interrupted"))), CallLog()
-    assert generator.rewrite_question("the question", HISTORY, log) == Rewrite("the question", "the question")
+    assert generator.rewrite_question("the question", HISTORY, log) == rewrite_from_words(
+        "the question", HISTORY
+    )
     assert log.calls[0].finish_reason == "interrupted"
 
 
@@ -280,7 +331,7 @@ def test_a_call_tells_its_price_its_attempts_and_its_first_token():
     entry = ModelEntry(id="m", label="M", provider="together", context=9999, price_in=0.5, price_out=2.0)
     model = QueuedModel("query", Completion("Fine [1].", "stop", 4_000, 500, attempts=3))
     generator, log = PromptedGenerator(model, price=entry.price), CallLog()
-    generator.rewrite_question("q", (), log)
+    generator.rewrite_question("q", HISTORY, log)
     written(generator, log=log)
     rewrite, draft = log.calls
     assert rewrite.price is None
@@ -368,9 +419,9 @@ def test_a_question_that_leaves_no_room_is_refused_in_words():
 
 def test_a_whole_turn_over_a_real_socket_keeps_the_key_out_of_its_records():
     with StandinChat(reply("tree parsing F1"), reply("Trees reach 91.2 F1 [1]."), cut_off("Half")) as server:
-        model = TogetherModel("m", "M", api_key=KEY_CANARY, base_url=server.url, timeout=2.0)
+        model = TogetherModel("m", "M", api_key=KEY_CANARY, base_url=server.url, patience=Patience(2, 2))
         generator, log = PromptedGenerator(model), CallLog()
-        rewrite = generator.rewrite_question("F1 of trees?", (), log)
+        rewrite = generator.rewrite_question("F1 of trees?", HISTORY, log)
         _, draft = written(generator, "F1 of trees?", log=log)
         assert written(generator, "again", log=log)[1].text == "Half"
         model.close()

@@ -1,19 +1,30 @@
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from assistant.models.limits import CallLimits, LimitedModel, shared_limits
+from assistant.models.limits import SEEN_TO_WAIT, CallLimits, LimitedModel, Place
 from assistant.models.menu import available_models, open_model
 from assistant.models.protocol import ModelUnavailableError, whole
-from assistant.models.together import TogetherModel
+from assistant.models.together import Patience, TogetherModel
 from assistant.records import Message, Parameters
 from corpus.settings import Settings
 from tests.standin_chat import StandinChat, cut_off, refusal, reply
 
 MESSAGES = (Message("user", "?"),)
+
+
+@contextmanager
+def called(limits: CallLimits, session: str = "") -> Iterator[Place]:
+    """Hold a place for as long as a block runs."""
+    with limits.queue(session) as place:
+        while not place.wait(0.01):
+            pass
+        yield place
 
 
 class Gauge:
@@ -26,7 +37,7 @@ class Gauge:
         self.order: list[str] = []
 
     def run(self, limits: CallLimits, session: str, seconds: float = 0.01) -> None:
-        with limits.call(session):
+        with called(limits, session):
             with self._lock:
                 self._now.update((session, "all"))
                 self.order.append(session)
@@ -68,17 +79,19 @@ def test_one_session_cannot_starve_another():
 
 def test_a_wait_without_end_is_said():
     limits = CallLimits(1, 1, longest_wait=0.05)
-    with limits.call("a"):
-        with pytest.raises(ModelUnavailableError, match="Too many questions"), limits.call("b"):
+    with called(limits, "a"):
+        with pytest.raises(ModelUnavailableError, match="Too many questions"), called(limits, "b"):
             pass
-        with pytest.raises(ModelUnavailableError, match="question is kept"), limits.call("a"):
+        with pytest.raises(ModelUnavailableError, match="question is kept"), called(limits, "a"):
             pass
-    with limits.call("b"):
+    with called(limits, "b"):
         pass
 
 
 def opened(server: StandinChat, limits: CallLimits, session: str = "s") -> LimitedModel:
-    model = TogetherModel("m", "M", api_key="k", base_url=server.url, timeout=1.0, first_wait=0.01)
+    model = TogetherModel(
+        "m", "M", api_key="k", base_url=server.url, patience=Patience(1, 1), first_wait=0.01
+    )
     return LimitedModel("m", "M", lambda: model, limits, session)
 
 
@@ -124,7 +137,6 @@ def test_all_models_of_a_process_share_the_limits_of_its_settings():
         streaming.close()
         assert done.wait(5.0)
         waiting.join()
-    assert shared_limits(1, 1) is shared_limits(1, 1)
 
 
 def test_a_model_is_opened_once_and_its_connection_kept():
@@ -135,3 +147,48 @@ def test_a_model_is_opened_once_and_its_connection_kept():
         whole(first.stream(MESSAGES, Parameters()))
         whole(second.stream(MESSAGES, Parameters()))
     assert server.connections == 1
+
+
+def test_what_a_server_takes_at_once_is_measured():
+    """The limit grows as long as all that are under way begin before one of them has ended."""
+    limits = CallLimits(5, 9, is_measured=True)
+    for expected in (2, 3, 4, 5, 5):
+        assert limits.at_once == expected
+        with ExitStack() as calls:
+            for place in [calls.enter_context(called(limits)) for _ in range(limits.at_once)]:
+                place.go_on()
+
+
+def test_a_server_of_one_slot_is_found_out_and_asked_for_one_thing_at_a_time():
+    limits = CallLimits(5, 9, is_measured=True)
+    for _ in range(SEEN_TO_WAIT):
+        with called(limits) as first:
+            second = limits.queue()
+            assert second.wait()
+            first.go_on()
+        second.go_on()
+        limits.leave(second)
+    assert limits.at_once == 1
+
+
+def test_time_in_the_queue_is_no_silence_of_the_server():
+    """The third call of a server with two slots waited there, and its time ran out."""
+    slow = reply("Yes.", "Yes.", wait_before=0.5)
+    with StandinChat(default=slow, pages={"/v1/models": {"data": [{"id": "m"}]}, "/slots": [{}]}) as server:
+        settings = Settings(TOGETHER_API_KEY="", model_url=server.url, model_timeout=0.9)
+        (entry,) = available_models(settings)
+        models = [open_model(entry, settings, session) for session in "abc"]
+        with ThreadPoolExecutor(3) as pool:
+            done = list(pool.map(lambda model: whole(model.stream(MESSAGES, Parameters())), models))
+    assert [(one.text, one.attempts) for one in done] == [("Yes.", 1)] * 3
+    assert server.most_at_once == 1
+
+
+def test_who_waits_for_a_place_can_be_stopped():
+    limits = CallLimits(1, 1)
+    with StandinChat(default=reply("yes")) as server, called(limits):
+        waiting = opened(server, limits).stream(MESSAGES, Parameters())
+        assert [next(waiting) for _ in range(3)] == [""] * 3
+        waiting.close()
+    assert not server.requests
+    assert limits.queue().wait(0.01)

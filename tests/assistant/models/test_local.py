@@ -15,7 +15,7 @@ from assistant.generators.choice import generator_choices, open_generator
 from assistant.models.local import LocalModel
 from assistant.models.menu import available_models, open_model
 from assistant.models.protocol import BadReplyError, ModelError, whole
-from assistant.records import Answered, AskOptions, CallLog, Message, Parameters
+from assistant.records import Answered, AskOptions, CallLog, Evidence, Message, Parameters, Rewrite
 from corpus.records import Scope
 from corpus.settings import Settings
 from tests.tiny_model import save_tiny_model
@@ -201,7 +201,7 @@ def test_a_model_that_is_not_there_can_be_chosen_and_says_so_when_asked(tmp_path
     missing = str(tmp_path / "none")
     generator = open_generator(missing, Settings(local_model=missing), encoder)
     with pytest.raises(ModelError, match="cannot be loaded"):
-        generator.rewrite_question("q", (), CallLog())
+        list(generator.write_draft(Rewrite("q", "q"), (), Evidence(), CallLog()))
 
 
 def test_choosing_a_model_does_not_load_transformers(tmp_path):

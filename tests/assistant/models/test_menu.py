@@ -3,14 +3,15 @@ import sys
 
 import pytest
 
+from assistant.generators import open_generator
 from assistant.models.menu import ModelEntry, available_models, load_models, open_model
 from assistant.records import AssistantError, Message, Parameters
 from corpus.settings import Settings
 from tests.standin_chat import KEY_CANARY, StandinChat, reply
 
 SEED_MODELS = {
-    "meta-llama/Llama-3.3-70B-Instruct-Turbo",
-    "meta-llama/Meta-Llama-3.1-8B-Instruct-Turbo",
+    "meta-llama/Llama-3.3-70B-Instruct",
+    "meta-llama/Llama-3.1-8B-Instruct",
     "mistralai/Mistral-Small-24B-Instruct-2501",
     "mistralai/Mixtral-8x22B-Instruct-v0.1",
     "mistralai/Mixtral-8x7B-Instruct-v0.1",
@@ -28,9 +29,21 @@ def write_models(path, text):
     return path
 
 
-def test_the_seeds_five_are_kept_as_retired():
-    assert {model.id for model in load_models() if model.retired} == SEED_MODELS
-    assert all(model.note for model in load_models() if model.retired)
+def test_the_seeds_five_are_for_a_server_of_ones_own(monkeypatch):
+    own = available_models(settings(monkeypatch, model_url="http://localhost:9"))
+    assert {model.id for model in own} == SEED_MODELS
+    assert {model.price_in for model in own} == {None}
+
+
+def test_what_has_left_the_hosted_menu_says_what_replaces_it(monkeypatch, encoder):
+    hosted = settings(monkeypatch, "k")
+    offered = {model.id for model in available_models(hosted)}
+    gone = [model for model in load_models() if model.retired]
+    assert gone
+    for model in gone:
+        assert model.replaced_by in offered
+        with pytest.raises(AssistantError, match=f"left the hosted menu, and {model.replaced_by} replaces"):
+            open_generator(model.id, hosted, encoder)
 
 
 def test_nothing_is_offered_without_a_key_or_a_server(monkeypatch):
@@ -48,7 +61,7 @@ def test_nothing_is_offered_without_a_key_or_a_server(monkeypatch):
 def test_what_can_be_reached_is_offered(monkeypatch, key, url, providers):
     models = available_models(settings(monkeypatch, key, model_url=url))
     assert {model.provider for model in models} == providers
-    assert not SEED_MODELS & {model.id for model in models}
+    assert not any(model.retired for model in models)
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,13 @@ from assistant.trail.transcript import from_json, to_json
 from assistant.wording import call_facts, provenance_facts
 from corpus.records import Scope
 from corpus.store.corpus import Corpus
+from tests.assistant.storage.test_conversations import make_turn
 from tests.small_corpus import make_paper, write_corpus
 from tests.standin_chat import KEY_CANARY, StandinChat, cut_off, dropped, malformed, refusal, reply, silence
 
 QUESTION = "How does BM25 rank documents?"
 OPTIONS = AskOptions(Scope(collections=("field-notes-retrieval",)), 4)
+EARLIER = (make_turn("What is late interaction?", "It compares tokens."),)
 QUERY = reply("BM25 ranking")
 WHOLE = reply("BM25 ranks documents by term frequency [1].")
 
@@ -25,7 +27,7 @@ WHOLE = reply("BM25 ranks documents by term frequency [1].")
 @pytest.fixture
 def ask(assistant_over):
     """Return what asks the model behind a server and gives all events."""
-    return lambda server, options=OPTIONS: list(assistant_over(server, 0.3).ask(QUESTION, (), options))
+    return lambda server, options=OPTIONS: list(assistant_over(server, 0.3).ask(QUESTION, EARLIER, options))
 
 
 def turn_of(ask, *behaviours):
@@ -68,7 +70,7 @@ def test_trouble_before_the_first_word_costs_an_attempt(ask, trouble):
         (refusal(429, "slow down", retry_after="90"), "asks to wait 90 s"),
         (refusal(401, "bad key"), "refused the API key"),
         (refusal(500, KEY_CANARY), "failed (HTTP 500)"),
-        (silence(), "did not answer within 0.3 s"),
+        (silence(), "did not begin to answer within 0.3 s"),
         (refusal(400, f"bad {KEY_CANARY}"), "did not take the request (HTTP 400): bad [key]"),
         (reply("<html>", content_type="text/html"), "no chat reply"),
         (malformed(event=b"\xff\xfe"), "no chat reply"),
@@ -78,7 +80,7 @@ def test_trouble_before_the_first_word_costs_an_attempt(ask, trouble):
 def test_a_model_that_never_answers_is_an_error_and_leaves_no_half_turn(assistant_over, trouble, words, step):
     before, events = [QUERY] if step == "write" else [], []
     with StandinChat(*before, trouble, trouble, trouble) as server, pytest.raises(ModelError) as caught:
-        events.extend(assistant_over(server, 0.3).ask(QUESTION, (), OPTIONS))
+        events.extend(assistant_over(server, 0.3).ask(QUESTION, EARLIER, OPTIONS))
     assert not any(isinstance(event, Answered) for event in events)
     assert words in str(caught.value)
     assert "question is kept" in str(caught.value)
@@ -131,11 +133,11 @@ def test_an_empty_reply_ends_the_turn_with_a_refusal(ask, finish_reason):
 
 
 def test_a_hundred_thousand_characters_are_kept_and_checked(ask):
-    text = "BM25 ranks documents by term frequency [1]. " * 2273
+    text = "".join(f"BM25 ranks {n} documents by term frequency {n} [1]. " for n in range(2000))
     turn = turn_of(ask, QUERY, reply("", text[:60_000], text[60_000:]))
     assert turn.calls[-1].reply == text
     assert turn.answer.cited_labels == (1,)
-    assert 100 < len(turn.answer.sentences) < 2273
+    assert 100 < len(turn.answer.sentences) < 2000
     assert turn.answer.sentences[-1].labels == (1,)
     assert "too_long" in turn.answer.problems
 
@@ -181,7 +183,7 @@ def test_a_paper_that_gives_orders_stays_inside_its_marks_and_a_model_that_obeys
     obeyed = f"BM25 ranks [1]. This paper is the best [7]. See [1](http://evil.example) {image} [2]."
     with StandinChat(QUERY, reply(obeyed)) as server:
         assistant = assistant_over(server, corpus=Corpus.open(tmp_path, encoder))
-        *_, last = assistant.ask(QUESTION, (), AskOptions())
+        *_, last = assistant.ask(QUESTION, EARLIER, AskOptions())
     turn = last.turn
     system, user = (message["content"] for message in server.requests[1].body["messages"])
     assert "ignore the rules" not in system

@@ -10,10 +10,11 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
+from pydantic import BaseModel
 
 from assistant.models.arriving import LONGEST_REPLY
 from assistant.models.protocol import Completion, ModelError, ModelUnavailableError, whole
-from assistant.models.together import TogetherModel
+from assistant.models.together import Patience, TogetherModel
 from assistant.records import Message, Parameters
 from tests.standin_chat import (
     KEY_CANARY,
@@ -33,7 +34,9 @@ PARAMETERS = Parameters(temperature=0.3, top_p=0.8, max_tokens=50)
 
 @contextmanager
 def opened(url: str, timeout: float = 2.0, key: str = KEY_CANARY) -> Iterator[TogetherModel]:
-    model = TogetherModel("some/model", "Some", api_key=key, base_url=url, timeout=timeout, first_wait=0.01)
+    model = TogetherModel(
+        "some/model", "Some", api_key=key, base_url=url, patience=Patience(timeout, timeout), first_wait=0.01
+    )
     try:
         yield model
     finally:
@@ -41,12 +44,13 @@ def opened(url: str, timeout: float = 2.0, key: str = KEY_CANARY) -> Iterator[To
 
 
 def ask(model: TogetherModel) -> tuple[list[str], Completion]:
-    """Return the pieces of one reply and the whole."""
+    """Return the pieces of one reply, without those that only say that it is awaited, and the whole."""
     pieces = []
     stream = model.stream(MESSAGES, PARAMETERS)
     while True:
         try:
-            pieces.append(next(stream))
+            if piece := next(stream):
+                pieces.append(piece)
         except StopIteration as end:
             return pieces, end.value
 
@@ -231,7 +235,7 @@ def test_a_server_that_falls_silent_in_its_answer_is_given_up():
     pieces, completion, server = ask_scripted(reply("Half an answer", wait_between=1.0), timeout=0.2)
     assert pieces == ["Ha"]
     assert completion.finish_reason == "interrupted"
-    assert "stopped in the middle of its answer: nothing came for 0.2 s." in completion.problem
+    assert "stopped in the middle of its answer: nothing came for 0.2 s (PAPER_TRAIL" in completion.problem
     assert len(server.requests) == 1
 
 
@@ -287,7 +291,7 @@ def test_a_silent_server_is_asked_once_more():
     assert (completion.text, completion.attempts, len(server.requests)) == ("There.", 2, 2)
     error, server = error_of(silence(), silence(), reply("too late"), timeout=0.2)
     assert isinstance(error, ModelUnavailableError)
-    assert "did not answer within 0.2 s. Your question" in str(error)
+    assert "did not begin to answer within 0.2 s. A longer PAPER_TRAIL_MODEL_TIMEOUT" in str(error)
     assert len(server.requests) == 2
 
 
@@ -365,3 +369,54 @@ def test_the_key_shows_nowhere(caplog):
         shown = [repr(model), str(caught.value), repr(caught.value), repr(completion), caplog.text]
         shown += traceback.format_exception(caught.value)
     assert not [text for text in shown if KEY_CANARY in text]
+
+
+def test_a_slow_prompt_and_a_slow_word_have_limits_of_their_own():
+    slow_prompt = reply("Yes.", "Y", "es.", wait_before=0.6)
+    with StandinChat(slow_prompt, reply("Half", "Ha", "lf", wait_between=0.6)) as server:
+        model = TogetherModel("m", "M", api_key="k", base_url=server.url, patience=Patience(2.0, 0.3))
+        assert ask(model)[1].text == "Yes."
+        completion = ask(model)[1]
+        model.close()
+    assert (completion.text, completion.finish_reason) == ("Ha", "interrupted")
+    assert "nothing came for 0.3 s (PAPER_TRAIL_MODEL_SILENCE)" in completion.problem
+
+
+def test_thoughts_that_a_server_keeps_apart_are_no_silence():
+    chunk = {"choices": [{"index": 0, "delta": {"reasoning_content": "Hm."}, "finish_reason": None}]}
+    thinking = Behaviour(extra_events=(json.dumps(chunk),) * 6, wait_between=0.2)
+    with StandinChat(thinking) as server:
+        model = TogetherModel("m", "M", api_key="k", base_url=server.url, patience=Patience(0.4, 0.4))
+        completion = ask(model)[1]
+        model.close()
+    assert (completion.text, completion.attempts) == ("", 1)
+
+
+@pytest.mark.parametrize("trouble", [silence(30.0), reply("Half", wait_between=30.0)])
+def test_a_reply_that_is_awaited_can_be_stopped_at_any_moment(trouble):
+    """Stopping waited for the next word, which a slow server takes minutes to read a prompt for."""
+    with StandinChat(trouble) as server, opened(server.url, 60.0) as model:
+        stream, clock = model.stream(MESSAGES, PARAMETERS), time.monotonic()
+        while not server.requests:
+            next(stream)
+        for _ in range(3):
+            next(stream)
+        stream.close()
+        assert time.monotonic() - clock < 10.0
+        assert server.wait_for_hang_up(5.0)
+
+
+def test_what_is_told_of_the_pieces_can_stop_a_typed_reply():
+    class StoppedError(Exception):
+        pass
+
+    class Vote(BaseModel):
+        choice: int
+
+    def stop(_piece: str) -> None:
+        raise StoppedError
+
+    with StandinChat(silence(30.0)) as server, opened(server.url, 60.0) as model:
+        with pytest.raises(StoppedError):
+            model.reply(MESSAGES, PARAMETERS, Vote, on_piece=stop)
+        assert server.wait_for_hang_up(5.0)

@@ -11,6 +11,7 @@ from assistant.prompts.render import (
     Prompt,
     as_data,
     as_line,
+    example,
     load_prompt,
     mark,
     no_answer_reason,
@@ -21,7 +22,13 @@ from assistant.records import Message, RequestKind
 GOLDEN = Path(__file__).parent / "golden"
 VALUES = {
     "rewrite": {"history": "<history>", "question": "<question>"},
-    "answer": {"history": "<history>", "papers": "<papers>", "question": "<question>", "task": "<task>"},
+    "answer": {
+        "history": "<history>",
+        "papers": "<papers>",
+        "question": "<question>",
+        "task": "<task>",
+        "example": "<example>",
+    },
     "elements": {"text": "<text>"},
     "compare": {
         "description": "<description>",
@@ -35,6 +42,7 @@ VALUES = {
     "vote": {
         "description": "<description>",
         "references": "<references>",
+        "elements": "<elements>",
         "candidates": "<candidates>",
         "count": "<count>",
     },
@@ -63,6 +71,10 @@ def test_the_answer_prompt_names_the_marker_the_code_looks_for():
     system, user = load_prompt("answer").render(**VALUES["answer"])
     assert NO_ANSWER in system.content
     assert NO_ANSWER in user.content
+
+
+def test_golden_examples():
+    assert_golden("examples.txt", "".join(f"{kind}: {example(kind)}\n" for kind in get_args(RequestKind)))
 
 
 def test_golden_tasks():

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from assistant.models.together import TogetherModel
+from assistant.models.together import Patience, TogetherModel
 from assistant.records import Parameters
 from corpus.settings import read_settings
 from evaluation.input_files import EvaluationError
@@ -53,7 +53,7 @@ def judge_over(server: StandinChat, context: int = 32_768) -> Iterator[Judge]:
         "Judge",
         api_key="k",
         base_url=server.url,
-        timeout=5.0,
+        patience=Patience(5.0, 5.0),
         first_wait=0.01,
         structured=True,
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assistant.models.protocol import BadReplyError, Completion
-from assistant.models.together import TogetherModel
+from assistant.models.together import Patience, TogetherModel
 from assistant.prompts import load_prompt, no_answer_reason
 from assistant.records import Message, Parameters
 from tests.standin_chat import StandinChat, reply
@@ -23,7 +23,7 @@ GOOD = '{"pairs": [{"question": "Who sings at dawn?", "answer": "Larks sing at d
 
 
 def asked(server: StandinChat, ledger: Ledger) -> AskedModel:
-    model = TogetherModel("m", "M", api_key="k", base_url=server.url, timeout=5)
+    model = TogetherModel("m", "M", api_key="k", base_url=server.url, patience=Patience(5, 5))
     return AskedModel(model, Parameters(), ledger)
 
 

@@ -1,0 +1,55 @@
+"""What a model is asked beside the answer, where its entry on the menu says so.
+
+Before it, which of the papers found bear on the question (listwise, as in RankGPT); after it, what of its own
+draft the evidence does not carry.
+"""
+
+import re
+from dataclasses import replace
+
+from assistant.checking import is_repeated, normalise_labels
+from assistant.prompts import (
+    as_data,
+    as_written,
+    load_prompt,
+    mark,
+    no_answer_reason,
+    render_evidence,
+)
+from assistant.records import Draft, Evidence, Message, Rewrite
+
+# Tokens of a line of labels.
+RANK_TOKENS = 80
+_LABEL = re.compile(r"\d{1,3}")
+
+
+def rank_messages(rewrite: Rewrite, evidence: Evidence) -> tuple[Message, ...]:
+    """Return what asks a model which papers bear on a question."""
+    return load_prompt("rerank").render(
+        papers=render_evidence(evidence), question=as_data(rewrite.searched_for)
+    )
+
+
+def ranked(reply: str, evidence: Evidence) -> Evidence:
+    """Return the papers that a reply names, best first; all as they are where it names none of them."""
+    line = next((line for line in reply.splitlines() if _LABEL.search(line)), "")
+    named = dict.fromkeys(int(label) for label in _LABEL.findall(line))
+    papers = tuple(paper for label in named if (paper := evidence.paper(label)))
+    return replace(evidence, papers=papers) if papers else evidence
+
+
+def revise_messages(rewrite: Rewrite, evidence: Evidence, draft: str) -> tuple[Message, ...]:
+    """Return what asks a model to write a draft again without what its papers do not carry."""
+    return load_prompt("revise").render(
+        papers=render_evidence(evidence),
+        question=as_data(rewrite.question),
+        draft=f"{mark('draft')}\n{as_written(draft)}\n{mark('end of draft')}",
+    )
+
+
+def revised(draft: Draft, reply: str, finish_reason: str, evidence: Evidence) -> Draft:
+    """Return a draft as its reply has revised it; as it was where that is half a reply, or cites nothing."""
+    labels = {paper.label for paper in evidence.papers}
+    cites = normalise_labels(reply, labels).labels or no_answer_reason(reply) is not None
+    is_whole = finish_reason == "stop" and not is_repeated(reply)
+    return replace(draft, text=reply) if is_whole and cites else draft

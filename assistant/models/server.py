@@ -1,0 +1,124 @@
+"""What a model server of one's own tells of itself: which models it serves, and how many calls at once."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, TypeVar
+
+import httpx
+from cachetools import TTLCache, cached
+from pydantic import BaseModel, Field, SecretStr, StringConstraints, TypeAdapter, ValidationError
+
+# It is asked when a menu is drawn: a server that does not say it at once is taken to say nothing.
+LONGEST_WAIT = 1.5
+ASKED_AGAIN_SECONDS = 30.0
+MOST_LISTED = 100
+LARGEST_REPLY = 4 * 2**20
+
+logger = logging.getLogger(__name__)
+
+Tokens = Annotated[int, Field(gt=0, le=100_000_000)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Reply = TypeVar("Reply")
+
+
+@dataclass(frozen=True, slots=True)
+class ServedModel:
+    """A model that a server lists; `context` is in tokens, None where it does not tell."""
+
+    id: str
+    context: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ServerFacts:
+    """What a server tells of itself; nothing where it tells nothing. `slots` are calls it takes at once."""
+
+    models: tuple[ServedModel, ...] = ()
+    slots: int | None = None
+
+
+class _Meta(BaseModel):
+    n_ctx: Tokens | None = None
+
+
+class _Listed(BaseModel):
+    """A model in a server's list; what it takes in stands where its kind of server writes it."""
+
+    id: Name
+    max_model_len: Tokens | None = None  # vLLM, SGLang
+    context_length: Tokens | None = None  # OpenRouter, LM Studio
+    context_window: Tokens | None = None  # Groq
+    meta: _Meta | None = None  # llama.cpp
+
+    @property
+    def context(self) -> int | None:
+        of_a_slot = self.meta.n_ctx if self.meta else None
+        return of_a_slot or self.max_model_len or self.context_length or self.context_window
+
+
+class _List(BaseModel):
+    data: list[object] = Field(default_factory=list)
+
+
+class _Props(BaseModel):
+    total_slots: Annotated[int, Field(gt=0, le=10_000)] | None = None
+
+
+_listed = TypeAdapter(_Listed)
+_slots = TypeAdapter(Annotated[list[object], Field(min_length=1, max_length=10_000)])
+
+
+# Every screen with a menu of models asks each time it is drawn.
+@cached(TTLCache(maxsize=16, ttl=ASKED_AGAIN_SECONDS), lock=threading.Lock())
+def server_facts(url: str, key: SecretStr) -> ServerFacts:
+    """Return what the server at `url` tells of itself, asked at most twice a minute."""
+    base = url.rstrip("/").removesuffix("/v1")
+    secret = key.get_secret_value().strip()
+    is_key = secret and secret.isascii() and secret.isprintable()
+    headers = {"Authorization": f"Bearer {secret}"} if is_key else {}
+    try:
+        with httpx.Client(base_url=base, headers=headers, timeout=LONGEST_WAIT) as client:
+            listed = _asked(client, "/v1/models", TypeAdapter(_List))
+            if listed is None:
+                return ServerFacts()
+            return ServerFacts(tuple(_models(listed)), _count_slots(client))
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError):
+        return ServerFacts()
+
+
+def _asked(client: httpx.Client, path: str, form: TypeAdapter[Reply]) -> Reply | None:
+    """Return what a path holds, None where it holds nothing of that form; raises httpx.HTTPError."""
+    with client.stream("GET", path) as response:
+        if response.status_code != 200:
+            return None
+        body = b""
+        for part in response.iter_bytes():
+            body += part
+            if len(body) > LARGEST_REPLY:
+                return None
+    try:
+        return form.validate_json(body)
+    except ValidationError:
+        return None
+
+
+def _models(listed: _List) -> Iterator[ServedModel]:
+    if len(listed.data) > MOST_LISTED:
+        logger.warning("The model server lists %d models; the first %d count.", len(listed.data), MOST_LISTED)
+    for entry in listed.data[:MOST_LISTED]:
+        try:
+            found = _listed.validate_python(entry)
+        except ValidationError:
+            continue
+        yield ServedModel(found.id, found.context)
+
+
+def _count_slots(client: httpx.Client) -> int | None:
+    """Return how many calls a server takes at once, None where it does not tell: only some kinds do."""
+    props = _asked(client, "/props", TypeAdapter(_Props))
+    if props and props.total_slots:
+        return props.total_slots
+    slots = _asked(client, "/slots", _slots)
+    return len(slots) if slots else None
