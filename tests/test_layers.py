@@ -114,6 +114,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
         "assistant/storage/database.py",
         "assistant/storage/conversations.py",
         "assistant/storage/comparisons.py",
+        "assistant/storage/spending.py",
     ),
     "streamlit": (
         "streamlit_app.py",

@@ -1,6 +1,7 @@
 """Chat models: the protocol, one file per way of reaching a model, and the list of what can be chosen."""
 
 from assistant.models.menu import ModelEntry, available_models, load_models, open_model, receiver
+from assistant.models.metered import MeteredModel, OnCost, can_be_counted, is_paid
 from assistant.models.protocol import (
     BadReplyError,
     ChatModel,
@@ -14,7 +15,8 @@ from assistant.models.token_counts import TokenCounts
 from assistant.models.typed import Complete, bad_reply, complaint, read_reply, reply_problem, typed_reply
 
 __all__ = [
-    "BadReplyError", "ChatModel", "Complete", "Completion", "Exchange", "ModelEntry", "ModelError",
-    "Schema", "TokenCounts", "available_models", "bad_reply", "complaint", "load_models", "open_model",
-    "read_reply", "receiver", "reply_problem", "typed_reply", "whole"
+    "BadReplyError", "ChatModel", "Complete", "Completion", "Exchange", "MeteredModel", "ModelEntry",
+    "ModelError", "OnCost", "Schema", "TokenCounts", "available_models", "bad_reply", "can_be_counted",
+    "complaint", "is_paid", "load_models", "open_model", "read_reply", "receiver", "reply_problem",
+    "typed_reply", "whole"
 ]  # fmt: skip
