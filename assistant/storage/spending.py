@@ -241,7 +241,7 @@ def _taken_from(reservation: str, dollars: float, until: float) -> sa.Update:
 
 def _check(balances: tuple[Balance, ...], dollars: float, what: str) -> None:
     for one in balances:
-        if one.left < dollars or not one.left:
+        if one.left < dollars:
             left = f"{price_said(one.left)} of it is left" if one.left else "nothing of it is left"
             raise SpendingError(
                 f"{limit_said(one.limit, is_everyones=one.is_everyones)}: {left}, and this {what} could cost "

@@ -56,8 +56,9 @@ def go_on(library: Library, visitor: Visitor, session: CurrentComparison) -> Non
         return
     try:
         keeper = _keeper_of(library, session)
-        price = _price(library, session.now.order, keeper.recorded())
-        _account(library, visitor, session.now.order).check(price)
+        account = _account(library, visitor, session.now.order)
+        price = _price(library, session.now.order, keeper.recorded()) if account.on_cost else 0.0
+        account.check(price)
         questions_limit().take(current_caller(visitor), COMPARISON_COST)
     except (AssistantError, CorpusError) as error:
         session.update(ComparisonSession.refuse, str(error))

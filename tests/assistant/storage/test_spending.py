@@ -71,7 +71,7 @@ def test_a_limit_that_is_reached_is_said_with_all_its_figures(store):
     assert "The writer without a model costs nothing and still answers." in said
     store.spend("ada", 0.1)
     with pytest.raises(SpendingError, match="nothing of it is left"):
-        store.reserve("ada", 0.0, "question")
+        store.reserve("ada", 0.01, "question")
 
 
 def test_all_visitors_together_have_a_limit_whoever_asks(store):
