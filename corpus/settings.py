@@ -52,6 +52,9 @@ class Settings(BaseSettings):
     upload_megabytes_per_ten_minutes: int = Field(default=200, ge=0)  # of one visitor
     limit_of_address: float = Field(default=5, ge=0)  # one address may have as much as so many visitors
     limit_of_all: float = Field(default=20, ge=0)  # and all visitors together as much as so many
+    # US dollars for models, 0 is no limit; of all visitors together, and of one.
+    monthly_spending: float = Field(default=0, ge=0, allow_inf_nan=False)
+    monthly_spending_per_visitor: float = Field(default=0, ge=0, allow_inf_nan=False)
     stored_rows_per_visitor: int = Field(default=5_000, ge=0)
     stored_megabytes_per_visitor: int = Field(default=200, ge=0)
     models_file: Path | None = None

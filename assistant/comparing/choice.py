@@ -4,18 +4,25 @@ from assistant.comparing.extractive.generator import ExtractiveComparer
 from assistant.comparing.prompted.generator import PromptedComparer
 from assistant.comparing.protocol import ComparativeGenerator
 from assistant.generators import check_choice, default_parameters, no_price
-from assistant.models import open_model
+from assistant.models import MeteredModel, OnCost, open_model
 from assistant.records import Parameters
 from corpus.encoders import Encoder
 from corpus.settings import Settings
 
 
 def open_comparative_generator(
-    name: str, settings: Settings, encoder: Encoder, parameters: Parameters | None = None, session: str = ""
+    name: str,
+    settings: Settings,
+    encoder: Encoder,
+    parameters: Parameters | None = None,
+    session: str = "",
+    *,
+    on_cost: OnCost | None = None,
 ) -> ComparativeGenerator:
     """Return what compares under that name; raises AssistantError when it cannot be chosen.
 
-    `parameters` are for generators that ask a model; `session` is who asks, for the limits on calls.
+    `parameters` are for generators that ask a model; `session` is who asks, for the limits on calls;
+    `on_cost` is told what each call has cost.
     """
     choice = check_choice(name, settings, parameters)
     if choice is None:
@@ -23,8 +30,9 @@ def open_comparative_generator(
     entry, parameters = choice
     is_local = entry.provider == "local"
     of_session = settings.model_calls_per_session if session else settings.model_calls
+    model = open_model(entry, settings, session)
     return PromptedComparer(
-        open_model(entry, settings, session),
+        MeteredModel(model, entry, on_cost) if on_cost else model,
         context=entry.context,
         parameters=parameters,
         usual=default_parameters(settings, entry),

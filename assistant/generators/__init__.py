@@ -3,6 +3,7 @@
 from assistant.generators.best_of import MOST_DRAFTS, SampledGenerator, citation_quality, write_best
 from assistant.generators.calls import Price, call_of, no_price, unknown_price
 from assistant.generators.choice import GeneratorChoice, check_choice, generator_choices, open_generator
+from assistant.generators.estimate import question_price
 from assistant.generators.extractive import (
     ABOUT,
     MOST_READ,
@@ -29,6 +30,6 @@ __all__ = [
     "Asking", "Compared", "ExtractiveGenerator", "Generator", "GeneratorChoice", "Price",
     "PromptedGenerator", "SampledGenerator", "answerable_features", "ask_of", "by_rank", "call_of",
     "cannot_answer", "check_choice", "citation_quality", "compare", "default_parameters",
-    "generator_choices", "list_papers_by", "meant_paper", "no_price", "open_generator", "read_features",
-    "recorded_generators", "unknown_price", "with_kind", "write_best"
+    "generator_choices", "list_papers_by", "meant_paper", "no_price", "open_generator", "question_price",
+    "read_features", "recorded_generators", "unknown_price", "with_kind", "write_best"
 ]  # fmt: skip

@@ -6,7 +6,15 @@ from assistant.generators.extractive import ExtractiveGenerator
 from assistant.generators.parameters import check_parameters, default_parameters
 from assistant.generators.prompted import ModelOptions, PromptedGenerator
 from assistant.generators.protocol import ANY_LENGTH, Generator
-from assistant.models import ModelEntry, TokenCounts, available_models, open_model, replacement
+from assistant.models import (
+    MeteredModel,
+    ModelEntry,
+    OnCost,
+    TokenCounts,
+    available_models,
+    open_model,
+    replacement,
+)
 from assistant.records import AssistantError, Parameters
 from corpus.encoders import Encoder
 from corpus.settings import Settings
@@ -30,18 +38,26 @@ def generator_choices(settings: Settings) -> tuple[GeneratorChoice, ...]:
 
 
 def open_generator(
-    name: str, settings: Settings, encoder: Encoder, parameters: Parameters | None = None, session: str = ""
+    name: str,
+    settings: Settings,
+    encoder: Encoder,
+    parameters: Parameters | None = None,
+    session: str = "",
+    *,
+    on_cost: OnCost | None = None,
 ) -> Generator:
     """Return the generator of that name; raises AssistantError when it cannot be chosen.
 
-    `parameters` are for generators that ask a model; `session` is who asks, for the limits on calls.
+    `parameters` are for generators that ask a model; `session` is who asks, for the limits on calls;
+    `on_cost` is told what each call has cost.
     """
     choice = check_choice(name, settings, parameters)
     if choice is None:
         return ExtractiveGenerator(encoder)
     entry, parameters = choice
+    model = open_model(entry, settings, session)
     return PromptedGenerator(
-        open_model(entry, settings, session),
+        MeteredModel(model, entry, on_cost) if on_cost else model,
         context=entry.context,
         parameters=parameters,
         price=entry.price,

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from assistant.checking import hold_back, is_foreign, is_repeated
+from assistant.checking import hold_back, is_foreign
 from assistant.generators.calls import Price, call_of, unknown_price
 from assistant.generators.model_evidence import (
     PassageOrder,
@@ -24,6 +24,7 @@ from assistant.prompts import (
     estimate_tokens,
     example,
     fit_evidence,
+    is_repeated,
     load_prompt,
     no_answer_reason,
     render_evidence,

@@ -7,10 +7,11 @@ draft the evidence does not carry.
 import re
 from dataclasses import replace
 
-from assistant.checking import is_repeated, normalise_labels
+from assistant.checking import normalise_labels
 from assistant.prompts import (
     as_data,
     as_written,
+    is_repeated,
     load_prompt,
     mark,
     no_answer_reason,

@@ -10,6 +10,7 @@ from assistant.models.menu import (
     receiver,
     replacement,
 )
+from assistant.models.metered import MeteredModel, OnCost, can_be_counted, is_paid
 from assistant.models.protocol import (
     BadReplyError,
     ChatModel,
@@ -26,29 +27,9 @@ from assistant.models.token_counts import TokenCounts
 from assistant.models.typed import Complete, bad_reply, complaint, read_reply, reply_problem, typed_reply
 
 __all__ = [
-    "HOSTED_TIMEOUT",
-    "OWN_TIMEOUT",
-    "BadReplyError",
-    "ChatModel",
-    "Complete",
-    "Completion",
-    "Enough",
-    "Exchange",
-    "ModelEntry",
-    "ModelError",
-    "ModelUnavailableError",
-    "OnPiece",
-    "Schema",
-    "TokenCounts",
-    "available_models",
-    "bad_reply",
-    "complaint",
-    "load_models",
-    "open_model",
-    "read_reply",
-    "receiver",
-    "replacement",
-    "reply_problem",
-    "typed_reply",
+    "HOSTED_TIMEOUT", "OWN_TIMEOUT", "BadReplyError", "ChatModel", "Complete", "Completion", "Enough",
+    "Exchange", "MeteredModel", "ModelEntry", "ModelError", "ModelUnavailableError", "OnCost", "OnPiece",
+    "Schema", "TokenCounts", "available_models", "bad_reply", "can_be_counted", "complaint", "is_paid",
+    "load_models", "open_model", "read_reply", "receiver", "replacement", "reply_problem", "typed_reply",
     "whole"
 ]  # fmt: skip

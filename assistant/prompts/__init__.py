@@ -1,5 +1,6 @@
 """The prompts, one text file per model call, and what fills them in."""
 
+from assistant.prompts.echoes import is_repeated, without_echo
 from assistant.prompts.material import (
     BYTES_PER_TOKEN,
     SPARE_TOKENS,
@@ -12,8 +13,6 @@ from assistant.prompts.material import (
     shown_turns,
 )
 from assistant.prompts.render import (
-    FOLDER,
-    MARKS,
     NO_ANSWER,
     SummaryForm,
     as_data,
@@ -28,7 +27,8 @@ from assistant.prompts.render import (
 )
 
 __all__ = [
-    "BYTES_PER_TOKEN", "FOLDER", "MARKS", "NO_ANSWER", "SPARE_TOKENS", "SummaryForm", "as_data", "as_line",
-    "as_written", "estimate_tokens", "example", "fit_evidence", "form", "in_rank_order", "load_prompt",
-    "mark", "no_answer_reason", "render_evidence", "render_history", "render_passage", "shown_turns", "task"
+    "BYTES_PER_TOKEN", "NO_ANSWER", "SPARE_TOKENS", "SummaryForm", "as_data", "as_line", "as_written",
+    "estimate_tokens", "example", "fit_evidence", "form", "in_rank_order", "is_repeated", "load_prompt",
+    "mark", "no_answer_reason", "render_evidence", "render_history", "render_passage", "shown_turns",
+    "task", "without_echo"
 ]  # fmt: skip

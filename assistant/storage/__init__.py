@@ -1,8 +1,8 @@
-"""What is kept: conversations, comparisons and what readers say of answers."""
+"""What is kept: conversations, comparisons, what readers say of answers, and what models have cost."""
 
 from assistant.storage.comparisons import ComparisonStore, ComparisonSummary, StoredComparison, TakenUpError
 from assistant.storage.conversations import ConversationStore, ConversationSummary, StoredConversation
-from assistant.storage.database import Database, Quota, tidy_title
+from assistant.storage.database import OwnedStore, Quota, tidy_title
 from assistant.storage.feedback import (
     LONGEST_NOTE,
     mark_of,
@@ -10,9 +10,11 @@ from assistant.storage.feedback import (
     with_wrong_citation,
     without_wrong_citation,
 )
+from assistant.storage.spending import Balance, SpendingError, SpendingLimits, SpendingStore, limits_said
 
 __all__ = [
-    "LONGEST_NOTE", "ComparisonStore", "ComparisonSummary", "ConversationStore", "ConversationSummary",
-    "Database", "Quota", "StoredComparison", "StoredConversation", "TakenUpError", "mark_of",
-    "tidy_title", "with_verdict", "with_wrong_citation", "without_wrong_citation"
+    "LONGEST_NOTE", "Balance", "ComparisonStore", "ComparisonSummary", "ConversationStore",
+    "ConversationSummary", "OwnedStore", "Quota", "SpendingError", "SpendingLimits", "SpendingStore",
+    "StoredComparison", "StoredConversation", "TakenUpError", "limits_said", "mark_of", "tidy_title",
+    "with_verdict", "with_wrong_citation", "without_wrong_citation"
 ]  # fmt: skip

@@ -19,7 +19,7 @@ from assistant.comparing import (
 from assistant.file_format import record_from_json, record_to_json
 from assistant.generators import EXTRACTIVE
 from assistant.records import AssistantError, Parameters, TableVersion
-from assistant.storage.database import METADATA, Database, new_id, now, table_of_wholes, tidy_title
+from assistant.storage.database import METADATA, OwnedStore, new_id, now, table_of_wholes, tidy_title
 from assistant.trail import (
     COMPARISON,
     COMPARISON_VERSION,
@@ -104,7 +104,7 @@ class TakenUpError(ComparisonError):
     """Another run has the comparison by now; this one can store nothing more, and should stop."""
 
 
-class ComparisonStore(Database[ComparisonSummary]):
+class ComparisonStore(OwnedStore[ComparisonSummary]):
     """Stored comparisons; every method raises ComparisonError.
 
     What belongs to a `run` raises TakenUpError where another run has the comparison by now.

@@ -10,7 +10,7 @@ from sqlalchemy import func
 from assistant.records import AssistantError, Conversation, Turn
 from assistant.storage.database import (
     METADATA,
-    Database,
+    OwnedStore,
     TakenError,
     is_id,
     new_id,
@@ -53,7 +53,7 @@ class StoredConversation:
     faults: tuple[str, ...] = ()
 
 
-class ConversationStore(Database[ConversationSummary]):
+class ConversationStore(OwnedStore[ConversationSummary]):
     """Stored conversations; every method raises ConversationError."""
 
     keeps = "conversations"

@@ -74,38 +74,176 @@ def table_of_wholes(name: str, *columns: sa.Column[Any]) -> sa.Table:
     )
 
 
-class Database(Generic[Summary]):
-    """Things of one kind, stored in a database that is made if need be; for several threads and processes.
+class Database:
+    """Tables in a database that is made if need be; for several threads and processes.
 
-    A store of something derives from it and says what it `keeps`, in which tables, and how its `error` is
-    called: every method raises only that. The first table is one `table_of_wholes`; the second has their
-    parts, with a foreign key to the first. `listing` selects what a `summary` is made of.
-
-    Lists are per owner, but whoever knows an id can open what has it and go on with it: the id is the key to
-    it, and cannot be guessed. Whether somebody may rename or delete it too, `owner_of` tells.
+    A store derives from it and says what it `keeps`, in which tables, and how its `error` is called: every
+    method raises only that.
     """
 
     keeps: ClassVar[str]
-    tables: ClassVar[tuple[sa.Table, sa.Table]]
+    tables: ClassVar[tuple[sa.Table, ...]]
     error: ClassVar[type[AssistantError]]
-    listing: ClassVar[sa.Select[Any]]
-    summary: type[Summary]
 
-    def __init__(self, url: str | Path, quota: Quota = NO_QUOTA) -> None:
+    def __init__(self, url: str | Path) -> None:
         """Open the database at an SQLAlchemy URL, or the SQLite file at a path."""
-        self._quota = quota
         self._url = self._parsed(url)
         self._engine = self._opened()
         with self._as_store_errors():
             self._prepare()
 
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def _value(self, query: sa.Select[Any]) -> Any:
+        with self._reading() as connection:
+            return connection.scalar(query)
+
+    @property
+    def _is_sqlite(self) -> bool:
+        return self._url.get_backend_name() == "sqlite"
+
+    @property
+    def _name(self) -> str:
+        return (self._is_sqlite and self._url.database) or self._url.render_as_string(hide_password=True)
+
+    @contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        with self._as_store_errors(), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[sa.Connection]:
+        """Open a transaction whose first statement must be a change, so that SQLite waits for its turn."""
+        with self._as_store_errors(), self._engine.begin() as connection:
+            yield connection
+
+    def _empty_log(self) -> None:
+        """Write SQLite's log into its database and empty it: what was deleted still stands in the log."""
+        if self._is_sqlite:
+            with self._reading() as connection:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    @contextmanager
+    def _as_store_errors(self) -> Iterator[None]:
+        """Raise the store's error for the database's, whose message may hold what was to be stored."""
+        try:
+            yield
+        except UnicodeEncodeError:
+            raise self.error("An id or a name holds characters that cannot be stored.") from None
+        except SQLAlchemyError as error:
+            original = getattr(error, "orig", None)
+            name = getattr(original, "sqlite_errorname", type(original or error).__name__)
+            logger.warning("the %s at %s: %s", self.keeps, self._name, name)
+            known = (words for beginning, words in _FAULTS.items() if name.startswith(beginning))
+            fault = next(known, f"the database does not answer ({name}). Check it")
+            raise self.error(f"The {self.keeps} at {self._name} cannot be used: {fault}.") from None
+
+    def _parsed(self, url: str | Path) -> sa.URL:
+        if isinstance(url, Path):
+            return sa.URL.create("sqlite", database=str(url))
+        try:
+            return sa.make_url(url)
+        except ArgumentError:
+            # The text may hold a password, and so may the error.
+            raise self.error(
+                "The setting PAPER_TRAIL_CONVERSATIONS is no database URL. Write it as "
+                "sqlite:////path/to/file or postgresql+psycopg://user:password@host/name, or unset it."
+            ) from None
+
+    def _opened(self) -> sa.Engine:
+        try:
+            if self._is_sqlite:
+                self._make_private_file()
+            engine = sa.create_engine(self._url, hide_parameters=True, **self._options())
+        except (ImportError, NoSuchModuleError) as error:
+            raise self.error(
+                f"No driver is installed for {self._url.drivername} databases: {error}. Install one, or "
+                "unset PAPER_TRAIL_CONVERSATIONS."
+            ) from error
+        if self._is_sqlite:
+            sa.event.listen(engine, "connect", _set_up_sqlite)
+        return engine
+
+    def _options(self) -> dict[str, Any]:
+        """Return how to connect; what is in memory has one connection, which threads take in turn."""
+        if not self._is_sqlite:
+            return {}
+        if self._url.database not in (None, "", ":memory:"):
+            return {"connect_args": {"timeout": BUSY_SECONDS}}
+        one = {"poolclass": sa.QueuePool, "pool_size": 1, "max_overflow": 0}
+        return {"connect_args": {"check_same_thread": False}, **one}
+
+    def _make_private_file(self) -> None:
+        """Make the database's file readable for its owner alone; SQLite would go by the umask."""
+        name = self._url.database
+        # One with a host is none that SQLite can open: it is refused later, and shall leave no file.
+        if not name or name == ":memory:" or name.startswith("file:") or self._url.host:
+            return
+        path = Path(name)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch(mode=0o600)
+        except OSError as error:
+            raise self.error(
+                f"The {self.keeps} cannot be kept at {path}: {error.strerror}. Check its folder, or set "
+                "PAPER_TRAIL_CONVERSATIONS to another place."
+            ) from error
+
+    def _prepare(self) -> None:
+        """Make the tables that are not there; raises the store's error for those of a later version."""
+        version = self._version()
+        if version not in (None, SCHEMA_VERSION):
+            raise self.error(
+                f"The {self.keeps} at {self._name} are of version {version}; this Paper Trail reads version "
+                f"{SCHEMA_VERSION}. Use that one, or set PAPER_TRAIL_CONVERSATIONS to another place."
+            )
+        with self._engine.begin() as connection:
+            has = self._engine.dialect.has_table
+            for table in (_SCHEMA, _IMPORTED, *self.tables):
+                if not has(connection, table.name):
+                    _make_table(connection, table)
+        if version is None:
+            self._note_version()
+
+    def _version(self) -> int | None:
+        with self._engine.connect() as connection:
+            if not self._engine.dialect.has_table(connection, _SCHEMA.name):
+                return None
+            found: int | None = connection.scalar(sa.select(func.max(_SCHEMA.c.version)))
+            return found
+
+    def _note_version(self) -> None:
+        try:
+            with self._engine.begin() as connection:
+                connection.execute(sa.insert(_SCHEMA), {"version": SCHEMA_VERSION})
+        except IntegrityError:
+            logger.info("another process has just made the tables at %s", self._name)
+
+
+class OwnedStore(Database, Generic[Summary]):
+    """Things of one kind, each of an owner.
+
+    The first table is one `table_of_wholes`; the second has their parts, with a foreign key to the first.
+    `listing` selects what a `summary` is made of.
+
+    Lists are per owner, but whoever knows an id can open what has it and go on with it: the id is the key to
+    it, and cannot be guessed. Whether somebody may rename or delete it too, `owner_of` tells.
+    """
+
+    tables: ClassVar[tuple[sa.Table, sa.Table]]
+    listing: ClassVar[sa.Select[Any]]
+    summary: type[Summary]
+
+    def __init__(self, url: str | Path, quota: Quota = NO_QUOTA) -> None:
+        """Open the database at an SQLAlchemy URL, or the SQLite file at a path."""
+        super().__init__(url)
+        self._quota = quota
+
     @classmethod
     def open(cls, settings: Settings, quota: Quota = NO_QUOTA) -> Self:
         """Open the database that these settings name; raises the store's error."""
-        return cls(settings.conversations.get_secret_value() or settings.conversations_path, quota)
-
-    def close(self) -> None:
-        self._engine.dispose()
+        return cls(database_of(settings), quota)
 
     def list(self, owner: str, limit: int = 50, offset: int = 0) -> tuple[Summary, ...]:
         """Return an owner's things, the one last changed first."""
@@ -200,125 +338,10 @@ class Database(Generic[Summary]):
                 f"Delete {self.keeps} that are not needed, then store it again."
             )
 
-    def _value(self, query: sa.Select[Any]) -> Any:
-        with self._reading() as connection:
-            return connection.scalar(query)
 
-    @property
-    def _is_sqlite(self) -> bool:
-        return self._url.get_backend_name() == "sqlite"
-
-    @property
-    def _name(self) -> str:
-        return (self._is_sqlite and self._url.database) or self._url.render_as_string(hide_password=True)
-
-    @contextmanager
-    def _reading(self) -> Iterator[sa.Connection]:
-        with self._as_store_errors(), self._engine.connect() as connection:
-            yield connection
-
-    @contextmanager
-    def _writing(self) -> Iterator[sa.Connection]:
-        """Open a transaction whose first statement must be a change, so that SQLite waits for its turn."""
-        with self._as_store_errors(), self._engine.begin() as connection:
-            yield connection
-
-    def _empty_log(self) -> None:
-        """Write SQLite's log into its database and empty it: what was deleted still stands in the log."""
-        if self._is_sqlite:
-            with self._reading() as connection:
-                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
-
-    @contextmanager
-    def _as_store_errors(self) -> Iterator[None]:
-        """Raise the store's error for the database's, whose message may hold what was to be stored."""
-        try:
-            yield
-        except UnicodeEncodeError:
-            raise self.error("An id or a name holds characters that cannot be stored.") from None
-        except SQLAlchemyError as error:
-            original = getattr(error, "orig", None)
-            name = getattr(original, "sqlite_errorname", type(original or error).__name__)
-            logger.warning("the %s at %s: %s", self.keeps, self._name, name)
-            known = (words for beginning, words in _FAULTS.items() if name.startswith(beginning))
-            fault = next(known, f"the database does not answer ({name}). Check it")
-            raise self.error(f"The {self.keeps} at {self._name} cannot be used: {fault}.") from None
-
-    def _parsed(self, url: str | Path) -> sa.URL:
-        if isinstance(url, Path):
-            return sa.URL.create("sqlite", database=str(url))
-        try:
-            return sa.make_url(url)
-        except ArgumentError:
-            # The text may hold a password, and so may the error.
-            raise self.error(
-                "The setting PAPER_TRAIL_CONVERSATIONS is no database URL. Write it as "
-                "sqlite:////path/to/file or postgresql+psycopg://user:password@host/name, or unset it."
-            ) from None
-
-    def _opened(self) -> sa.Engine:
-        try:
-            if self._is_sqlite:
-                self._make_private_file()
-            engine = sa.create_engine(
-                self._url,
-                hide_parameters=True,
-                connect_args={"timeout": BUSY_SECONDS} if self._is_sqlite else {},
-            )
-        except (ImportError, NoSuchModuleError) as error:
-            raise self.error(
-                f"No driver is installed for {self._url.drivername} databases: {error}. Install one, or "
-                "unset PAPER_TRAIL_CONVERSATIONS."
-            ) from error
-        if self._is_sqlite:
-            sa.event.listen(engine, "connect", _set_up_sqlite)
-        return engine
-
-    def _make_private_file(self) -> None:
-        """Make the database's file readable for its owner alone; SQLite would go by the umask."""
-        name = self._url.database
-        # One with a host is none that SQLite can open: it is refused later, and shall leave no file.
-        if not name or name == ":memory:" or name.startswith("file:") or self._url.host:
-            return
-        path = Path(name)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.touch(mode=0o600)
-        except OSError as error:
-            raise self.error(
-                f"The {self.keeps} cannot be kept at {path}: {error.strerror}. Check its folder, or set "
-                "PAPER_TRAIL_CONVERSATIONS to another place."
-            ) from error
-
-    def _prepare(self) -> None:
-        """Make the tables that are not there; raises the store's error for those of a later version."""
-        version = self._version()
-        if version not in (None, SCHEMA_VERSION):
-            raise self.error(
-                f"The {self.keeps} at {self._name} are of version {version}; this Paper Trail reads version "
-                f"{SCHEMA_VERSION}. Use that one, or set PAPER_TRAIL_CONVERSATIONS to another place."
-            )
-        with self._engine.begin() as connection:
-            has = self._engine.dialect.has_table
-            for table in (_SCHEMA, _IMPORTED, *self.tables):
-                if not has(connection, table.name):
-                    _make_table(connection, table)
-        if version is None:
-            self._note_version()
-
-    def _version(self) -> int | None:
-        with self._engine.connect() as connection:
-            if not self._engine.dialect.has_table(connection, _SCHEMA.name):
-                return None
-            found: int | None = connection.scalar(sa.select(func.max(_SCHEMA.c.version)))
-            return found
-
-    def _note_version(self) -> None:
-        try:
-            with self._engine.begin() as connection:
-                connection.execute(sa.insert(_SCHEMA), {"version": SCHEMA_VERSION})
-        except IntegrityError:
-            logger.info("another process has just made the tables at %s", self._name)
+def database_of(settings: Settings) -> str | Path:
+    """Return the URL of the database that these settings name, or the path of its file."""
+    return settings.conversations.get_secret_value() or settings.conversations_path
 
 
 def new_id() -> str:

@@ -9,7 +9,7 @@ from assistant.generators import MOST_DRAFTS, RANGES, ExtractiveGenerator, defau
 from assistant.models import ModelEntry, available_models, load_models, receiver
 from assistant.records import AssistantError
 from corpus.settings import Settings
-from explorer.app import Library
+from explorer.app import Library, uncounted_models
 from explorer.ask import WORDS
 from explorer.presenters import escaped, one_line
 
@@ -52,6 +52,12 @@ def _draw_models(settings: Settings, models: tuple[Writer, ...]) -> None:
             "A model is sent the question, the turns of the conversation before it, and the passages found. "
             "What was sent is one click from each answer, which is checked like any other."
         )
+    if uncounted := uncounted_models(settings):
+        names = ", ".join(one_line(entry.label) for entry in uncounted)
+        st.markdown(
+            f"What these cost is not known here, and what may be spent is limited, so they cannot be chosen: "
+            f"{escaped(names)}. A list of models of one’s own can name their prices."
+        )
     others = not_offered(settings)
     if others:
         st.markdown("Whoever runs this Paper Trail can have more on the menu:")
@@ -77,7 +83,8 @@ def _draw_parameters(settings: Settings) -> None:
 
 def offered(settings: Settings) -> tuple[Writer, ...]:
     """Return the models that can be chosen here; raises AssistantError for a broken file of models."""
-    return tuple(_writer(entry, settings) for entry in available_models(settings))
+    uncounted = uncounted_models(settings)
+    return tuple(_writer(one, settings) for one in available_models(settings) if one not in uncounted)
 
 
 def not_offered(settings: Settings) -> dict[str, tuple[str, ...]]:

@@ -7,6 +7,7 @@ import streamlit as st
 from assistant.admission import LONGEST_QUESTION
 from assistant.comparing import FEWEST_PAPERS, LONGEST_DESCRIPTION, MOST_PAPERS
 from assistant.models import HOSTED_TIMEOUT, OWN_TIMEOUT
+from assistant.storage import SpendingLimits, limits_said
 from corpus.search import MAX_PAPERS, MIN_PAPERS
 from corpus.settings import Settings
 from corpus.version import VERSION
@@ -15,6 +16,7 @@ from explorer.about.learned import draw_learned
 from explorer.about.models import draw_writers
 from explorer.about.scores import draw_scores
 from explorer.app import Library, Visitor, draw_signed_in
+from explorer.presenters import escaped
 
 COMMANDS = """python -m indexer folder FOLDER --collection ID --title TITLE
 python -m indexer acl 2022.acl-long --anthology FOLDER
@@ -94,6 +96,7 @@ def _draw_limits(library: Library) -> None:
     ]
     if often:
         limits.append(f"You can ask {often:,} questions in ten minutes.")
+    limits += map(escaped, limits_said(SpendingLimits.of(settings)))
     st.markdown("\n".join(f"- {one}" for one in limits))
 
 

@@ -10,6 +10,7 @@ from explorer.app.resources import (
     jobs,
     open_library,
     questions_limit,
+    uncounted_models,
 )
 from explorer.app.security import middleware, show_script_error
 from explorer.app.session import (
@@ -40,5 +41,5 @@ __all__ = [
     "current_caller", "current_comparison", "current_owner", "current_session", "current_visitor",
     "documents_limit", "draw", "draw_signed_in", "field_value", "forget_field", "has_corpus",
     "has_field", "holds", "is_anothers", "jobs", "loading_modules", "middleware", "new_id", "open_library",
-    "questions_limit", "set_field", "show_script_error", "without"
+    "questions_limit", "set_field", "show_script_error", "uncounted_models", "without"
 ]  # fmt: skip

@@ -1,6 +1,7 @@
 """What all visitors share: settings, encoder, corpus, generators and the questions being answered."""
 
 import hashlib
+import logging
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -9,10 +10,23 @@ import streamlit as st
 
 from assistant.chat import Assistant
 from assistant.comparing import Comparer, open_comparative_generator
-from assistant.generators import GeneratorChoice, default_parameters, generator_choices, open_generator
-from assistant.models import available_models
-from assistant.records import AssistantError, Parameters
-from assistant.storage import ComparisonStore, ConversationStore, Quota
+from assistant.generators import (
+    GeneratorChoice,
+    default_parameters,
+    generator_choices,
+    open_generator,
+    question_price,
+)
+from assistant.models import ModelEntry, OnCost, available_models, can_be_counted, is_paid
+from assistant.records import AskOptions, AssistantError, Parameters
+from assistant.storage import (
+    Balance,
+    ComparisonStore,
+    ConversationStore,
+    Quota,
+    SpendingLimits,
+    SpendingStore,
+)
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
@@ -25,9 +39,12 @@ from explorer.jobs import (
     JobRunner,
     QuestionJob,
     RateLimit,
+    SpendingAccount,
     comparison_runner,
     question_runner,
 )
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +60,59 @@ class Library:
     pdf_folder: Path | None = None
 
     def writers(self) -> tuple[GeneratorChoice, ...]:
-        return generator_choices(self.settings)
+        """Return who can write, but for models that cost nobody knows what where spending is limited."""
+        uncounted = {entry.id for entry in uncounted_models(self.settings)}
+        return tuple(one for one in generator_choices(self.settings) if one.name not in uncounted)
 
-    def assistant(self, writer: str, parameters: Parameters | None = None, session: str = "") -> Assistant:
+    def assistant(
+        self,
+        writer: str,
+        parameters: Parameters | None = None,
+        session: str = "",
+        on_cost: OnCost | None = None,
+    ) -> Assistant:
         """Return the assistant with the writer of that name; raises AssistantError when there is none."""
-        generator = open_generator(writer, self.settings, self.encoder, parameters, session)
+        _check_counted(writer, self.settings)
+        generator = open_generator(writer, self.settings, self.encoder, parameters, session, on_cost=on_cost)
         return Assistant(self.corpus, self.encoder, generator)
 
-    def comparer(self, writer: str, parameters: Parameters | None = None, session: str = "") -> Comparer:
+    def comparer(
+        self,
+        writer: str,
+        parameters: Parameters | None = None,
+        session: str = "",
+        on_cost: OnCost | None = None,
+    ) -> Comparer:
         """Return what compares papers with the writer of that name; raises AssistantError for none."""
-        generator = open_comparative_generator(writer, self.settings, self.encoder, parameters, session)
+        _check_counted(writer, self.settings)
+        generator = open_comparative_generator(
+            writer, self.settings, self.encoder, parameters, session, on_cost=on_cost
+        )
         kept = ElementStore.open(self.corpus.path)
         return Comparer(self.corpus, self.encoder, generator, kept)
+
+    def account(self, writer: str, owner: str, what: str) -> SpendingAccount:
+        """Return what counts the cost of a piece of work; nothing is counted where nothing is limited."""
+        return SpendingAccount(owner, what, _spending(self.settings) if self._is_limited(writer) else None)
+
+    def balances(self, writer: str, owner: str) -> tuple[Balance, ...]:
+        """Return how much of this month's limits is spent, none for a writer that costs nothing.
+
+        Raises AssistantError where that cannot be read.
+        """
+        return _spending(self.settings).balances(owner) if self._is_limited(writer) else ()
+
+    def question_price(self, writer: str, parameters: Parameters | None, options: AskOptions) -> float:
+        """Return what a question may cost in US dollars, estimated from above."""
+        entry, usual = self._entry(writer), self.usual_parameters(writer)
+        return question_price(entry, parameters or usual, options) if entry and usual else 0.0
+
+    def _entry(self, writer: str) -> ModelEntry | None:
+        return next((entry for entry in available_models(self.settings) if entry.id == writer), None)
+
+    def _is_limited(self, writer: str) -> bool:
+        entry = self._entry(writer)
+        return bool(entry and is_paid(entry) and SpendingLimits.of(self.settings))
 
     def usual_parameters(self, writer: str) -> Parameters | None:
         """Return how a writer generates where nobody asks for anything else, None for one without a model."""
@@ -78,6 +136,21 @@ class Library:
         """Return where the PDF with that hash is kept, None when it is not."""
         path = (self.pdf_folder or self.settings.pdf_path) / f"{pdf_sha256}.pdf"
         return path if pdf_sha256.isalnum() and path.is_file() else None
+
+
+def uncounted_models(settings: Settings) -> tuple[ModelEntry, ...]:
+    """Return the models that are not offered because spending is limited and their prices are not known."""
+    entries = available_models(settings) if SpendingLimits.of(settings) else ()
+    return tuple(entry for entry in entries if not can_be_counted(entry))
+
+
+def _check_counted(writer: str, settings: Settings) -> None:
+    for entry in uncounted_models(settings):
+        if entry.id == writer:
+            raise AssistantError(
+                f"What {entry.label} costs is not known here, and what may be spent on models is limited. "
+                "Choose another writer."
+            )
 
 
 def open_library() -> Library:
@@ -163,6 +236,26 @@ def _rate_limit(allowed: Allowed) -> RateLimit:
 @st.cache_resource(show_spinner=False, max_entries=4, on_release=ConversationStore.close)
 def _conversations(place: str, _settings: Settings) -> ConversationStore:  # noqa: ARG001
     return ConversationStore.open(_settings, _quota(_settings))
+
+
+def _spending(settings: Settings) -> SpendingStore:
+    """Return what counts what visitors spend: in memory, where the database cannot be used."""
+    place = f"{_place_of_stores(settings)} {SpendingLimits.of(settings)}"
+    try:
+        return _stored_spending(place, settings)
+    except AssistantError as error:
+        return _spending_in_memory(place, settings, str(error))
+
+
+@st.cache_resource(show_spinner=False, max_entries=4, on_release=SpendingStore.close)
+def _stored_spending(place: str, _settings: Settings) -> SpendingStore:  # noqa: ARG001
+    return SpendingStore.open(_settings)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4, on_release=SpendingStore.close)
+def _spending_in_memory(place: str, _settings: Settings, _reason: str) -> SpendingStore:  # noqa: ARG001
+    logger.warning("What visitors spend is counted in memory, until this server stops. %s", _reason)
+    return SpendingStore.in_memory(_settings)
 
 
 @st.cache_resource(show_spinner=False)

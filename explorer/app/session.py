@@ -22,7 +22,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 import streamlit as st
 
 from assistant.records import AssistantError
-from assistant.storage import Database
+from assistant.storage import OwnedStore
 from explorer.app.login import signed_in_owner
 from explorer.app.owner import owner_of
 from explorer.app.resources import owner_tokens
@@ -113,12 +113,12 @@ def current_caller(visitor: Visitor) -> Caller:
     return Caller(current_owner(visitor), address if isinstance(address, str) else "")
 
 
-def is_anothers(store: Database[Any], visitor: Visitor, identifier: str) -> bool:
+def is_anothers(store: OwnedStore[Any], visitor: Visitor, identifier: str) -> bool:
     """Return True if something stored was begun by somebody else; what is not there is nobody's."""
     return store.owner_of(identifier) not in (None, current_owner(visitor), visitor.now.stranger)
 
 
-def check_own(store: Database[Any], visitor: Visitor, identifier: str) -> None:
+def check_own(store: OwnedStore[Any], visitor: Visitor, identifier: str) -> None:
     """Raise AssistantError where something stored is another's: it can be read and gone on with, no more."""
     if is_anothers(store, visitor, identifier):
         one = store.keeps.removesuffix("s")

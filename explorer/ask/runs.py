@@ -28,8 +28,12 @@ def start(library: Library, visitor: Visitor, choices: Choices, waiting: Waiting
     """Give a question to a worker; when that fails, keep it with the reason."""
     visitor.update(VisitorSession.send)
     try:
+        options, owner = options_of(waiting, choices), current_owner(visitor)
+        account = library.account(choices.writer, owner, "question")
+        price = library.question_price(choices.writer, choices.parameters, options)
+        account.check(price)
         questions_limit().take(current_caller(visitor))
-        assistant = library.assistant(choices.writer, choices.parameters, current_owner(visitor))
+        assistant = library.assistant(choices.writer, choices.parameters, owner, account.on_cost)
         _take_turns_from_elsewhere(library, visitor)
         replaces = replaced_by(waiting, visitor.now.turns)
         # The first question of a conversation begins it in the store, and gives it the id it has there.
@@ -40,11 +44,12 @@ def start(library: Library, visitor: Visitor, choices: Choices, waiting: Waiting
             keep=keep,
             replaces=replaces,
             subject=visitor.now.conversation_id,
-            starter=current_owner(visitor),
+            starter=owner,
         )
         history = visitor.now.turns[:-1] if replaces else visitor.now.turns
-        options = options_of(waiting, choices)
-        jobs().start(job, lambda: assistant.ask(waiting.question, history, options))
+        jobs().start(
+            job, lambda: account.paying(price, lambda: assistant.ask(waiting.question, history, options))
+        )
         visitor.update(VisitorSession.begin, job.identifier, replaces)
     except AssistantError as error:
         failure = Failure(

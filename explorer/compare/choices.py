@@ -39,7 +39,7 @@ from explorer.app import (
     set_field,
 )
 from explorer.ask import draw_parameters, draw_writer
-from explorer.components import action, row
+from explorer.components import action, draw_spending, row
 from explorer.presenters import authors_and_year, escaped, search_papers, shortened, topic_name
 
 FOUND = 6
@@ -77,7 +77,7 @@ def draw_choosing(library: Library, visitor: Visitor, session: CurrentComparison
     papers, work = st.columns([0.56, 0.44], gap="large")
     # The papers are drawn last: the plan tells under which labels they are compared.
     with work:
-        order = _draw_order(library, session)
+        order = _draw_order(library, visitor, session)
         plan = plan_of(library, visitor, session, order) if len(session.now.papers) >= FEWEST_PAPERS else None
         begins = _draw_beginning(session, plan)
     with papers, st.container(key="chosen", gap="small"):
@@ -104,7 +104,7 @@ def plan_of(library: Library, visitor: Visitor, session: CurrentComparison, orde
     return plan
 
 
-def _draw_order(library: Library, session: CurrentComparison) -> Order:
+def _draw_order(library: Library, visitor: Visitor, session: CurrentComparison) -> Order:
     key = f"about_{session.now.opened}"
     if not has_field(key):
         set_field(key, session.now.about)
@@ -119,6 +119,7 @@ def _draw_order(library: Library, session: CurrentComparison) -> Order:
     # One below the other: beside each other their names are cut where the drawer on the left is open.
     order = _draw_paper_order()
     writer = draw_writer(library.writers())
+    draw_spending(library, visitor, writer)
     options, parameters = _draw_manner(library, writer, order)
     return Order(ComparisonRequest(session.now.papers, session.now.about, options), writer, parameters)
 

@@ -1,7 +1,10 @@
 """A comparison begun, stopped, gone on with and taken out of its worker again."""
 
+from collections.abc import Sequence
+
+from assistant.comparing import WorkCall
 from assistant.provenance import provenance_of
-from assistant.records import AssistantError
+from assistant.records import AssistantError, usage_of
 from corpus.errors import CorpusError
 from explorer.app import (
     ComparisonSession,
@@ -15,7 +18,7 @@ from explorer.app import (
     new_id,
     questions_limit,
 )
-from explorer.jobs import COMPARISON_COST, UNKEPT, ComparisonJob, ComparisonKeeper
+from explorer.jobs import COMPARISON_COST, UNKEPT, ComparisonJob, ComparisonKeeper, SpendingAccount
 
 STOPPED = "Stopped. What is done of it is kept."
 LOST = "It does not run any more: it was stopped, or the server was. What is done of it is kept."
@@ -25,13 +28,13 @@ def begin(library: Library, visitor: Visitor, session: CurrentComparison, order:
     """Give a comparison to a worker, stored from its first call on; or say why it cannot begin."""
     session.update(ComparisonSession.refuse, "")
     try:
-        comparer = library.comparer(order.writer, order.parameters, current_owner(visitor))
-        comparer.plan(order.request)
+        price = _price(library, order)
+        _account(library, visitor, order).check(price)
         questions_limit().take(current_caller(visitor), COMPARISON_COST)
     except (AssistantError, CorpusError) as error:
         session.update(ComparisonSession.refuse, str(error))
         return
-    _start(library, visitor, session, order, _stored(library, visitor, session, order))
+    _start(library, visitor, session, _stored(library, visitor, session, order), price)
 
 
 def _stored(library: Library, visitor: Visitor, session: CurrentComparison, order: Order) -> ComparisonKeeper:
@@ -52,12 +55,15 @@ def go_on(library: Library, visitor: Visitor, session: CurrentComparison) -> Non
     if session.now.order is None or session.now.is_running:
         return
     try:
-        questions_limit().take(current_caller(visitor), COMPARISON_COST)
         keeper = _keeper_of(library, session)
-    except AssistantError as error:
+        account = _account(library, visitor, session.now.order)
+        price = _price(library, session.now.order, keeper.recorded()) if account.on_cost else 0.0
+        account.check(price)
+        questions_limit().take(current_caller(visitor), COMPARISON_COST)
+    except (AssistantError, CorpusError) as error:
         session.update(ComparisonSession.refuse, str(error))
         return
-    _start(library, visitor, session, session.now.order, keeper)
+    _start(library, visitor, session, keeper, price)
 
 
 def _keeper_of(library: Library, session: CurrentComparison) -> ComparisonKeeper:
@@ -68,15 +74,35 @@ def _keeper_of(library: Library, session: CurrentComparison) -> ComparisonKeeper
     return job.keeper if job else ComparisonKeeper(session.now.identifier, problem=UNKEPT)
 
 
+def _account(library: Library, visitor: Visitor, order: Order) -> SpendingAccount:
+    return library.account(order.writer, current_owner(visitor), "comparison")
+
+
+def _price(library: Library, order: Order, recorded: Sequence[WorkCall] = ()) -> float:
+    """Return what is still to be paid of a comparison, estimated from above; what has been made is not again.
+
+    Elements that were extracted are kept, and so in no plan any more. Raises AssistantError and CorpusError.
+    """
+    budget = library.comparer(order.writer, order.parameters).plan(order.request).budget
+    made = usage_of(one.call for one in recorded if one.call.step != "elements")
+    return max(0.0, (budget.price or 0.0) - (made.price or 0.0))
+
+
 def _start(
-    library: Library, visitor: Visitor, session: CurrentComparison, order: Order, keeper: ComparisonKeeper
+    library: Library, visitor: Visitor, session: CurrentComparison, keeper: ComparisonKeeper, price: float
 ) -> None:
-    identifier = session.now.identifier
-    job = ComparisonJob(identifier, order.request, keeper, current_owner(visitor))
+    """Have a worker make the comparison that was ordered, for which `price` is set aside."""
+    order, identifier = session.now.order, session.now.identifier
+    assert order is not None, "it has just been begun, or is gone on with"
+    owner, account = current_owner(visitor), _account(library, visitor, order)
+    job = ComparisonJob(identifier, order.request, keeper, owner)
     try:
-        comparer = library.comparer(order.writer, order.parameters, current_owner(visitor))
+        comparer = library.comparer(order.writer, order.parameters, owner, account.on_cost)
         ledger = keeper.ledger()
-        comparison_jobs().start(job, lambda: comparer.compare(order.request, ledger, identifier))
+        comparison_jobs().start(
+            job,
+            lambda: account.paying(price, lambda: comparer.compare(order.request, ledger, identifier)),
+        )
     except (AssistantError, CorpusError) as error:
         session.update(ComparisonSession.refuse, str(error))
         return

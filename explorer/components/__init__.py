@@ -24,11 +24,12 @@ from explorer.components.sidebar_list import (
     is_id,
     text_of,
 )
+from explorer.components.spending import draw_spending
 
 __all__ = [
     "IN_SHORT", "MOST_LISTED", "Entry", "Heard", "Looking", "SidebarList", "action", "draw_checked",
     "draw_deletion", "draw_downloads", "draw_imported", "draw_references", "draw_sidebar_list",
-    "draw_source", "file_name", "forget_pictures", "format_score", "is_id", "listen", "meaning",
-    "open_drawer", "pages_in", "paper_link", "row", "save_button", "score_bars", "sentence_bar",
-    "show_next", "show_page", "support_bar", "text_of"
+    "draw_source", "draw_spending", "file_name", "forget_pictures", "format_score", "is_id", "listen",
+    "meaning", "open_drawer", "pages_in", "paper_link", "row", "save_button", "score_bars",
+    "sentence_bar", "show_next", "show_page", "support_bar", "text_of"
 ]  # fmt: skip

@@ -18,9 +18,11 @@ from explorer.jobs.question import (
 )
 from explorer.jobs.rate_limit import ADDRESS_HEADER, COMPARISON_COST, Allowed, Caller, RateLimit, TooSoonError
 from explorer.jobs.runner import JobRunner
+from explorer.jobs.spending import SpendingAccount
 
 __all__ = [
     "ADDRESS_HEADER", "COMPARISON_COST", "UNKEPT", "Allowed", "Caller", "ComparisonJob",
     "ComparisonKeeper", "ComparisonView", "JobRunner", "Keep", "Kept", "QuestionJob", "QuestionView",
-    "RateLimit", "TooSoonError", "TurnKeeper", "comparison_runner", "may_succeed_again", "question_runner"
+    "RateLimit", "SpendingAccount", "TooSoonError", "TurnKeeper", "comparison_runner",
+    "may_succeed_again", "question_runner"
 ]  # fmt: skip

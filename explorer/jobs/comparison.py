@@ -50,9 +50,13 @@ class ComparisonKeeper:
     def ledger(self) -> CallLedger:
         """Take up the comparison and return the record of what was done before; raises AssistantError."""
         self._tell(self._take_up)
+        return CallLedger(self.recorded(), self._keep)
+
+    def recorded(self) -> tuple[WorkCall, ...]:
+        """Return the calls that were made before; raises AssistantError."""
         stored = self._store.calls(self._identifier) if self._store else ()
         with self._lock:
-            return CallLedger((*stored, *self._unstored), self._keep)
+            return (*stored, *self._unstored)
 
     def _take_up(self, store: ComparisonStore) -> None:
         self._run = store.take(self._identifier)

@@ -19,7 +19,7 @@ from assistant.records import (
     Turn,
     Written,
 )
-from assistant.storage import ConversationStore
+from assistant.storage import ConversationStore, SpendingError
 from corpus.errors import CorpusError
 from corpus.records import PaperHits
 from explorer.jobs.rate_limit import TooSoonError
@@ -40,7 +40,9 @@ def question_runner(**limits: Any) -> "JobRunner[QuestionJob]":
 
 def may_succeed_again(error: AssistantError | CorpusError) -> bool:
     """Return True if the same question may be answered at another try; one refused at the door may not."""
-    return isinstance(error, ModelError | TooManyJobsError | TooSoonError | CorpusError)
+    # With another writer it costs nothing.
+    passing = ModelError | TooManyJobsError | TooSoonError | SpendingError | CorpusError
+    return isinstance(error, passing)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from itertools import groupby
 
 from assistant.records import Answer, Evidence, RequestKind, Rewrite, Turn
+from assistant.storage import Balance
+from assistant.wording import price_said
 from corpus.records import Aspect, AspectName, Author, CollectionSummary, Paper
 from corpus.wording import all_authors, counted, short_authors
 from explorer.presenters.safe_text import escaped, one_line, shortened
@@ -22,6 +24,8 @@ KIND_NAMES: dict[RequestKind, str] = {
     "fact": "A fact",
 }
 AFFILIATIONS_NAMED = 4
+# From here on it is said how much is left of what may be spent.
+MOSTLY_SPENT = 0.8
 LONGEST_MENU_TITLE = 64
 
 
@@ -161,6 +165,21 @@ def volume_facts(summary: CollectionSummary, *, with_years: bool = True) -> str:
     if summary.full_texts:
         facts.append(counted(summary.full_texts, "full text"))
     return " · ".join(facts)
+
+
+def format_spending(balances: Sequence[Balance]) -> str:
+    """Return how much is left of the limit that is nearest, "" while most of each is."""
+    spent = [one for one in balances if one.spent >= MOSTLY_SPENT * one.limit]
+    if not spent:
+        return ""
+    nearest = min(spent, key=lambda one: one.limit - one.spent)
+    whose = "all visitors together may spend" if nearest.is_everyones else "you may spend"
+    left = nearest.limit - nearest.spent
+    what = f"{price_said(left)} is left" if left > 0 else "nothing is left"
+    return (
+        f"Of the {price_said(nearest.limit)} that {whose} on models in a month, {what} until "
+        f"{nearest.begins_anew}. The writer without a model costs nothing."
+    )
 
 
 def _year(summary: CollectionSummary) -> int:

@@ -3,8 +3,7 @@
 import pytest
 
 from assistant.checking.drafts import read_draft
-from assistant.checking.echoes import is_repeated
-from assistant.prompts import load_prompt, mark, task
+from assistant.prompts import is_repeated, load_prompt, mark, task
 from assistant.records import Draft
 
 CLAIM = "BM25 ranks documents by how often they use the words of a query [1]."

@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from assistant.prompts import FOLDER, MARKS
+from assistant.prompts.render import FOLDER, MARKS
 from assistant.records import DraftProblem
 from corpus.sentences import sentence_spans
 from corpus.text import words

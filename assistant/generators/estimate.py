@@ -1,0 +1,26 @@
+"""What a question costs at most, told before it is asked."""
+
+from itertools import chain, islice, repeat
+
+from assistant.models import ModelEntry
+from assistant.records import AskOptions, Parameters
+from assistant.retrieve import TIMES_ALONE
+
+# Tokens of a passage with what stands beside it, of a paper's head and abstract, and of what is in a prompt
+# besides: instructions, question, earlier turns. Of real papers prompts have half to four fifths of it.
+_PASSAGE, _PAPER, _BESIDE = 400, 300, 3000
+
+
+def question_price(entry: ModelEntry, parameters: Parameters, options: AskOptions) -> float:
+    """Return the US dollars that a question may cost, estimated from above; 0 where prices are not known."""
+    calls = options.drafts * (1 + entry.rerank + entry.revise)
+    prompt = min(_BESIDE, entry.context) + calls * min(_BESIDE + _read(options), entry.context)
+    return entry.price(prompt, (1 + calls) * parameters.max_tokens) or 0.0
+
+
+def _read(options: AskOptions) -> int:
+    """Return the tokens of the evidence."""
+    if len(options.scope.papers) == 1:
+        return _PAPER + TIMES_ALONE * options.passages[0] * _PASSAGE
+    passages = islice(chain(options.passages, repeat(options.passages[-1])), options.papers)
+    return _PAPER * options.papers + _PASSAGE * sum(passages)

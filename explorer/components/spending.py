@@ -1,0 +1,17 @@
+"""How much of what models may cost is left this month, said before it is reached."""
+
+import streamlit as st
+
+from assistant.records import AssistantError
+from explorer.app import Library, Visitor, current_owner
+from explorer.presenters import escaped, format_spending
+
+
+def draw_spending(library: Library, visitor: Visitor, writer: str) -> None:
+    """Say what is left for a writer, once most of it is spent; what cannot be read is said to who asks."""
+    try:
+        said = format_spending(library.balances(writer, current_owner(visitor)))
+    except AssistantError:
+        return
+    if said:
+        st.caption(escaped(said))

@@ -1,0 +1,210 @@
+"""What is spent, counted in real SQLite files by threads, connections and processes at once."""
+
+import logging
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from assistant.storage import ConversationStore, SpendingError, SpendingLimits, SpendingStore
+from assistant.storage.spending import LEASE_SECONDS
+from corpus.errors import CorpusError
+from corpus.settings import Settings, read_settings
+from tests.assistant.storage.test_conversations import change
+
+LIMITS = SpendingLimits(everyone=10.0, visitor=4.0)
+
+
+class Clock:
+    def __init__(self):
+        self.now = datetime(2026, 11, 30, 23, 50, tzinfo=UTC)
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def reopened(path, clock):
+    stores = []
+
+    def opened(limits=LIMITS):
+        stores.append(SpendingStore(path, limits, clock))
+        return stores[-1]
+
+    yield opened
+    for store in stores:
+        store.close()
+
+
+def spent(store, owner):
+    return [balance.spent for balance in store.balances(owner)]
+
+
+def test_what_is_spent_is_counted_for_everyone_and_for_each_and_survives_a_restart(store, reopened):
+    store.spend("ada", 1.5)
+    store.spend("ada", 0.25)
+    store.spend("bob", 2.0)
+    store.close()
+    assert spent(reopened(), "ada") == [3.75, 1.75]
+    assert spent(reopened(), "bob") == [3.75, 2.0]
+    assert spent(reopened(), "new") == [3.75, 0.0]
+
+
+def test_a_limit_that_is_reached_is_said_with_all_its_figures(store):
+    store.spend("ada", 3.9)
+    store.check("ada", 0.05, "question")
+    store.check("bob", 3.9, "question")
+    with pytest.raises(SpendingError) as refused:
+        store.check("ada", 0.5, "comparison")
+    said = str(refused.value)
+    assert "Models may cost $4.00 a month for the questions of one visitor: $0.1000 of it is left" in said
+    assert "this comparison could cost $0.5000. The limit begins anew on 1 December 2026 (UTC)." in said
+    assert "The writer without a model costs nothing and still answers." in said
+    store.spend("ada", 0.1)
+    with pytest.raises(SpendingError, match="nothing of it is left"):
+        store.reserve("ada", 0.01, "question")
+
+
+def test_all_visitors_together_have_a_limit_whoever_asks(store):
+    for number in range(5):
+        store.spend(f"visitor {number}", 2.0)
+    with pytest.raises(SpendingError, match=r"\$10\.00 a month for the questions of all visitors together"):
+        store.check("new", 0.01, "question")
+
+
+def test_a_new_month_begins_anew_and_months_before_the_last_are_dropped(store, path, clock):
+    store.spend("ada", 4.0)
+    clock.now += timedelta(minutes=20)
+    assert spent(store, "ada") == [0.0, 0.0]
+    store.spend("ada", 1.0)
+    # A process with a slower clock still counts the month before.
+    clock.now -= timedelta(minutes=20)
+    assert spent(store, "ada") == [4.0, 4.0]
+    clock.now = datetime(2027, 1, 31, tzinfo=UTC)
+    assert [one.begins_anew for one in store.balances("ada")] == ["1 February 2027 (UTC)"] * 2
+    store.spend("ada", 1.0)
+    with closing(sqlite3.connect(path)) as connection:
+        months = connection.execute("SELECT month, COUNT(*) FROM spending GROUP BY month ORDER BY month")
+        assert months.fetchall() == [("2026-12", 2), ("2027-01", 2)]
+
+
+def test_what_is_set_aside_is_spent_first_and_free_again_at_the_end(store):
+    reservation = store.reserve("ada", 3.0, "comparison")
+    with pytest.raises(SpendingError, match=r"\$1\.00 of it is left"):
+        store.reserve("ada", 1.5, "question")
+    store.spend("ada", 2.0, reservation)
+    assert [(one.spent, one.reserved) for one in store.balances("ada")] == [(2.0, 1.0)] * 2
+    # What is under way ends normally, beyond what was set aside and beyond the limit.
+    store.spend("ada", 2.5, reservation)
+    assert [(one.spent, one.reserved, one.left) for one in store.balances("ada")][1] == (4.5, 0.0, 0.0)
+    store.release(reservation)
+    store.release("no such reservation")
+    assert [one.reserved for one in store.balances("bob")] == [0.0, 0.0]
+
+
+def test_what_a_crash_left_set_aside_is_free_after_a_while(store, path, clock):
+    store.reserve("ada", 4.0, "question")
+    kept = store.reserve("bob", 4.0, "comparison")
+    clock.now += timedelta(seconds=LEASE_SECONDS - 1)
+    store.spend("bob", 1.0, kept)
+    clock.now += timedelta(seconds=2)
+    store.check("ada", 4.0, "question")
+    with pytest.raises(SpendingError):
+        store.reserve("bob", 1.0, "question")
+    store.reserve("ada", 4.0, "question")
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM spending_reserved").fetchone() == (2,)
+
+
+def test_twenty_at_once_over_two_connections_do_not_overrun(reopened):
+    stores = [reopened(SpendingLimits(everyone=1.0)) for _ in range(2)]
+
+    def begin(number):
+        try:
+            return stores[number % 2].reserve(f"visitor {number}", 0.15, "question")
+        except SpendingError:
+            return ""
+
+    with ThreadPoolExecutor(20) as pool:
+        begun = list(filter(None, pool.map(begin, range(20))))
+        assert len(begun) == 6
+        list(pool.map(lambda one: stores[0].spend("visitor", 0.1, one), begun))
+        list(pool.map(stores[1].release, begun))
+    (balance,) = stores[1].balances("visitor")
+    assert balance.spent == pytest.approx(0.6) and balance.reserved == 0.0
+
+
+SPENDS = """
+import sys
+from pathlib import Path
+from assistant.storage import SpendingLimits, SpendingStore
+store = SpendingStore(Path(sys.argv[1]), SpendingLimits(everyone=100.0))
+for _ in range(50):
+    store.release(store.reserve("ada", 0.5, "question"))
+    store.spend("ada", 0.25)
+"""
+
+
+def test_two_processes_that_begin_a_month_at_once_lose_nothing(root, path):
+    command = [sys.executable, "-c", SPENDS, str(path)]
+    both = [subprocess.Popen(command, cwd=root) for _ in range(2)]
+    assert [one.wait(60) for one in both] == [0, 0]
+    with closing(SpendingStore(path, LIMITS)) as store:
+        assert [(one.spent, one.reserved) for one in store.balances("ada")] == [(25.0, 0.0)] * 2
+
+
+def test_a_database_of_before_gets_the_tables_and_loses_nothing(path):
+    with closing(ConversationStore(path)) as conversations:
+        kept = conversations.start("ada", "Fusion")
+    with closing(SpendingStore(path, LIMITS)) as store:
+        store.spend("ada", 1.0)
+    with closing(ConversationStore(path)) as conversations:
+        assert conversations.get(kept.id) == kept
+        conversations.delete(kept.id)
+    with closing(SpendingStore(path, LIMITS)) as store:
+        assert spent(store, "ada") == [1.0, 1.0]
+
+
+def test_what_cannot_be_stored_is_counted_with_what_comes_next(store, path, caplog):
+    store.spend("ada", 1.0)
+    change(path, "ALTER TABLE spending RENAME TO away")
+    with caplog.at_level(logging.WARNING):
+        store.spend("ada", 0.5)
+        store.release("any")
+    assert "0.500000 dollars are counted later" in caplog.text and "free in 900 s" in caplog.text
+    with pytest.raises(SpendingError, match=r"records of spending at .* cannot be used"):
+        store.reserve("ada", 0.1, "question")
+    change(path, "ALTER TABLE away RENAME TO spending")
+    store.spend("bob", 0.25)
+    assert (spent(store, "ada"), spent(store, "bob")) == ([1.75, 1.5], [1.75, 0.25])
+
+
+def test_in_memory_threads_share_one_count():
+    with closing(SpendingStore.in_memory(Settings(monthly_spending=5.0))) as store:
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(lambda _: store.spend("ada", 0.25), range(20)))
+        with pytest.raises(SpendingError, match="nothing of it is left"):
+            store.check("bob", 0.1, "question")
+
+
+@pytest.mark.parametrize("value", ["-1", "nan", "inf", "much"])
+def test_a_limit_that_cannot_be_is_named(monkeypatch, value):
+    monkeypatch.setenv("PAPER_TRAIL_MONTHLY_SPENDING", value)
+    with pytest.raises(CorpusError, match="PAPER_TRAIL_MONTHLY_SPENDING"):
+        read_settings()
+
+
+def test_the_settings_say_what_is_limited(monkeypatch):
+    assert not SpendingLimits.of(read_settings())
+    monkeypatch.setenv("PAPER_TRAIL_MONTHLY_SPENDING", "20")
+    monkeypatch.setenv("PAPER_TRAIL_MONTHLY_SPENDING_PER_VISITOR", "0.5")
+    assert SpendingLimits.of(read_settings()) == SpendingLimits(20.0, 0.5)

@@ -1,0 +1,299 @@
+"""What visitors may spend on models: said before it is reached, refused when it is, always counted."""
+
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from assistant.generators import EXTRACTIVE, question_price
+from assistant.models import available_models
+from assistant.records import AskOptions, AssistantError, Parameters
+from assistant.storage import SpendingLimits, SpendingStore
+from assistant.wording import price_said
+from corpus.settings import read_settings
+from explorer.app.resources import Library, open_library
+from explorer.warm_up import warm_up
+from tests.assistant.comparing.comparing_model import ComparingModel
+from tests.explorer.asking import QUESTION, ask, choose_the_model, finish, texts, visitor_of
+from tests.explorer.comparing import (
+    NAMED,
+    begun,
+    compared,
+    described,
+    modelled,
+    over,
+    session_of,
+    with_the_model,
+)
+from tests.explorer.conftest import ANSWER
+from tests.standin_chat import Behaviour, StandinChat, refusal, reply
+
+Screen = Callable[..., AppTest]
+Model = Callable[..., StandinChat]
+# A thousand tokens are a dollar, a call has 5,500 of them, and a question is two calls.
+PRICES = "price_in = 1000\nprice_out = 1000\n"
+USAGE = (5_000, 500)
+OF_A_QUESTION = 11.0
+AT_MOST = 12.592
+
+
+def written(text: str = ANSWER, **changes: object) -> Behaviour:
+    return reply(text, usage=USAGE, **changes)
+
+
+def plain(test: AppTest) -> str:
+    return texts(test).replace("\\", "")
+
+
+@pytest.fixture
+def paid(model: Model, tmp_path: Path) -> Model:
+    """Put the stand-in model on the menu with prices."""
+    models = tmp_path / "models.toml"
+    models.write_text(models.read_text() + PRICES)
+    return model
+
+
+@pytest.fixture
+def paid_writer(writer: Model, tmp_path: Path) -> Model:
+    models = tmp_path / "models.toml"
+    models.write_text(models.read_text() + "price_out = 1.0\n")
+    return writer
+
+
+def limit(monkeypatch: pytest.MonkeyPatch, everyone: float = 0, visitor: float = 0) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_MONTHLY_SPENDING", str(everyone))
+    monkeypatch.setenv("PAPER_TRAIL_MONTHLY_SPENDING_PER_VISITOR", str(visitor))
+
+
+def spent() -> tuple[float, float]:
+    """Return what all visitors have spent, and what is set aside."""
+    settings = read_settings().model_copy(update={"monthly_spending": 1e9})
+    store = SpendingStore.open(settings)
+    everyone = store.balances("nobody")[0]
+    store.close()
+    return everyone.spent, everyone.reserved
+
+
+def settled(dollars: float) -> None:
+    """Wait until so much is spent, and nothing is set aside any more."""
+    deadline = time.monotonic() + 20
+    while spent() != (pytest.approx(dollars), 0.0):
+        assert time.monotonic() < deadline, spent()
+        time.sleep(0.05)
+
+
+def test_a_question_is_counted_said_when_little_is_left_and_refused_when_it_does_not_fit(
+    screen: Screen, paid: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(monkeypatch, visitor=13)
+    server = paid(written("dense retrieval and BM25"), written())
+    test = choose_the_model(screen("ask"))
+    assert "left" not in plain(test)
+    ask(test, QUESTION)
+    settled(OF_A_QUESTION)
+    assert len(visitor_of(test).turns) == 1
+    said = "Of the $13.00 that you may spend on models in a month, $2.00 is left until 1 "
+    assert said in plain(test.run())
+    ask(test, "What about its storage cost?")
+    refused = "$13.00 a month for the questions of one visitor: $2.00 of it is left, and this question could"
+    assert refused in plain(test) and f"cost ${AT_MOST:.2f}" in plain(test)
+    assert len(server.requests) == 2 and visitor_of(test).conversation_id
+    # What was asked is kept, and who costs nothing answers it.
+    test.selectbox(key="writer").set_value(EXTRACTIVE).run()
+    assert "is left until" not in plain(test)
+    test.button(key="retry").click().run()
+    assert len(visitor_of(finish(test)).turns) == 2
+    settled(OF_A_QUESTION)
+
+
+def test_each_visitor_has_a_limit_of_their_own_and_all_have_one_together(
+    screen: Screen, paid: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(monkeypatch, everyone=30, visitor=13)
+    paid(*(written() for _ in range(4)))
+    first, second, third = (choose_the_model(screen("ask")) for _ in range(3))
+    ask(first, QUESTION)
+    ask(second, QUESTION)
+    settled(2 * OF_A_QUESTION)
+    assert len(visitor_of(second).turns) == 1
+    ask(third, QUESTION)
+    assert "$30.00 a month for the questions of all visitors together: $8.00 of it is left" in plain(third)
+    assert not visitor_of(third).turns
+
+
+def test_what_is_under_way_counts_for_who_asks_meanwhile_and_ends_normally(
+    screen: Screen, paid: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(monkeypatch, everyone=13)
+    paid(written(), written(wait_before=2.0))
+    first, second = choose_the_model(screen("ask")), choose_the_model(screen("ask"))
+    first.chat_input(key="question_box").set_value(QUESTION).run()
+    while not spent()[1]:
+        time.sleep(0.02)
+    ask(second, QUESTION)
+    assert "all visitors together: $" in plain(second) and not visitor_of(second).turns
+    limit(monkeypatch, everyone=1)
+    assert len(visitor_of(finish(first)).turns) == 1
+    settled(OF_A_QUESTION)
+    assert "nothing is left until 1 " in plain(first.run())
+
+
+def test_a_stopped_question_counts_as_the_most_it_can_have_cost(
+    screen: Screen, paid: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(monkeypatch, visitor=100)
+    server = paid(written("a query"), written(wait_between=0.3))
+    test = choose_the_model(screen("ask"))
+    test.chat_input(key="question_box").set_value(QUESTION).run()
+    while "ranks" not in plain(test):
+        time.sleep(0.1)
+        test.run()
+    test.button(key="stop").click().run()
+    assert "Stopped." in plain(finish(test)) and server.wait_for_hang_up()
+    deadline = time.monotonic() + 20
+    while spent()[1]:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    prompt = sum(len(one["content"].encode()) for one in server.requests[1].body["messages"]) // 3
+    assert spent()[0] == pytest.approx(5.5 + (prompt + 700) / 1000, abs=0.01)
+
+
+def test_every_draft_is_counted_and_what_failed_before_anything_came_is_not(
+    screen: Screen, paid: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(monkeypatch, visitor=100)
+    paid(written("a query"), written(), refusal(400), written())
+    test = choose_the_model(screen("ask"))
+    test.slider(key="manner_drafts_1").set_value(3).run()
+    ask(test, QUESTION)
+    assert visitor_of(test).turns[0].drafts == 3
+    settled(3 * 5.5)
+
+
+def test_deleting_a_conversation_gives_nothing_back(
+    screen: Screen, paid: Model, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(monkeypatch, visitor=13)
+    paid(written(), written())
+    test = ask(choose_the_model(screen("ask")), QUESTION)
+    assert library.conversations().delete(visitor_of(test).conversation_id)
+    settled(OF_A_QUESTION)
+
+
+def test_a_model_whose_price_is_not_known_is_not_offered_where_spending_is_limited(
+    screen: Screen, writer: Model, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    writer()
+    test = screen("ask")
+    assert "Stand-in" in test.selectbox(key="writer").options
+    limit(monkeypatch, everyone=5)
+    name = available_models(read_settings())[0].id
+    test.run()
+    assert "Stand-in" not in test.selectbox(key="writer").options
+    library = open_library()
+    for opened in (library.assistant, library.comparer):
+        with pytest.raises(AssistantError, match=r"What Stand-in costs is not known here.* another writer\."):
+            opened(name)
+    about = plain(screen("about", part="Who writes"))
+    assert "so they cannot be chosen: Stand-in." in about and "**Stand-in**" not in about
+    with caplog.at_level(logging.WARNING):
+        warm_up()
+    assert "Stand-in is not offered: spending is limited, and its price is not known." in caplog.text
+
+
+def test_a_model_of_ones_own_without_a_price_costs_nothing(
+    screen: Screen, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(monkeypatch, everyone=0.0001)
+    model()
+    assert visitor_of(ask(choose_the_model(screen("ask")), QUESTION)).turns
+    assert spent() == (0.0, 0.0)
+
+
+def test_about_tells_the_limits(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "a month" not in plain(screen("about", part="Limits"))
+    limit(monkeypatch, everyone=20, visitor=1.5)
+    said = plain(screen("about", part="Limits"))
+    assert "Models may cost $20.00 a month for the questions of all visitors together; the count" in said
+    assert "Models may cost $1.50 a month for the questions of one visitor;" in said
+
+
+def test_where_nothing_can_be_stored_it_is_counted_in_memory(
+    screen: Screen,
+    paid: Model,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    limit(monkeypatch, visitor=13)
+    (tmp_path / "no-database").write_text("some text, which is no database at all " * 50)
+    monkeypatch.setenv("PAPER_TRAIL_CONVERSATIONS", f"sqlite:///{tmp_path / 'no-database'}")
+    paid(written(), written())
+    test = choose_the_model(screen("ask"))
+    with caplog.at_level(logging.WARNING):
+        ask(test, QUESTION)
+    assert "What visitors spend is counted in memory" in caplog.text
+    assert len(visitor_of(test).turns) == 1
+    ask(test, "What about its storage cost?")
+    assert "$2.00 of it is left" in plain(test) and len(visitor_of(test).turns) == 1
+
+
+def test_a_comparison_is_counted_and_one_that_does_not_fit_is_refused_with_both_figures(
+    screen: Screen, paid_writer: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(monkeypatch, everyone=1)
+    server = paid_writer()
+    made = compared(modelled(screen))
+    price = sum(one.call.price or 0.0 for one in made.calls)
+    assert price > 0
+    settled(price)
+    limit(monkeypatch, everyone=1.2 * price)
+    requests = len(server.requests)
+    test = begun(with_the_model(described(screen("compare", **NAMED))))
+    said = plain(test)
+    assert session_of(test).state == "choosing" and len(server.requests) == requests
+    left, most = price_said(0.2 * price), price_said(1.2 * price)
+    assert f"all visitors together: {left} of it is left, and this comparison could cost $0.0" in said
+    assert f"Of the {most} that all visitors together may spend on models in a month, {left} is left" in said
+
+
+def test_a_stopped_comparison_goes_on_where_the_rest_of_it_fits(
+    screen: Screen, paid_writer: Model, library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(monkeypatch, visitor=1)
+    server = paid_writer(ComparingModel(seconds=0.2))
+    test = modelled(screen)
+    identifier, order = session_of(test).identifier, session_of(test).order
+    assert order is not None
+    while not library.comparisons().calls(identifier):
+        time.sleep(0.02)
+    test.button(key="stop_comparison").click().run()
+    over(test)
+    # What was under way is paid for and stored when its reply comes.
+    while len(library.comparisons().calls(identifier)) < len(server.requests):
+        time.sleep(0.02)
+    limit(monkeypatch, visitor=0.0001)
+    test.run().button(key="go_on").click().run()
+    assert "this comparison could cost $0.0" in plain(test) and not session_of(test).is_running
+    price = open_library().comparer(order.writer).plan(order.request).budget.price
+    assert price is not None
+    limit(monkeypatch, visitor=spent()[0] + price)
+    test.run().button(key="go_on").click().run()
+    settled(sum(one.call.price or 0.0 for one in compared(test).calls if not one.reused))
+
+
+def test_what_a_question_may_cost_is_above_what_it_costs(
+    screen: Screen, paid: Model, library: Library
+) -> None:
+    server = paid()
+    (entry, *_) = available_models(read_settings())
+    entry = entry.model_copy(update={"context": 100_000})
+    ask(choose_the_model(screen("ask")), QUESTION)
+    sent = sum(len(one["content"].encode()) for call in server.requests for one in call.body["messages"])
+    assert question_price(entry, Parameters(), AskOptions()) > (sent / 3 + 2 * 700) / 1000
+    twice = question_price(entry, Parameters(), AskOptions(drafts=2))
+    assert twice > question_price(entry, Parameters(), AskOptions())
+    assert not SpendingLimits.of(library.settings)
