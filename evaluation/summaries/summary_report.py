@@ -23,7 +23,7 @@ from corpus.encoder_choice import open_encoder
 from corpus.encoders import Encoder, SentenceEncoder
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
-from evaluation.input_files import EvaluationError, read_text
+from evaluation.input_files import EvaluationError, read_trail
 from evaluation.judging import JudgeFigures, judge_table, open_judge
 from evaluation.summaries.corwa import TAGS, read_sections
 from evaluation.summaries.judge import DIMENSIONS, VOTES, judge_summaries
@@ -36,7 +36,6 @@ from evaluation.summaries.summary import (
     read_gold,
 )
 
-LARGEST_FILE = 256 * 2**20
 Say = Callable[[str], None]
 
 
@@ -95,15 +94,8 @@ def read_systems(paths: Sequence[Path]) -> tuple[System, ...]:
         name = path.stem if path.stem not in systems else str(path)
         if name in systems:
             raise EvaluationError(f"The file {path} is given twice. Give each comparison once.")
-        systems[name] = System(name, _comparison(path))
+        systems[name] = System(name, read_trail(path, "comparison", comparison_from_json))
     return tuple(systems.values())
-
-
-def _comparison(path: Path) -> Comparison:
-    try:
-        return comparison_from_json(read_text(path, "comparison", LARGEST_FILE))
-    except AssistantError as error:
-        raise EvaluationError(f"{path}: {error}") from error
 
 
 def read_parts(names: Sequence[str]) -> tuple[Ablation, ...]:

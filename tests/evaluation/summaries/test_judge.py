@@ -1,68 +1,29 @@
 """The judge, over a stand-in server: orders, mapping back, votes that cannot be used, gold or none."""
 
 import json
-import re
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from assistant.models.together import TogetherModel
-from assistant.records import Parameters
-from corpus.settings import read_settings
 from evaluation.input_files import EvaluationError
-from evaluation.judging import Judge, judgement, open_judge, shown_orders
 from evaluation.summaries.judge import DIMENSIONS, judge_summaries
+from tests.evaluation.judging import standin_judge
+from tests.evaluation.judging.standin_judge import Marks, judge_over, shown
 from tests.evaluation.summaries.compared_summaries import system_of
 from tests.standin_chat import Behaviour, Received, StandinChat, refusal, reply
 
 GOLD = "Dense retrieval and word search complement each other (Lee et al., 2019)."
-_TEXT = re.compile(r"⟦text (?P<place>\d+)⟧\n(?P<text>.*?)\n⟦end of text", re.DOTALL)
-Marks = Callable[[int, str], int]
-
-
-def shown(request: Received) -> list[str]:
-    """Return the texts of a request in the order in which the judge saw them."""
-    return [found["text"] for found in _TEXT.finditer(request.body["messages"][1]["content"])]
+WITHOUT_GOLD = DIMENSIONS[1:]
 
 
 def judging(marks: Marks, gold: bool = False) -> Callable[[Received], Behaviour]:
-    """Answer with marks by the place and the text, and the first of the highest as the best."""
-
-    def behave(request: Received) -> Behaviour:
-        given = [marks(place, text) for place, text in enumerate(shown(request), start=1)]
-        return reply(json.dumps(a_vote(given, gold=gold)))
-
-    return behave
+    return standin_judge.judging(marks, DIMENSIONS if gold else WITHOUT_GOLD)
 
 
 def a_vote(given: list[int], gold: bool = False, **changes: Any) -> dict[str, Any]:
-    names = DIMENSIONS if gold else DIMENSIONS[1:]
-    texts = {
-        f"text_{place}": {"analysis": "Plain.", **dict.fromkeys(names, mark)}
-        for place, mark in enumerate(given, start=1)
-    }
-    return {**texts, "best": given.index(max(given)) + 1, **changes}
-
-
-@contextmanager
-def judge_over(server: StandinChat, context: int = 32_768) -> Iterator[Judge]:
-    model = TogetherModel(
-        "judge-model",
-        "Judge",
-        api_key="k",
-        base_url=server.url,
-        timeout=5.0,
-        first_wait=0.01,
-        structured=True,
-    )
-    try:
-        yield Judge(model, Parameters(), context)
-    finally:
-        model.close()
+    return standin_judge.a_vote(given, DIMENSIONS if gold else WITHOUT_GOLD, **changes)
 
 
 SYSTEMS = (
@@ -110,15 +71,6 @@ def test_a_judge_who_prefers_a_place_prefers_no_system():
     assert {one.overall for one in figures.systems.values()} == {3.0}
     assert {one.best for one in figures.systems.values()} == {2}
     assert all(one.spreads["fluency"] > 1.5 for one in figures.systems.values())
-
-
-@pytest.mark.parametrize("systems", [1, 2, 3, 4])
-def test_orders_are_the_same_each_time_and_each_system_has_each_place_equally_often(systems):
-    orders = shown_orders(systems, 3 * systems, seed=0)
-    assert orders == shown_orders(systems, 3 * systems, seed=0)
-    assert orders[: systems + 1] == shown_orders(systems, systems + 1, seed=0)
-    for place in range(systems):
-        assert Counter(order[place] for order in orders) == dict.fromkeys(range(systems), 3)
 
 
 @pytest.mark.parametrize(
@@ -211,17 +163,3 @@ def test_a_judge_of_its_own_text_is_named():
     with StandinChat(default=judging(lambda *_: 4)) as server, judge_over(server) as judge:
         figures = judge_summaries(judge, (SYSTEMS[0], own), 1)
     assert figures.wrote == ("own",)
-
-
-def test_a_judge_that_cannot_be_chosen_is_said():
-    with pytest.raises(EvaluationError, match=r"no model 'nobody' to judge.*TOGETHER_API_KEY"):
-        open_judge("nobody", read_settings())
-
-
-def test_the_form_of_a_vote_leaves_nothing_to_guess():
-    schema = judgement(2, DIMENSIONS[1:]).model_json_schema()
-    assert schema["required"] == ["text_1", "text_2", "best"]
-    assert schema["properties"]["best"]["enum"] == [1, 2]
-    (judged,) = schema["$defs"].values()
-    assert judged["required"] == ["analysis", *DIMENSIONS[1:]]
-    assert judged["properties"]["fluency"]["enum"] == [1, 2, 3, 4, 5]
