@@ -11,6 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 
+from assistant.generators import EXTRACTIVE
 from assistant.records import AssistantError
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Runtime
@@ -25,6 +26,7 @@ from evaluation.answers.questions import (
     Chosen,
     Part,
     QuestionKind,
+    Written,
     measure_questions,
     questions_table,
 )
@@ -284,10 +286,15 @@ def questions(
     corpus_name: Annotated[
         str | None, typer.Option(help="Ask those alone that were written for this corpus, such as demo.")
     ] = None,
+    trails: Annotated[
+        Path | None, typer.Option(help="A folder for the trail of each question, for a model to judge.")
+    ] = None,
+    generator: Annotated[str, typer.Option(help="What writes: extractive, or a model's id.")] = EXTRACTIVE,
 ) -> None:
     """Ask questions that were written beforehand, count answers and refusals, and keep them to be judged."""
     with _failures_told():
-        figures = measure_questions(data, corpus, Chosen(part, kind, corpus_name), out_file)
+        chosen, written = Chosen(part, kind, corpus_name), Written(out_file, trails)
+        figures = measure_questions(data, corpus, chosen, written, generator)
     out.print(questions_table(figures))
     typer.echo(json.dumps(figures))
 

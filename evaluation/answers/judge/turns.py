@@ -71,7 +71,8 @@ def is_answer(turn: Turn) -> bool:
 def read_systems(given: Sequence[str]) -> tuple[AnsweringSystem, ...]:
     """Return the systems of files or folders of trails, each given by its path or as NAME=PATH.
 
-    What has the same NAME is one system. Raises EvaluationError.
+    What has the same NAME is one system, of which the first answer to a question counts. Raises
+    EvaluationError.
     """
     paths: dict[str, list[Path]] = {}
     for name, path in map(_named, given):
@@ -94,12 +95,13 @@ def _turns(name: str, paths: Sequence[Path]) -> dict[QuestionInContext, Turn]:
     turns: dict[QuestionInContext, Turn] = {}
     for path in (file for given in paths for file in _files(given)):
         for question, turn in _questions(read_trail(path, "trail", from_json).turns):
-            if question in turns:
+            # Conversations may begin with the same question.
+            first = turns.setdefault(question, turn)
+            if first.provenance.generator != turn.provenance.generator:
                 raise EvaluationError(
-                    f"{path}: {name} was asked {question.named} before. Give one answer of each system, and"
-                    " name systems apart: --turns NAME=FILE."
+                    f"{path}: another generator answered {question.named} as {name} before. Name systems"
+                    " apart: --turns NAME=FILE."
                 )
-            turns[question] = turn
     if not turns:
         raise EvaluationError(f"The trails of {name} hold no turn. Leave the system out.")
     return turns
