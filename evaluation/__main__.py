@@ -11,6 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Column, Table
 
+from assistant.generators import EXTRACTIVE
 from assistant.records import AssistantError
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Runtime
@@ -25,6 +26,7 @@ from evaluation.answers.questions import (
     Chosen,
     Part,
     QuestionKind,
+    Written,
     measure_questions,
     questions_table,
 )
@@ -284,10 +286,15 @@ def questions(
     corpus_name: Annotated[
         str | None, typer.Option(help="Ask those alone that were written for this corpus, such as demo.")
     ] = None,
+    trails: Annotated[
+        Path | None, typer.Option(help="A folder for the trail of each question, for a model to judge.")
+    ] = None,
+    generator: Annotated[str, typer.Option(help="What writes: extractive, or a model's id.")] = EXTRACTIVE,
 ) -> None:
     """Ask questions that were written beforehand, count answers and refusals, and keep them to be judged."""
     with _failures_told():
-        figures = measure_questions(data, corpus, Chosen(part, kind, corpus_name), out_file)
+        chosen, written = Chosen(part, kind, corpus_name), Written(out_file, trails)
+        figures = measure_questions(data, corpus, chosen, written, generator)
     out.print(questions_table(figures))
     typer.echo(json.dumps(figures))
 
@@ -426,6 +433,42 @@ def summary(
     for table in () if as_json else report.summary_tables(figures):
         out.print(table)
     typer.echo(json.dumps(figures.to_json()))
+
+
+@app.command()
+def judge(
+    turns: Annotated[
+        list[str],
+        typer.Option(help="A trail's JSON or a folder of them, as FILE or NAME=FILE; once for each system."),
+    ],
+    model: Annotated[str, typer.Option(help="The model that marks all answers to a question together.")],
+    *,
+    votes: Annotated[
+        int | None,
+        typer.Option(
+            help="How often the judge is asked of each question; by default once for each system.",
+            min=1,
+            max=25,
+        ),
+    ] = None,
+    out_file: Annotated[
+        Path | None, typer.Option("--out", help="Where votes are kept; those in it are not asked for again.")
+    ] = None,
+    human: Annotated[
+        Path | None,
+        typer.Option(help="People's marks, JSON lines or CSV: question, system, a mark for each quality."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print nothing but the JSON line.")] = False,
+) -> None:
+    """Have answers of several systems marked by a model, and measure how far it agrees with people."""
+    from evaluation.answers import judge as report  # noqa: PLC0415 - scipy takes a second to import
+
+    with _failures_told():
+        asked = report.AskedToJudge(turns, model, votes, out_file, human)
+        judged = report.judge_answers(asked, lambda line: typer.echo(line, err=True))
+    for table in () if as_json else report.judge_tables(judged):
+        out.print(table)
+    typer.echo(json.dumps(judged.to_json(), allow_nan=False))
 
 
 @app.command()

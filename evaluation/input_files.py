@@ -1,12 +1,18 @@
 """The files that are measured on, and what is said of one that cannot be used."""
 
-from collections.abc import Sequence
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from assistant.records import AssistantError
+
 Form = TypeVar("Form", bound=BaseModel)
+Record = TypeVar("Record")
+LARGEST_TRAIL = 256 * 2**20
 
 
 class EvaluationError(Exception):
@@ -23,6 +29,14 @@ def read_text(path: Path, what: str = "file", largest: int | None = None) -> str
         raise EvaluationError(f"The {what} {path} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:
         raise EvaluationError(f"The {what} {path} cannot be read: it is no text in UTF-8.") from error
+
+
+def read_trail(path: Path, what: str, read: Callable[[str], Record]) -> Record:
+    """Return what a file that Paper Trail wrote holds; raises EvaluationError that names the file."""
+    try:
+        return read(read_text(path, what, LARGEST_TRAIL))
+    except AssistantError as error:
+        raise EvaluationError(f"{path}: {error}") from error
 
 
 def home_of(path: Path) -> Path:
@@ -51,16 +65,50 @@ def read_numbered_json_lines(path: Path, form: type[Form], hint: str) -> list[tu
     records = []
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
-            records.append((number, _record(path, number, line, form, hint)))
+            records.append((number, record_of(path, number, line, form, hint)))
     if not records:
         raise EvaluationError(f"The file {path} is empty. {hint}")
     return records
 
 
-def _record(path: Path, number: int, line: str, form: type[Form], hint: str) -> Form:
+def read_numbered_rows(path: Path, form: type[Form], hint: str) -> list[tuple[int, Form]]:
+    """Return the records of a CSV file, whose first line names the columns, as `read_numbered_json_lines`.
+
+    What is left empty is not given.
+    """
+    # Spreadsheets begin a file with a mark that says it is Unicode.
+    lines = csv.DictReader(StringIO(read_text(path).removeprefix("\ufeff"), newline=""), strict=True)
+    rows = [(number, _row(path, number, row, form, hint)) for number, row in _rows(path, lines, hint)]
+    if not rows:
+        raise EvaluationError(f"The file {path} is empty. {hint}")
+    return rows
+
+
+def _rows(path: Path, lines: "csv.DictReader[str]", hint: str) -> Iterator[tuple[int, dict[str, str]]]:
+    try:
+        for row in lines:
+            # Cells behind the last column come under None.
+            yield lines.line_num, {name or "": value for name, value in row.items() if value}
+    except csv.Error as error:
+        raise EvaluationError(f"{path}, line {lines.line_num}: {error}. {hint}") from None
+
+
+def _row(path: Path, number: int, row: dict[str, str], form: type[Form], hint: str) -> Form:
+    try:
+        return form.model_validate_strings(row)
+    except ValidationError as error:
+        raise _fault(path, number, error, hint) from None
+
+
+def record_of(path: Path, number: int, line: str, form: type[Form], hint: str) -> Form:
+    """Return the record of a line of JSON; raises EvaluationError that names the line."""
     try:
         return form.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors(include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the line"
-        raise EvaluationError(f"{path}, line {number}: {place}: {first['msg']}. {hint}") from None
+        raise _fault(path, number, error, hint) from None
+
+
+def _fault(path: Path, number: int, error: ValidationError, hint: str) -> EvaluationError:
+    first = error.errors(include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"]) or "the line"
+    return EvaluationError(f"{path}, line {number}: {place}: {first['msg']}. {hint}")

@@ -1,4 +1,4 @@
-"""Questions as the product answers them without a model, from a home that was built before."""
+"""Questions as the product answers them, from a home that was built before."""
 
 import time
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.chat import Assistant
-from assistant.generators import ExtractiveGenerator
+from assistant.generators import EXTRACTIVE, open_generator
 from assistant.records import Answered, AskOptions, Retrieved, Turn
 from corpus.encoder_choice import open_encoder
 from corpus.records import Scope
@@ -24,15 +24,15 @@ class AskedQuestion:
     seconds: float
 
 
-def open_assistant(path: Path) -> Assistant:
-    """Return what answers without a model from a PAPER_TRAIL_HOME, or the corpus folder in it.
+def open_assistant(path: Path, generator: str = EXTRACTIVE) -> Assistant:
+    """Return what answers from a PAPER_TRAIL_HOME, or the corpus folder in it; by default without a model.
 
-    Raises CorpusError.
+    Raises CorpusError, and AssistantError where there is no such generator.
     """
     settings = read_settings().model_copy(update={"home": home_of(path)})
     encoder = open_encoder(settings)
     corpus = Corpus.open(settings.corpus_path, encoder)
-    return Assistant(corpus, encoder, ExtractiveGenerator(encoder))
+    return Assistant(corpus, encoder, open_generator(generator, settings, encoder))
 
 
 def ask(assistant: Assistant, question: str, history: Sequence[Turn], scope: Scope) -> AskedQuestion:

@@ -15,7 +15,9 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Column, Table
 
 from assistant.chat import Assistant
-from assistant.records import AssistantError, RequestKind, Turn
+from assistant.generators import EXTRACTIVE
+from assistant.records import AssistantError, Conversation, RequestKind, Turn
+from assistant.trail import to_json
 from corpus.records import Scope
 from corpus.store import Corpus
 from evaluation.answers.asking import AskedQuestion, ask, open_assistant
@@ -100,6 +102,28 @@ class Outcome:
         return self.refusal_reason is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Where what becomes of questions is written: a file of lines for people, a folder of trails."""
+
+    out: Path | None = None
+    trails: Path | None = None
+
+    def begin(self) -> None:
+        if self.out:
+            self.out.write_text("", encoding="utf-8")
+        if self.trails:
+            self.trails.mkdir(parents=True, exist_ok=True)
+
+    def add(self, outcome: Outcome, conversation: Conversation) -> None:
+        if self.out:
+            with self.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(outcome), ensure_ascii=False) + "\n")
+        if self.trails:
+            trail = self.trails / f"{conversation.id}.json"
+            trail.write_text(to_json(conversation), encoding="utf-8")
+
+
 class QuestionCounts(TypedDict):
     """How many questions can be answered and cannot, and what became of them.
 
@@ -138,16 +162,16 @@ _Judged = tuple[WrittenQuestion, Outcome]
 
 
 def measure_questions(
-    data: Path, home: Path, chosen: Chosen | None = None, out: Path | None = None
+    data: Path, home: Path, chosen: Chosen, written: Written, generator: str = EXTRACTIVE
 ) -> QuestionFigures:
-    """Ask the chosen questions of a file, write every outcome to `out`, and return the figures.
+    """Ask the chosen questions of a file, write down what becomes of each, and return the figures.
 
-    Raises EvaluationError that names the line at fault, and CorpusError.
+    Raises EvaluationError that names the line at fault, AssistantError and CorpusError.
     """
-    rows = read_questions(data, chosen or Chosen())
-    assistant = open_assistant(home)
+    rows = read_questions(data, chosen)
+    assistant = open_assistant(home, generator)
     _check_held(data, rows, assistant.corpus)
-    return question_figures(list(_asked(assistant, data, rows, out)))
+    return question_figures(list(_asked(assistant, data, rows, written)))
 
 
 def read_questions(data: Path, chosen: Chosen) -> list[_Numbered]:
@@ -184,30 +208,31 @@ def _papers_named(row: WrittenQuestion) -> tuple[str, ...]:
 
 
 def _asked(
-    assistant: Assistant, data: Path, rows: Sequence[_Numbered], out: Path | None
+    assistant: Assistant, data: Path, rows: Sequence[_Numbered], written: Written
 ) -> Iterator[_Judged]:
-    """Yield what becomes of each question, written out before the next one is asked."""
+    """Yield what becomes of each question, written down before the next one is asked."""
     try:
-        if out:
-            out.write_text("", encoding="utf-8")
+        written.begin()
         for number, row in rows:
-            outcome = _outcome(assistant, f"{data}, line {number}", row)
-            if out:
-                with out.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(asdict(outcome), ensure_ascii=False) + "\n")
+            asked, turns = _conversation(assistant, f"{data}, line {number}", row)
+            outcome = _read_outcome(row, asked)
+            written.add(outcome, Conversation(f"line-{number}", row.question, turns))
             yield row, outcome
     except OSError as error:
-        raise EvaluationError(f"The file {out} cannot be written: {error.strerror}.") from error
+        raise EvaluationError(f"The file {error.filename} cannot be written: {error.strerror}.") from error
 
 
-def _outcome(assistant: Assistant, place: str, row: WrittenQuestion) -> Outcome:
-    history: list[Turn] = []
+def _conversation(
+    assistant: Assistant, place: str, row: WrittenQuestion
+) -> tuple[AskedQuestion, tuple[Turn, ...]]:
+    turns: list[Turn] = []
     try:
         for earlier in row.history:
-            history.append(ask(assistant, earlier, history, row.scope).turn)
-        return _read_outcome(row, ask(assistant, row.question, history, row.scope))
+            turns.append(ask(assistant, earlier, turns, row.scope).turn)
+        asked = ask(assistant, row.question, turns, row.scope)
     except AssistantError as error:
         raise EvaluationError(f"{place}: {error}") from error
+    return asked, (*turns, asked.turn)
 
 
 def _read_outcome(row: WrittenQuestion, asked: AskedQuestion) -> Outcome:

@@ -23,9 +23,10 @@ from corpus.encoder_choice import open_encoder
 from corpus.encoders import Encoder, SentenceEncoder
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
-from evaluation.input_files import EvaluationError, read_text
+from evaluation.input_files import EvaluationError, read_trail
+from evaluation.judging import JudgeFigures, judge_table, open_judge
 from evaluation.summaries.corwa import TAGS, read_sections
-from evaluation.summaries.judge import DIMENSIONS, VOTES, JudgedSystem, JudgeFigures, open_judge
+from evaluation.summaries.judge import DIMENSIONS, VOTES, judge_summaries
 from evaluation.summaries.sentence_tags import Provenance, SentenceTagger, TagWeights, tag_weights
 from evaluation.summaries.summary import (
     ROUGE,
@@ -35,7 +36,6 @@ from evaluation.summaries.summary import (
     read_gold,
 )
 
-LARGEST_FILE = 256 * 2**20
 Say = Callable[[str], None]
 
 
@@ -69,7 +69,7 @@ class SummaryReport:
 def summary_report(asked: Asked, say: Say) -> SummaryReport:
     """Measure comparisons; `say` is told what model calls will be made before they are.
 
-    Raises EvaluationError, EvaluationError, CorpusError and AssistantError.
+    Raises EvaluationError, CorpusError and AssistantError.
     """
     settings = read_settings()
     gold = read_gold(asked.gold) if asked.gold else None
@@ -82,8 +82,8 @@ def summary_report(asked: Asked, say: Say) -> SummaryReport:
     figures = {one.name: measure_summary(one, tagger, gold) for one in systems}
     judged = None
     if judge:
-        say(f"The judge {judge.model.label} is asked {asked.votes} times, at most twice as often.")
-        judged = judge.score(systems, asked.votes, gold)
+        say(judge.calls_said(asked.votes))
+        judged = judge_summaries(judge, systems, asked.votes, gold)
     return SummaryReport(figures, judged, weights.provenance)
 
 
@@ -94,15 +94,8 @@ def read_systems(paths: Sequence[Path]) -> tuple[System, ...]:
         name = path.stem if path.stem not in systems else str(path)
         if name in systems:
             raise EvaluationError(f"The file {path} is given twice. Give each comparison once.")
-        systems[name] = System(name, _comparison(path))
+        systems[name] = System(name, read_trail(path, "comparison", comparison_from_json))
     return tuple(systems.values())
-
-
-def _comparison(path: Path) -> Comparison:
-    try:
-        return comparison_from_json(read_text(path, "comparison", LARGEST_FILE))
-    except AssistantError as error:
-        raise EvaluationError(f"{path}: {error}") from error
 
 
 def read_parts(names: Sequence[str]) -> tuple[Ablation, ...]:
@@ -188,7 +181,9 @@ def summary_tables(report: SummaryReport) -> Iterator[Table]:
     yield _figures_table(report)
     yield tags_table(report.classifier, report.systems)
     if report.judged:
-        yield _judge_table(report.judged)
+        unmarked = len(report.judged.dimensions) < len(DIMENSIONS)
+        notes = ("Without a gold text consistency is not marked.",) if unmarked else ()
+        yield judge_table(report.judged, "G-Score", notes)
 
 
 def _figures_table(report: SummaryReport) -> Table:
@@ -246,39 +241,6 @@ def _reliability(classifier: Provenance) -> str:
 def _figures_of(classifier: Provenance, name: str) -> dict[str, float]:
     found = classifier.get(name)
     return {key: float(number) for key, number in found.items()} if isinstance(found, dict) else {}
-
-
-def _judge_table(judged: JudgeFigures) -> Table:
-    title = f"Marks 1 to 5 by {judged.judge}, {judged.votes} votes, {judged.discarded} of them discarded"
-    numbers = [Column(name, justify="right") for name in judged.systems]
-    table = Table("Quality", *numbers, box=SIMPLE_HEAD, title=title, caption=_judge_notes(judged))
-    found = tuple(judged.systems.values())
-    for name in judged.dimensions:
-        table.add_row(
-            name.replace("_", " ").capitalize(),
-            *(f"{one.means[name]:.2f} ± {one.spreads[name]:.2f}" if one.means else "" for one in found),
-        )
-    table.add_section()
-    table.add_row("G-Score", *(_score(one) for one in found))
-    table.add_row("Named the best", *(str(one.best) for one in found))
-    return table
-
-
-def _score(one: JudgedSystem) -> str:
-    return "" if one.g_score is None else f"{one.g_score:.2f}"
-
-
-def _judge_notes(judged: JudgeFigures) -> str:
-    notes = []
-    if judged.wrote:
-        notes.append(
-            f"The judge wrote {', '.join(judged.wrote)} itself: models favour their own texts, so these marks"
-            " show little on their own."
-        )
-    if len(judged.dimensions) < len(DIMENSIONS):
-        notes.append("Without a gold text consistency is not marked.")
-    notes += [f"Discarded: {problem}" for problem in judged.problems]
-    return "\n".join(notes)
 
 
 def _share(number: float | None) -> str:

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from corpus.store.corpus import Corpus
 from evaluation.__main__ import app
+from evaluation.answers.judge.turns import asked_of_all, is_answer, not_asked_of_all, read_systems
 from evaluation.answers.questions import (
     QUESTIONS,
     Chosen,
@@ -18,6 +19,7 @@ from evaluation.answers.questions import (
     questions_table,
     read_questions,
 )
+from tests.standin_chat import StandinChat, reply
 
 BM25 = "field-notes-retrieval/bm25"
 ROUGE = "field-notes-evaluation/rouge"
@@ -104,6 +106,30 @@ def test_questions_are_asked_in_their_conversation_counted_and_written_out(demo_
     # What was asked before is what "it" is, and one paper alone is asked.
     assert "ROUGE" in follow_up["search_query"]
     assert follow_up["found"] == follow_up["cited"] == [ROUGE]
+
+
+def test_trails_are_kept_for_a_judge(demo_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    data, kept = written(tmp_path, PARAMETERS, CLICKBAIT, FOLLOW_UP), tmp_path / "kept"
+    asked = ["questions", "--data", str(data), "--corpus", str(demo_home)]
+    done = CliRunner().invoke(app, [*asked, "--trails", str(kept / "extractive")])
+    assert done.exit_code == 0, done.output
+    with StandinChat(default=reply("BM25 saturates by k1 and b [1].")) as server:
+        models = tmp_path / "models.toml"
+        models.write_text('[[models]]\nid = "writer"\ncontext = 32768\n', encoding="utf-8")
+        monkeypatch.setenv("PAPER_TRAIL_MODELS_FILE", str(models))
+        monkeypatch.setenv("PAPER_TRAIL_MODEL_URL", server.url)
+        done = CliRunner().invoke(app, [*asked, "--generator", "writer", "--trails", str(kept / "writer")])
+        assert done.exit_code == 0, done.output
+        assert server.requests
+    systems = read_systems([str(kept / "extractive"), str(kept / "writer")])
+    assert [one.writers for one in systems] == [{"extractive"}, {"writer"}]
+    # The question before the follow-up is one of its own.
+    assert len(asked_of_all(systems)) == 4
+    assert not_asked_of_all(systems) == {}
+    refused = {one.question.question for one in asked_of_all(systems) if not is_answer(one.turns[0])}
+    assert refused == {CLICKBAIT["question"]}
+    nobody = CliRunner().invoke(app, [*asked, "--generator", "nobody"])
+    assert (nobody.exit_code, "no writer 'nobody'" in nobody.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -146,8 +146,8 @@ def test_systems_of_two_files_are_judged_together(ours: str, tmp_path: Path, mon
     judged = json.loads(result.output.splitlines()[-1])["judge"]
     assert (len(server.requests), judged["discarded"], judged["wrote"]) == (3, 0, ["other"])
     assert judged["dimensions"] == list(DIMENSIONS[1:])
-    assert judged["systems"]["ours"]["g_score"] == 4
-    assert judged["systems"]["other"] == judged["systems"]["other"] | {"g_score": 2, "best": 0}
+    assert judged["systems"]["ours"]["overall"] == 4
+    assert judged["systems"]["other"] == judged["systems"]["other"] | {"overall": 2, "best": 0}
     printed = " ".join(result.output.split())
     assert "The judge wrote other itself" in printed
     assert "asked 3 times" in printed
@@ -163,7 +163,7 @@ def test_a_judge_who_fails_is_reported_beside_the_other_figures(
         monkeypatch.setenv("PAPER_TRAIL_MODEL_URL", server.url)
         figures = run("--comparison", ours, "--judge", "judge", "--votes", "2")
     assert figures["judge"]["discarded"] == 2
-    assert figures["judge"]["systems"]["ours"]["g_score"] is None
+    assert figures["judge"]["systems"]["ours"]["overall"] is None
     assert figures["systems"]["ours"]["words"] == 28
 
 
