@@ -262,10 +262,10 @@ def _other_table(report: TableReport) -> Table:
 
 
 _OTHER = {
-    "Recall": ("citation_recall", 2),
-    "Precision": ("citation_precision", 2),
-    "Covered": ("covered", 2),
-    "Compares": ("comparative", 2),
+    "Rec.": ("citation_recall", 2),
+    "Prec.": ("citation_precision", 2),
+    "Cov.": ("covered", 2),
+    "Comp.": ("comparative", 2),
     "Words": ("words", 0),
     "Calls": ("calls", 1),
     "Tokens": ("tokens", 0),
