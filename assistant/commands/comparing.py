@@ -49,6 +49,7 @@ from assistant.comparing import (
     TooLongError,
     UnusableRoundError,
     admit_comparison,
+    check_applicable,
     open_comparative_generator,
 )
 from assistant.comparing import wording as said
@@ -122,6 +123,8 @@ def compare(
         if generator == EXTRACTIVE and not resume and (counts != (None, None, None) or without):
             raise AssistantError(NO_MODEL)
         options = ComparisonOptions(*_or_usual(counts), order, left_out)
+        for part in () if resume else left_out:
+            check_applicable(part, options, reflects=generator != EXTRACTIVE)
         wanted = ComparisonRequest(tuple(paper or ()), about, options)
         for path in trail or ():
             format_of(path, choosable=False)

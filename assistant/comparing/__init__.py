@@ -9,6 +9,7 @@ from assistant.comparing.admission import (
     MOST_VOTES,
     NO_MODEL,
     admit_comparison,
+    check_applicable,
     named_twice,
 )
 from assistant.comparing.algorithm import UnusableRoundError
@@ -19,8 +20,19 @@ from assistant.comparing.extractive.generator import ExtractiveComparer
 from assistant.comparing.grid import ELEMENT_TITLES, Grid, GridCell, GridOrder, GridRow, element_grid
 from assistant.comparing.ledger import CallLedger, Task
 from assistant.comparing.prompted.generator import PromptedComparer, form_asked_for
-from assistant.comparing.prompted.material import shortenings, with_description, with_passages
-from assistant.comparing.protocol import ComparativeGenerator, ComparisonStep, SourceText
+from assistant.comparing.prompted.material import (
+    render_description,
+    shortenings,
+    with_description,
+    with_passages,
+)
+from assistant.comparing.prompted.replies import summary_words
+from assistant.comparing.protocol import (
+    ComparativeGenerator,
+    ComparisonStep,
+    ReflectiveGenerator,
+    SourceText,
+)
 from assistant.comparing.records import (
     DESCRIPTION,
     ELEMENT_NAMES,
@@ -72,12 +84,13 @@ __all__ = [
     "LONGEST_DESCRIPTION", "MOST_KEPT", "MOST_PAPERS", "MOST_SAMPLES", "MOST_VOTES", "NO_MODEL", "ORDERS",
     "Ablation", "CallLedger", "Candidate", "ComparativeGenerator", "Compared", "Comparer", "Comparison",
     "ComparisonError", "ComparisonEvent", "ComparisonOptions", "ComparisonRequest", "ComparisonStep",
-    "Differences", "ElementEvidence", "Extracted", "ExtractiveComparer", "Grid",
-    "GridCell", "GridOrder", "GridRow", "KeyElement", "KeyElements", "PaperOrder", "Planned",
-    "PromptedComparer", "Round", "RoundFinished", "Sampled", "SourceText", "Task", "TextKind",
+    "Differences", "ElementEvidence", "Extracted", "ExtractiveComparer", "Grid", "GridCell", "GridOrder",
+    "GridRow", "KeyElement", "KeyElements", "PaperOrder", "Planned", "PromptedComparer",
+    "ReflectiveGenerator", "Round", "RoundFinished", "Sampled", "SourceText", "Task", "TextKind",
     "TooLongError", "UnusableRoundError", "Vote", "Voted", "WorkCall", "Working", "admit_comparison",
-    "alone_said", "budget_said", "candidate_said", "common_said", "comparison_facts", "differences",
-    "element_grid", "faults_said", "form_asked_for", "grid_said", "named_twice",
-    "open_comparative_generator", "options_said", "reused_said", "round_said", "shortenings",
-    "stated_said", "task_name", "vote_said", "with_description", "with_passages", "written_said"
+    "alone_said", "budget_said", "candidate_said", "check_applicable", "common_said", "comparison_facts",
+    "differences", "element_grid", "faults_said", "form_asked_for", "grid_said", "named_twice",
+    "open_comparative_generator", "options_said", "render_description", "reused_said", "round_said",
+    "shortenings", "stated_said", "summary_words", "task_name", "vote_said", "with_description",
+    "with_passages", "written_said"
 ]  # fmt: skip

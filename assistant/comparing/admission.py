@@ -85,6 +85,20 @@ def _check_options(options: ComparisonOptions) -> None:
             raise ComparisonError(f"The number of {name} must be from 1 to {most}, not {value}.")
 
 
+def check_applicable(part: Ablation, options: ComparisonOptions, *, reflects: bool) -> None:
+    """Raise ComparisonError where a comparison without this part would be the same comparison."""
+    if not reflects:
+        raise ComparisonError(
+            f"Leaving out {part} is not applicable. Without a model the summary is made in one pass, which "
+            "has no such part. Choose a model."
+        )
+    if part == "reflection" and options.samples == 1:
+        raise ComparisonError(
+            "Leaving out reflection is not applicable: of one sample a round has one candidate, so there is "
+            "nothing to vote on. Take two samples or more."
+        )
+
+
 def check_single_pass(options: ComparisonOptions) -> None:
     """Raise ComparisonError where what is compared without a model is to be sampled, voted on or ablated."""
     usual = ComparisonOptions()

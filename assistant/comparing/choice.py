@@ -1,7 +1,7 @@
 """Opening what compares papers by its name: the same names as those of what answers questions."""
 
 from assistant.comparing.extractive.generator import ExtractiveComparer
-from assistant.comparing.prompted.generator import PromptedComparer
+from assistant.comparing.prompted.generator import PromptedComparer, SummaryMessages, incremental_messages
 from assistant.comparing.protocol import ComparativeGenerator
 from assistant.generators import check_choice, default_parameters, no_price
 from assistant.models import MeteredModel, OnCost, open_model
@@ -18,11 +18,13 @@ def open_comparative_generator(
     session: str = "",
     *,
     on_cost: OnCost | None = None,
+    messages: SummaryMessages = incremental_messages,
 ) -> ComparativeGenerator:
     """Return what compares under that name; raises AssistantError when it cannot be chosen.
 
     `parameters` are for generators that ask a model; `session` is who asks, for the limits on calls;
-    `on_cost` is told what each call has cost.
+    `on_cost` is told what each call has cost. `messages` ask a model for a summary, by default for one that
+    is continued paper by paper.
     """
     choice = check_choice(name, settings, parameters)
     if choice is None:
@@ -39,4 +41,5 @@ def open_comparative_generator(
         price=no_price if is_local else entry.price,
         at_once=min(of_session, settings.model_calls),
         summaries="sentences" if is_local else "prose",
+        messages=messages,
     )

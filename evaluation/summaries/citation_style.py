@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from corpus.store import plain_words
+
 CITE = "CITE"
 
 # Not an ASCII lower-case letter: names begin with capitals of many scripts.
@@ -26,6 +28,8 @@ _LABELS = re.compile(rf"\s?{_GROUP}(?:[\s,;]*{_GROUP})*")
 _NUMBER = re.compile(r"\d{1,3}")
 _OTHERS = re.compile(rf"{_NAME},? et\.? al\b\.?{_OWN}")
 _SPACE_BEFORE_STOP = re.compile(r"(?<!\s)\s++(?=[.,;:!?)])")
+_AUTHORS = re.compile(r"(?P<who>.{1,300}?)(?P<more>,? et\.? al\b\.?)? (?P<year>\d{4})(?P<letter>[a-z]?)")
+_BETWEEN_AUTHORS = re.compile(r",? (?:and|&) |, ")
 _RUN_OF_CITES = re.compile(rf"{CITE}(?:(?: and|[,;&])* {CITE}\b)+")
 
 
@@ -39,6 +43,19 @@ class CitingSentence:
     text: str
     cited: frozenset[str]
     fresh: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedWork:
+    """A work as it is cited: family names as they are compared, whether more follow ("et al."), the year.
+
+    `letter` tells apart what the same people wrote in one year: "2017b".
+    """
+
+    authors: tuple[str, ...]
+    has_more: bool
+    year: int
+    letter: str = ""
 
 
 def neutral(sentence: str, before: frozenset[str] = frozenset()) -> CitingSentence:
@@ -84,6 +101,20 @@ def _without_labels(text: str, before: frozenset[str], *, is_named: bool) -> tup
 
 def _works(who: str, years: str) -> list[str]:
     return [f"{who} {year}" for year in re.findall(_YEAR, years)]
+
+
+def parse_work(work: str) -> NamedWork | None:
+    """Return whom one of the works that a sentence cites names, None for a label."""
+    found = _AUTHORS.fullmatch(work)
+    if found is None:
+        return None
+    authors = tuple(map(comparable_name, _BETWEEN_AUTHORS.split(found["who"])))
+    return NamedWork(authors, found["more"] is not None, int(found["year"]), found["letter"])
+
+
+def comparable_name(name: str) -> str:
+    """Return a name without accents, spaces and hyphens, in lower case."""
+    return "".join(plain_words(name))
 
 
 def with_labels(sentence: str, numbers: dict[str, int]) -> str:

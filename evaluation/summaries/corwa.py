@@ -86,7 +86,12 @@ def _labelled(paragraph: TaggedParagraph, numbers: dict[str, int]) -> TaggedPara
 
 def read_sections(path: Path) -> tuple[TaggedSection, ...]:
     """Return the sections of a file; raises EvaluationError that names the line at fault."""
-    sections = tuple(read_json_lines(path, TaggedSection, "Each line is a section of CORWA."))
+    return tuple(read_json_lines(path, TaggedSection, "Each line is a section of CORWA."))
+
+
+def read_sections_to_train_on(path: Path) -> tuple[TaggedSection, ...]:
+    """Return the sections of a file; raises EvaluationError also where they are too few to train on."""
+    sections = read_sections(path)
     for part in (held_out(sections), trained_on(sections)):
         if len({tag for section in part for tag in section.tags}) < 2:
             raise EvaluationError(

@@ -15,6 +15,8 @@ from assistant.comparing import (
     Comparer,
     Comparison,
     ComparisonRequest,
+    ReflectiveGenerator,
+    check_applicable,
     open_comparative_generator,
 )
 from assistant.records import AssistantError
@@ -25,7 +27,7 @@ from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
 from evaluation.input_files import EvaluationError, read_trail
 from evaluation.judging import JudgeFigures, judge_table, open_judge
-from evaluation.summaries.corwa import TAGS, read_sections
+from evaluation.summaries.corwa import TAGS, read_sections_to_train_on
 from evaluation.summaries.judge import DIMENSIONS, VOTES, judge_summaries
 from evaluation.summaries.sentence_tags import Provenance, SentenceTagger, TagWeights, tag_weights
 from evaluation.summaries.summary import (
@@ -73,6 +75,8 @@ def summary_report(asked: Asked, say: Say) -> SummaryReport:
     """
     settings = read_settings()
     gold = read_gold(asked.gold) if asked.gold else None
+    if not asked.comparisons:
+        raise EvaluationError("There is no comparison to measure. Give --comparison a file, or --table.")
     systems = read_systems(asked.comparisons)
     judge = open_judge(asked.judge, settings) if asked.judge else None
     weights = tag_weights()
@@ -157,6 +161,7 @@ def plan_ablation(
             f"{system.name} was made without {without} already. Leave --without {without} out."
         )
     generator = open_comparative_generator(whole.provenance.generator, settings, encoder, whole.parameters)
+    check_applicable(without, whole.options, reflects=isinstance(generator, ReflectiveGenerator))
     comparer = Comparer(corpus, encoder, generator)
     options = replace(whole.options, without=(*whole.options.without, without))
     request = ComparisonRequest(whole.paper_ids, whole.about, options)
@@ -171,7 +176,7 @@ def train(file: Path, weights_file: Path) -> TagWeights:
     # Here, because scikit-learn takes seconds to import.
     from evaluation.summaries.train_tags import train_tags, write_tag_weights  # noqa: PLC0415
 
-    weights = train_tags(read_sections(file), SentenceEncoder())
+    weights = train_tags(read_sections_to_train_on(file), SentenceEncoder())
     write_tag_weights(weights, weights_file)
     return weights
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -52,14 +52,31 @@ WORDS_OF_AN_ELEMENT = (60, 30, 15, 0)
 # What models write for null.
 _NOT_STATED = frozenset({"", "null", "none", "not stated", "not stated in the text", "n/a"})
 
+# What a model is sent for a step that goes on from a summary, "" at the beginning.
+SummaryMessages = Callable[[ComparisonStep, str, SummaryForm], tuple[Message, ...]]
+
+
+def incremental_messages(step: ComparisonStep, summary: str, returned: SummaryForm) -> tuple[Message, ...]:
+    """Return what asks for a summary to be continued to the new papers of a step."""
+    return load_prompt("compare").render(
+        words=str(summary_words(len(step.labels))),
+        description=material.render_description(step),
+        references=material.render_references(step),
+        summary=material.render_summary(summary),
+        elements=material.render_new(step),
+        new=" and ".join(f"[{label}]" for label in step.new),
+        form=form(returned),
+    )
+
 
 class PromptedComparer:
     """A chat model that extracts key elements, continues summaries and votes.
 
     `context` is what the model takes in, in tokens, its reply included. A call is recorded when its reply has
     ended, never of one that was stopped. `at_once` is how many calls may be under way. A model that can be
-    held to it returns `summaries` as lists of sentences with their labels. Key elements are kept for
-    everybody, so they are made with the `usual` parameters whatever the visitor's `parameters` are.
+    held to it returns `summaries` as lists of sentences with their labels; `messages` ask for them. Key
+    elements are kept for everybody, so they are made with the `usual` parameters whatever the visitor's
+    `parameters` are.
     """
 
     note = ""
@@ -74,6 +91,7 @@ class PromptedComparer:
         price: Price = unknown_price,
         at_once: int = 16,
         summaries: SummaryForm = "prose",
+        messages: SummaryMessages = incremental_messages,
     ) -> None:
         self._model = model
         self._context = context
@@ -81,9 +99,9 @@ class PromptedComparer:
         self._usual = usual or Parameters()
         self._price = price
         self.at_once = at_once
-        self._summaries = summaries
+        self._summaries: SummaryForm = summaries
+        self._messages = messages
         self._elements_prompt = load_prompt("elements")
-        self._compare_prompt = load_prompt("compare")
         self._vote_prompt = load_prompt("vote")
 
     @property
@@ -124,15 +142,7 @@ class PromptedComparer:
     def update_summary(self, step: ComparisonStep, summary: str, sample: int, task: Task) -> Draft:  # noqa: ARG002
         """Return the summary continued to the new papers; raises BadReplyError and ModelError."""
         papers = len(step.labels)
-        messages = self._compare_prompt.render(
-            words=str(summary_words(papers)),
-            description=material.render_description(step),
-            references=material.render_references(step),
-            summary=material.render_summary(summary),
-            elements=material.render_new(step),
-            new=" and ".join(f"[{label}]" for label in step.new),
-            form=form(self._summaries),
-        )
+        messages = self._messages(step, summary, self._summaries)
         in_sentences = self._summaries == "sentences"
         tokens = sentences_tokens(papers) if in_sentences else summary_tokens(papers)
         asked = _Asked("compare", messages, self._limited(tokens, self._warm))

@@ -1,6 +1,7 @@
 """The command on summaries: from files of comparisons to figures, with gold text, ablations and a judge."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from typer.testing import CliRunner
 
 from assistant.comparing.choice import open_comparative_generator
 from assistant.comparing.compare import Comparer
-from assistant.comparing.records import Comparison
+from assistant.comparing.records import Comparison, ComparisonOptions
 from assistant.trail.comparison_file import comparison_to_json
 from corpus.encoders.base import SentenceEncoder
 from corpus.settings import read_settings
@@ -175,7 +176,27 @@ def test_what_was_compared_without_a_model_has_no_parts_to_leave_out(
     comparer = Comparer(corpus, encoder, open_comparative_generator("extractive", read_settings(), encoder))
     *_, last = comparer.compare(request_for(3), identifier="whole")
     whole = write(tmp_path / "whole.json", last.comparison)
-    assert "Without a model" in failing("--comparison", whole, "--without", "increments")
+    for part in ("elements", "increments", "reflection"):
+        refused = failing("--comparison", whole, "--without", part)
+        assert f"Leaving out {part} is not applicable. Without a model" in refused
+
+
+def test_reflection_cannot_be_left_out_of_one_sample(
+    encoder: SentenceEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
+    models = tmp_path / "models.toml"
+    models.write_text('[[models]]\nid = "m"\ncontext = 32768\n', encoding="utf-8")
+    monkeypatch.setenv("PAPER_TRAIL_MODELS_FILE", str(models))
+    open_compared_corpus(tmp_path / "corpus", encoder)
+    made = replace(comparison_of(generator="m"), options=ComparisonOptions(samples=1))
+    whole = write(tmp_path / "whole.json", made)
+    with StandinChat(default=ComparingModel()) as server:
+        monkeypatch.setenv("PAPER_TRAIL_MODEL_URL", server.url)
+        refused = failing("--comparison", whole, "--without", "reflection")
+    assert "not applicable" in refused
+    assert "nothing to vote on" in " ".join(refused.split())
+    assert server.requests == []
 
 
 def test_an_ablation_by_a_model_says_its_calls_and_makes_none_again(

@@ -1,0 +1,5 @@
+"""ChatCite's experiment (arXiv 2403.02574, section 4), on sections of CORWA whose references we hold."""
+
+from evaluation.summaries.experiment.table import TableAsked, TableReport, experiment_tables, table_report
+
+__all__ = ["TableAsked", "TableReport", "experiment_tables", "table_report"]
