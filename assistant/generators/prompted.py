@@ -37,6 +37,7 @@ from corpus.text import storable
 QUERY_LENGTH = 300
 # Of a line of a reply so much is read: a longer one is no query.
 LONGEST_LINE = 2_000
+_CUT = ("interrupted", "length", "too_long")
 
 _LABEL = re.compile(r"(?<!\s)\s*+\[(\d++)\]")
 _QUERY_PREFIX = re.compile(
@@ -100,8 +101,8 @@ class PromptedGenerator:
         # As exact as the model can be: the same question should search for the same thing.
         parameters = replace(self._parameters, temperature=0.0)
         completion = whole(self._ask("rewrite", messages, parameters, log))
-        # Half a query would search for something else.
-        query = "" if completion.finish_reason == "interrupted" else _read_query(completion.text)
+        # Half a query would search for something else, and what has no end may be a model's thoughts.
+        query = "" if completion.finish_reason in _CUT else _read_query(completion.text)
         if not _fits(query, question, history):
             query = ""
         return Rewrite(question, query, shown_turns(history)) if query else Rewrite(question, question)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from pydantic import BaseModel
 
 from assistant.models.protocol import Completion
+from assistant.models.thoughts import Thoughts
 
 # Far above any sane answer; a model that does not end is not read for ever.
 LONGEST_REPLY = 200_000
@@ -20,7 +21,7 @@ CONTROL_TOKENS = (
         "<|end_header_id|>",
     ),
     *("<start_of_turn>", "<end_of_turn>", "<|end|>", "<|user|>", "<|assistant|>", "<|system|>"),
-    *("<eos>", "</s>"),
+    *("<eos>", "</s>", "<|return|>", "<|call|>"),
 )
 _CONTROL = re.compile("|".join(map(re.escape, CONTROL_TOKENS)))
 LONGEST_SERVED = 200
@@ -46,32 +47,6 @@ class _Chunk(BaseModel):
     choices: list[_Choice] | None = None
     usage: _Usage | None = None
     model: str | None = None
-
-
-class _Thoughts:
-    """Keeps back a leading <think>...</think>, which some servers leave in a reasoning model's text."""
-
-    _OPEN, _CLOSE = "<think>", "</think>"
-
-    def __init__(self) -> None:
-        self._held = ""
-        self._over = False
-
-    def pass_on(self, text: str) -> str:
-        """Return what is answer, once it is certain that it is none of the thoughts."""
-        if self._over:
-            return text
-        self._held = (self._held + text).lstrip()
-        if self._held.startswith(self._OPEN):
-            answer = self._held.partition(self._CLOSE)[2].lstrip()
-        else:
-            answer = "" if self._OPEN.startswith(self._held) else self._held
-        self._over = bool(answer)
-        return answer
-
-    def rest(self) -> str:
-        """Return what is still held at the end of the reply and was no thought after all."""
-        return "" if self._over or self._held.startswith(self._OPEN) else self._held
 
 
 class _Turn:
@@ -104,57 +79,90 @@ def _begun(text: str) -> int:
     return next((len(end) for end in ends if any(token.startswith(end) for token in CONTROL_TOKENS)), 0)
 
 
+class ReplyText:
+    """What belongs to a reply in the text that a model writes: no thoughts, and no turn but its own."""
+
+    def __init__(self, *, begun_in_thoughts: bool = False) -> None:
+        self._thoughts = Thoughts(begun=begun_in_thoughts)
+        self._turn = _Turn()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the model has ended its turn, whatever it goes on to write."""
+        return self._turn.is_over
+
+    @property
+    def begins_in_thoughts(self) -> bool:
+        """Whether the prompt is known to begin the model's thoughts, so that it only ends them."""
+        return self._thoughts.begun
+
+    def pass_on(self, text: str) -> str:
+        """Return what is certain to belong to the reply."""
+        return self._turn.pass_on(self._thoughts.pass_on(text))
+
+    def rest(self, *, is_whole: bool) -> str:
+        """Return what is still held at the end; of thoughts that were cut nothing belongs to the reply."""
+        return self._turn.pass_on(self._thoughts.rest(is_whole=is_whole)) + self._turn.rest()
+
+    def whole(self) -> str:
+        """Return the reply, without pieces that turned out to be thoughts after they were passed on."""
+        turn = _Turn()
+        return turn.pass_on(self._thoughts.text) + turn.rest()
+
+
 class ArrivingReply:
     """The text and the figures of a reply, gathered from its chunks; `asked` is the model asked for it.
 
-    Raises EOFError where the chunks end before the reply, ValueError where one is none.
+    What a server sends apart, as a model's reasoning, is not read. Raises EOFError where the chunks end
+    before the reply, ValueError where one is none.
     """
 
-    def __init__(self, chunks: Iterable[object], asked: str = "") -> None:
+    def __init__(self, chunks: Iterable[object], asked: str = "", *, begun_in_thoughts: bool = False) -> None:
         self._texts = self._read(chunks)
-        self._turn = _Turn()
+        self._text = ReplyText(begun_in_thoughts=begun_in_thoughts)
         self._asked = asked
         self._served = ""
         self._finish_reason = ""
         self._problem = ""
         self._usage = _Usage()
-        self._text: list[str] = []
+
+    @property
+    def begins_in_thoughts(self) -> bool:
+        return self._text.begins_in_thoughts
 
     def next_text(self) -> str:
         """Return the next piece of text, or "" at the end of the reply."""
-        text = next(self._texts, "")
-        self._text.append(text)
-        return text
+        return next(self._texts, "")
 
     def interrupt(self, problem: str) -> None:
         """Take what has come for all that comes."""
         self._finish_reason, self._problem = "interrupted", problem
-        self._text.append(self._turn.rest())
+        self._text.rest(is_whole=False)
 
     def completion(self, attempts: int) -> Completion:
         # Together says "eos" where the other servers say "stop".
         finish_reason = "stop" if self._finish_reason == "eos" else self._finish_reason
         tokens = self._usage.prompt_tokens, self._usage.completion_tokens
         served = "" if self._served == self._asked else self._served
-        return Completion("".join(self._text), finish_reason, *tokens, attempts, self._problem, served)
+        return Completion(self._text.whole(), finish_reason, *tokens, attempts, self._problem, served)
 
     def _read(self, chunks: Iterable[object]) -> Iterator[str]:
-        thoughts, turn = _Thoughts(), self._turn
         room = LONGEST_REPLY
         for sent in chunks:
             written = self._note(_Chunk.model_validate(sent, from_attributes=True))
             room -= len(written)
-            if text := turn.pass_on(thoughts.pass_on(written[: len(written) + min(room, 0)])):
+            if text := self._text.pass_on(written[: len(written) + min(room, 0)]):
                 yield text
-            if turn.is_over:
+            if self._text.is_over:
                 self._finish_reason = "stop"
                 return
             if room < 0:
                 self._finish_reason = "too_long"
+                self._text.rest(is_whole=False)
                 return
         if not self._finish_reason:
             raise EOFError
-        if text := turn.pass_on(thoughts.rest()) + turn.rest():
+        if text := self._text.rest(is_whole=self._finish_reason != "length"):
             yield text
 
     def _note(self, chunk: _Chunk) -> str:

@@ -69,6 +69,8 @@ class TogetherModel:
         self.id = model
         self.label = label
         self._structured = structured
+        # Learned from replies whose thoughts have an end and no beginning.
+        self._begins_in_thoughts = False
         self._hosted = not base_url
         self._timeout = timeout
         self._key = api_key.strip()
@@ -137,6 +139,8 @@ class TogetherModel:
                 text = self._continue(reply)
         finally:
             stream.close()
+        # What is held to a schema may be let begin with it.
+        self._begins_in_thoughts = reply.begins_in_thoughts or (bool(extra) and self._begins_in_thoughts)
         return reply.completion(attempts)
 
     def _begin(
@@ -145,7 +149,8 @@ class TogetherModel:
         with self._errors_translated(begun=False):
             stream = self._send(messages, parameters, extra)
             try:
-                reply = ArrivingReply(_chunks(stream), self.id)
+                begun = self._begins_in_thoughts and not extra
+                reply = ArrivingReply(_chunks(stream), self.id, begun_in_thoughts=begun)
                 return stream, reply, reply.next_text()
             except BaseException:
                 stream.close()
