@@ -11,10 +11,18 @@ from assistant.models.protocol import (
     whole,
 )
 from assistant.models.token_counts import TokenCounts
-from assistant.models.typed import Complete, bad_reply, complaint, read_reply, reply_problem, typed_reply
+from assistant.models.typed import (
+    Complete,
+    bad_reply,
+    complaint,
+    read_reply,
+    reply_problem,
+    typed_reply,
+    with_schema,
+)
 
 __all__ = [
     "BadReplyError", "ChatModel", "Complete", "Completion", "Exchange", "ModelEntry", "ModelError",
     "Schema", "TokenCounts", "available_models", "bad_reply", "complaint", "load_models", "open_model",
-    "read_reply", "receiver", "reply_problem", "typed_reply", "whole"
+    "read_reply", "receiver", "reply_problem", "typed_reply", "whole", "with_schema"
 ]  # fmt: skip
