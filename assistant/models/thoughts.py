@@ -102,7 +102,9 @@ class Thoughts:
     def _take(self, mark: str) -> None:
         """Take a mark in the reply for what it is there."""
         quoted = _QUOTED.get(self._before[-1:])
-        if quoted and self._held.startswith(quoted):
+        if self._is_waiting and mark in _ENDS.values():
+            self._begin_anew()
+        elif quoted and self._held.startswith(quoted):
             self._keep(mark)
         elif mark in _HEADERS:
             self._header = mark

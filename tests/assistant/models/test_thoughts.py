@@ -104,6 +104,7 @@ def test_only_the_final_message_of_gpt_oss_is_its_reply(written: str, kept: str)
 def test_what_is_known_to_begin_in_thoughts_is_passed_on_after_them_alone() -> None:
     assert read(*"Hm.\n</think>\nThree.", begun=True) == ("Three.", "Three.")
     assert read(*"<think>Hm.</think>Three.", begun=True) == ("Three.", "Three.")
+    assert read(*'It says "</think>"Three" [1].', begun=True)[1] == '"Three" [1].', "whatever stands round it"
     assert read(*"Three.", begun=True) == ("Three.", "Three."), "it was whole: there were no thoughts"
     assert read(*"Hm. Three", begun=True, is_whole=False) == ("", "")
 
@@ -136,6 +137,7 @@ def test_however_a_reply_is_cut_into_pieces_the_same_is_left(
 
 
 @given(st.text(), st.sampled_from(["think", "thinking", "thought", "reasoning"]), st.text())
+@example('"', "think", '"')
 def test_no_thought_between_marks_reaches_a_reply(thought: str, name: str, answer: str) -> None:
     begin, end = f"<{name}>", f"</{name}>"
     assert read(*f"{begin}{thought}{end}{answer}") == read(*answer)
