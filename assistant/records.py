@@ -266,7 +266,8 @@ class Usage:
     price: float | None
 
 
-def _sum(counts: Iterable[Number | None]) -> Number | None:
+def sum_known(counts: Iterable[Number | None]) -> Number | None:
+    """Return the sum of what is known, None where nothing is."""
     known = [count for count in counts if count is not None]
     return sum(known[1:], start=known[0]) if known else None
 
@@ -275,9 +276,9 @@ def usage_of(calls: Iterable[Call]) -> Usage:
     """Return what calls cost together."""
     made = tuple(calls)
     return Usage(
-        prompt_tokens=_sum(call.prompt_tokens for call in made),
-        completion_tokens=_sum(call.completion_tokens for call in made),
-        price=_sum(call.price for call in made),
+        prompt_tokens=sum_known(call.prompt_tokens for call in made),
+        completion_tokens=sum_known(call.completion_tokens for call in made),
+        price=sum_known(call.price for call in made),
     )
 
 

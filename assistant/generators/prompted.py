@@ -43,10 +43,17 @@ QUERY_LENGTH = 300
 LONGEST_LINE = 2_000
 # A query has 40 words at most.
 REWRITE_TOKENS = 120
+_CUT = ("interrupted", "length", "too_long")
 
 _LABEL = re.compile(r"(?<!\s)\s*+\[(\d++)\]")
 _QUERY_PREFIX = re.compile(
     r"^\s*(?:[-*•]\s+)?[*_]*(?:(?:rewritten|final|search)\s+)*(?:query|question)[*_]*\s*:[*_]*", re.IGNORECASE
+)
+# No query begins so, but what a model writes that thinks before it answers.
+_THINKS_ALOUD = re.compile(
+    r"(?:okay|ok|alright|hmm+|so|well|wait)\s*,|let(?:'s| me| us)\b|(?:i|we) (?:need|have|should|must)\b"
+    r"|the (?:user|reader)\b",
+    re.IGNORECASE,
 )
 # HTML or XML, a link, a Markdown image: no words to search for.
 _MARKUP = re.compile(r"</?[a-z][^<>]*>|\]\(|https?://", re.IGNORECASE)
@@ -122,7 +129,9 @@ class PromptedGenerator:
         messages = self._rewrite_prompt.render(question=as_data(question), history=render_history(history))
         # The same question should search for the same thing.
         parameters = self._exact(REWRITE_TOKENS)
-        reply = whole(self._ask("rewrite", messages, parameters, log, enough=holds_query))
+        # Of one that thinks first the first line may be a thought.
+        enough = None if self._options.thinks else holds_query
+        reply = whole(self._ask("rewrite", messages, parameters, log, enough=enough))
         return rewrite_read(reply.text, reply.finish_reason, question, history)
 
     def _exact(self, tokens: int) -> Parameters:
@@ -262,8 +271,8 @@ def _passage_ids(evidence: Evidence) -> tuple[str, ...]:
 def rewrite_read(reply: str, finish_reason: str, question: str, history: tuple[Turn, ...]) -> Rewrite:
     """Return the search query of a model's reply; where it is none that can be used, one without a model."""
     by_words = rewrite_from_words(question, history)
-    # Half a query would search for something else.
-    query = "" if finish_reason == "interrupted" else _read_query(reply)
+    # Half a query would search for something else, and what has no end may be a model's thoughts.
+    query = "" if finish_reason in _CUT else _read_query(reply)
     if not query or not _fits(query, question, history) or _has_lost_subject(query, question, by_words):
         return by_words
     return Rewrite(question, query, shown_turns(history))
@@ -288,7 +297,7 @@ def _read_query(reply: str) -> str:
         query = " ".join(_unquoted(bare.strip()).split())
         # "Here is the query:" announces the query on the next line, and a fence holds none.
         if query and not query.endswith(":") and not query.startswith("```"):
-            if is_repeated(query):
+            if is_repeated(query) or _THINKS_ALOUD.match(query):
                 return ""
             # Several sentences are an answer, not a query; braces are JSON where a line was asked for.
             is_query = len(sentence_spans(query)) == 1 and not query.startswith(("{", "[{"))

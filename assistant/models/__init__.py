@@ -24,12 +24,20 @@ from assistant.models.protocol import (
     whole,
 )
 from assistant.models.token_counts import TokenCounts
-from assistant.models.typed import Complete, bad_reply, complaint, read_reply, reply_problem, typed_reply
+from assistant.models.typed import (
+    Complete,
+    bad_reply,
+    complaint,
+    read_reply,
+    reply_problem,
+    typed_reply,
+    with_schema,
+)
 
 __all__ = [
     "HOSTED_TIMEOUT", "OWN_TIMEOUT", "BadReplyError", "ChatModel", "Complete", "Completion", "Enough",
     "Exchange", "MeteredModel", "ModelEntry", "ModelError", "ModelUnavailableError", "OnCost", "OnPiece",
     "Schema", "TokenCounts", "available_models", "bad_reply", "can_be_counted", "complaint", "is_paid",
     "load_models", "open_model", "read_reply", "receiver", "replacement", "reply_problem", "typed_reply",
-    "whole"
+    "whole", "with_schema"
 ]  # fmt: skip

@@ -5,6 +5,7 @@ import re
 from pydantic import BaseModel
 
 from assistant.models.protocol import Completion
+from assistant.models.thoughts import Thoughts
 
 # Far above any sane answer; a model that does not end is not read for ever.
 LONGEST_REPLY = 200_000
@@ -19,7 +20,7 @@ CONTROL_TOKENS = (
         "<|end_header_id|>",
     ),
     *("<start_of_turn>", "<end_of_turn>", "<|end|>", "<|user|>", "<|assistant|>", "<|system|>"),
-    *("<eos>", "</s>"),
+    *("<eos>", "</s>", "<|return|>", "<|call|>"),
 )
 _CONTROL = re.compile("|".join(map(re.escape, CONTROL_TOKENS)))
 LONGEST_SERVED = 200
@@ -55,32 +56,6 @@ class _Chunk(BaseModel):
     model: str | None = None
 
 
-class _Thoughts:
-    """Keeps back a leading <think>...</think>, which some servers leave in a reasoning model's text."""
-
-    _OPEN, _CLOSE = "<think>", "</think>"
-
-    def __init__(self) -> None:
-        self._held = ""
-        self._over = False
-
-    def pass_on(self, text: str) -> str:
-        """Return what is answer, once it is certain that it is none of the thoughts."""
-        if self._over:
-            return text
-        self._held = (self._held + text).lstrip()
-        if self._held.startswith(self._OPEN):
-            answer = self._held.partition(self._CLOSE)[2].lstrip()
-        else:
-            answer = "" if self._OPEN.startswith(self._held) else self._held
-        self._over = bool(answer)
-        return answer
-
-    def rest(self) -> str:
-        """Return what is still held at the end of the reply and was no thought after all."""
-        return "" if self._over or self._held.startswith(self._OPEN) else self._held
-
-
 class _Turn:
     """Ends a reply where a chat-control token stands: what comes after it is another turn, made up."""
 
@@ -111,35 +86,70 @@ def _begun(text: str) -> int:
     return next((len(end) for end in ends if any(token.startswith(end) for token in CONTROL_TOKENS)), 0)
 
 
+class ReplyText:
+    """What belongs to a reply in the text that a model writes: no thoughts, and no turn but its own."""
+
+    def __init__(self, *, begun_in_thoughts: bool = False) -> None:
+        self._thoughts = Thoughts(begun=begun_in_thoughts)
+        self._turn = _Turn()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the model has ended its turn, whatever it goes on to write."""
+        return self._turn.is_over
+
+    @property
+    def begins_in_thoughts(self) -> bool:
+        """Whether the prompt is known to begin the model's thoughts, so that it only ends them."""
+        return self._thoughts.begun
+
+    def pass_on(self, text: str) -> str:
+        """Return what is certain to belong to the reply."""
+        return self._turn.pass_on(self._thoughts.pass_on(text))
+
+    def rest(self, *, is_whole: bool) -> str:
+        """Return what is still held at the end; of thoughts that were cut nothing belongs to the reply."""
+        return self._turn.pass_on(self._thoughts.rest(is_whole=is_whole)) + self._turn.rest()
+
+    def whole(self) -> str:
+        """Return the reply, without pieces that turned out to be thoughts after they were passed on."""
+        turn = _Turn()
+        return turn.pass_on(self._thoughts.text) + turn.rest()
+
+
 class ArrivingReply:
     """The text and the figures of a reply, gathered from its chunks; `asked` is the model asked for it.
 
     `has_begun` once the model has written anything, thoughts included; `is_over` once nothing more is read.
+    What a server sends apart, as a model's reasoning, is not read.
     """
 
-    def __init__(self, asked: str = "") -> None:
+    def __init__(self, asked: str = "", *, begun_in_thoughts: bool = False) -> None:
         self.has_begun = False
         self.is_over = False
-        self._thoughts = _Thoughts()
-        self._turn = _Turn()
+        self._text = ReplyText(begun_in_thoughts=begun_in_thoughts)
         self._room = LONGEST_REPLY
         self._asked = asked
         self._served = ""
         self._finish_reason = ""
         self._problem = ""
         self._usage = _Usage()
-        self._text: list[str] = []
+
+    @property
+    def begins_in_thoughts(self) -> bool:
+        return self._text.begins_in_thoughts
 
     def take(self, chunk: object) -> str:
         """Return the text that a chunk makes certain, often none; raises ValueError for what is no chunk."""
         written = self._note(_Chunk.model_validate(chunk, from_attributes=True))
         self._room -= len(written)
-        text = self._turn.pass_on(self._thoughts.pass_on(written[: len(written) + min(self._room, 0)]))
-        if self._turn.is_over:
+        text = self._text.pass_on(written[: len(written) + min(self._room, 0)])
+        if self._text.is_over:
             self._finish_reason, self.is_over = "stop", True
         elif self._room < 0:
             self._finish_reason, self.is_over = "too_long", True
-        return self._kept(text)
+            self._text.rest(is_whole=False)
+        return text
 
     def end(self) -> str:
         """Return what was held back until the chunks had ended; raises EOFError where the reply had not."""
@@ -148,12 +158,12 @@ class ArrivingReply:
         if not self._finish_reason:
             raise EOFError
         self.is_over = True
-        return self._kept(self._turn.pass_on(self._thoughts.rest()) + self._turn.rest())
+        return self._text.rest(is_whole=self._finish_reason != "length")
 
     def interrupt(self, problem: str) -> None:
         """Take what has come for all that comes."""
         self._finish_reason, self._problem, self.is_over = "interrupted", problem, True
-        self._kept(self._turn.rest())
+        self._text.rest(is_whole=False)
 
     def cut(self) -> None:
         """Take what has come for all that is wanted."""
@@ -161,7 +171,7 @@ class ArrivingReply:
 
     @property
     def text(self) -> str:
-        return "".join(self._text)
+        return self._text.whole()
 
     def completion(self, attempts: int) -> Completion:
         # Together says "eos" where the other servers say "stop".
@@ -169,10 +179,6 @@ class ArrivingReply:
         tokens = self._usage.prompt_tokens, self._usage.completion_tokens
         served = "" if self._served == self._asked else self._served
         return Completion(self.text, finish_reason, *tokens, attempts, self._problem, served)
-
-    def _kept(self, text: str) -> str:
-        self._text.append(text)
-        return text
 
     def _note(self, chunk: _Chunk) -> str:
         self._usage = chunk.usage or self._usage

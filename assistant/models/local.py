@@ -25,7 +25,9 @@ from transformers import (
 )
 from transformers.utils import logging as transformers_logging
 
+from assistant.models.arriving import ReplyText
 from assistant.models.protocol import KEPT, Completion, Enough, Exchange, ModelError, OnPiece, Schema
+from assistant.models.thoughts import MARKS, begins_thoughts
 from assistant.models.typed import typed_reply
 from assistant.records import Message, Parameters
 
@@ -55,6 +57,20 @@ class _Progress(StoppingCriteria):
         return torch.full((input_ids.shape[0],), stopped, dtype=torch.bool, device=input_ids.device)
 
 
+class _Pieces(TextIteratorStreamer):
+    """The pieces of a reply as they are written, without special tokens but those that mark thoughts."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        super().__init__(tokenizer, skip_prompt=True)
+        added = tokenizer.added_tokens_decoder.items()
+        self._hidden = {number for number, token in added if token.special and token.content not in MARKS}
+
+    def put(self, value: Any) -> None:
+        # The first are the prompt's, which are skipped.
+        if self.next_tokens_are_prompt or value.item() not in self._hidden:
+            super().put(value)  # type: ignore[no-untyped-call]
+
+
 class LocalModel:
     """A model from a folder, or from the hub by its name; one reply is written at a time.
 
@@ -81,6 +97,7 @@ class LocalModel:
         if not self._tokenizer.chat_template:
             self._tokenizer.chat_template = _PLAIN_TEMPLATE
         self._knows_system = knows_system(self._tokenizer)
+        self._begins_in_thoughts = begins_thoughts(_prompt(self._tokenizer))
         if self._tokenizer.pad_token_id is None:
             self._tokenizer.pad_token = self._tokenizer.eos_token
         self._outlines = outlines.from_transformers(self._model, cast(Any, self._tokenizer))
@@ -92,17 +109,16 @@ class LocalModel:
         with self._one_at_a_time:
             inputs = self._inputs(messages)
             progress = _Progress()
-            pieces = TextIteratorStreamer(self._tokenizer, skip_prompt=True, skip_special_tokens=True)
+            pieces = _Pieces(self._tokenizer)
             writer = _Writer(self._model, pieces, {**inputs, **self._options(parameters, progress)})
             writer.start()
-            text: list[str] = []
+            text = ReplyText(begun_in_thoughts=self._begins_in_thoughts)
             is_enough = False
             try:
                 for piece in pieces:
-                    if piece:
-                        text.append(piece)
-                        yield piece
-                    if enough and (is_enough := enough("".join(text))):
+                    if certain := text.pass_on(piece):
+                        yield certain
+                    if text.is_over or (is_enough := bool(enough and enough(text.whole()))):
                         break
             finally:
                 progress.is_stopped.set()
@@ -111,8 +127,10 @@ class LocalModel:
                 raise self._failed(writer.error)
             finish_reason = "length" if progress.tokens >= parameters.max_tokens else "stop"
             finish_reason = "enough" if is_enough else finish_reason
+            if rest := text.rest(is_whole=finish_reason == "stop" and not self._begins_in_thoughts):
+                yield rest
             return Completion(
-                "".join(text).strip(), finish_reason, inputs["input_ids"].shape[1], progress.tokens
+                text.whole().strip(), finish_reason, inputs["input_ids"].shape[1], progress.tokens
             )
 
     def reply(
@@ -251,6 +269,12 @@ def knows_system(tokenizer: Any) -> bool:
     except jinja2.TemplateError:
         return False
     return True
+
+
+def _prompt(tokenizer: Any) -> str:
+    """Return a short prompt as a model's chat template writes it, to where its reply begins."""
+    chat = _roles([Message("user", ".")])
+    return cast(str, tokenizer.apply_chat_template(chat, add_generation_prompt=True, tokenize=False))
 
 
 def as_chat(messages: Sequence[Message], *, knows_system: bool) -> list[dict[str, Any]]:

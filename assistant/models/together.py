@@ -86,6 +86,8 @@ class TogetherModel:
         self.id = model
         self.label = label
         self._structured = structured
+        # Learned from replies whose thoughts have an end and no beginning.
+        self._begins_in_thoughts = False
         self._hosted = not base_url
         self._patience = patience
         self._key = api_key.strip()
@@ -179,12 +181,14 @@ class TogetherModel:
                 except ModelError as error:
                     reply.interrupt(error.fault)
                     break
+        # What is held to a schema may be let begin with it.
+        self._begins_in_thoughts = reply.begins_in_thoughts or (bool(extra) and self._begins_in_thoughts)
         yield reply.completion(retrying.statistics["attempt_number"])
 
     async def _begin(
         self, messages: Sequence[Message], parameters: Parameters, extra: Mapping[str, object]
     ) -> "_Begun":
-        reply = ArrivingReply(self.id)
+        reply = ArrivingReply(self.id, begun_in_thoughts=self._begins_in_thoughts and not extra)
         texts = self._texts(reply, self._chunks(messages, parameters, extra))
         return reply, texts, await anext(texts, "")
 

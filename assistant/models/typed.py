@@ -32,7 +32,7 @@ def typed_reply(
     `in_words`: nothing holds the model to the schema, so it is told of it. A reply that does not fit is sent
     back once with what is wrong; nothing is repaired. Raises BadReplyError, which keeps both replies.
     """
-    sent = _with_schema(messages, schema) if in_words else tuple(messages)
+    sent = with_schema(messages, schema) if in_words else tuple(messages)
     first = _exchange(complete, sent, on_exchange)
     try:
         return read_reply(first.text, schema)
@@ -61,7 +61,7 @@ def response_schema(schema: type[BaseModel]) -> dict[str, object]:
     return {"name": name, "schema": schema.model_json_schema(), "strict": True}
 
 
-def _with_schema(messages: Sequence[Message], schema: type[BaseModel]) -> tuple[Message, ...]:
+def with_schema(messages: Sequence[Message], schema: type[BaseModel]) -> tuple[Message, ...]:
     """Return the messages with the schema told in the system's message."""
     told = _prompt(schema=json.dumps(schema.model_json_schema(), ensure_ascii=False))[0].content
     if messages and messages[0].role == "system":

@@ -1,18 +1,26 @@
 """The command that has a model write what is chosen from papers otherwise."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.progress import Progress
 
-from assistant.models import ChatModel, available_models, open_model, whole
+from assistant.models import ModelEntry, available_models, open_model
 from assistant.records import AssistantError, Parameters
 from corpus.encoder_choice import open_encoder
+from corpus.records import Failure, Scope
 from corpus.settings import Settings, read_settings
+from corpus.wording import counted, joined
 from indexer.printing import JsonOption, err, fail, out, print_json, print_listed, says_why
 
-_PARAMETERS = Parameters(temperature=0.0, top_p=1.0, max_tokens=400)
+if TYPE_CHECKING:
+    from indexer.enrich.writing import Plan, Written
+    from indexer.enrich.written import AspectModel
+
+_PAPERS_HELP = "Only these papers, by their ids, such as my-papers/smith-2020. Can be repeated, or a,b,c."
+_DRY_RUN_HELP = "Say what it takes, and ask nothing."
 
 
 @says_why
@@ -21,39 +29,107 @@ def enrich(
     collections: Annotated[
         list[str] | None, typer.Argument(help="The collections' ids; all of the corpus when not given.")
     ] = None,
+    papers: Annotated[list[str] | None, typer.Option("--papers", help=_PAPERS_HELP)] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help=_DRY_RUN_HELP)] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Have a model write challenge, approach and outcome; what the paper does not carry is dropped."""
-    from indexer.enrich.writing import AspectModel, write_corpus_aspects  # noqa: PLC0415 - loads the store
+    from indexer.enrich.writing import plan_aspects, write_corpus_aspects  # noqa: PLC0415 - loads the store
 
     settings = read_settings()
     try:
-        chat = _model(model, settings)
+        entry = _entry(model, settings)
     except AssistantError as error:
         fail(error, as_json)
+    writer, encoder = _writer(entry, settings), open_encoder(settings)
+    chosen = Scope(tuple(collections or ()), _listed(papers or ()))
+    plan = plan_aspects(settings, encoder, writer, chosen)
+    if not as_json:
+        (out if dry_run else err).print(_plan_said(plan, entry), markup=False, soft_wrap=True)
+    if dry_run:
+        if as_json:
+            print_json({"model": entry.id, "plan": asdict(plan)})
+        else:
+            _print_failures(plan.failures)
+        return
     with Progress(console=err) as progress:
-        task = progress.add_task(chat.label, total=None)
-        done = write_corpus_aspects(
-            settings,
-            open_encoder(settings),
-            AspectModel(chat.id, lambda messages: whole(chat.stream(messages, _PARAMETERS))),
-            collections or (),
-            lambda _: progress.advance(task),
-        )
+        task = progress.add_task(entry.label, total=plan.papers)
+        done = write_corpus_aspects(settings, encoder, writer, chosen, lambda _: progress.advance(task))
     if as_json:
-        print_json({"model": chat.id, **asdict(done)})
+        print_json({"model": entry.id, "plan": asdict(plan), **asdict(done)})
     else:
-        print_listed("Not written", "Why", [(failure.item, failure.reason) for failure in done.failures])
-        out.print(f"{chat.label} wrote for {done.written:,} of {done.asked:,} papers.", markup=False)
+        _print_failures(done.failures)
+        out.print(_done_said(done, entry), markup=False, soft_wrap=True)
     if done.asked and not done.written:
         raise typer.Exit(2)
 
 
-def _model(name: str, settings: Settings) -> ChatModel:
+def _entry(name: str, settings: Settings) -> ModelEntry:
     entries = {entry.id: entry for entry in available_models(settings)}
     if name not in entries:
         raise AssistantError(
             f"There is no model {name!r}. Available: {', '.join(entries) or 'none'}. Set TOGETHER_API_KEY "
             "for hosted models, or PAPER_TRAIL_MODEL_URL for a server of your own."
         )
-    return open_model(entries[name], settings)
+    return entries[name]
+
+
+def _writer(entry: ModelEntry, settings: Settings) -> "AspectModel":
+    from indexer.enrich.written import LONGEST_REPLY, AspectModel  # noqa: PLC0415 - loads its parts
+
+    usual = settings.max_tokens or entry.max_tokens
+    # Who is given more than is usual needs it for thoughts.
+    longest = usual if usual > Parameters().max_tokens else LONGEST_REPLY
+    parameters = Parameters(
+        temperature=0.0,
+        top_p=1.0,
+        max_tokens=min(max(longest, LONGEST_REPLY), entry.context // 2),
+        repetition_penalty=settings.repetition_penalty,
+    )
+    price = (lambda *_: 0.0) if entry.provider == "local" else entry.price
+    return AspectModel(open_model(entry, settings), parameters, entry.context, price, settings.model_calls)
+
+
+def _listed(papers: Sequence[str]) -> tuple[str, ...]:
+    return tuple(one.strip() for given in papers for one in given.split(",") if one.strip())
+
+
+def _print_failures(failures: Sequence[Failure]) -> None:
+    print_listed("Not written", "Why", [(failure.item, failure.reason) for failure in failures])
+
+
+def _plan_said(plan: "Plan", entry: ModelEntry) -> str:
+    """Return what it takes, and what of the chosen papers it leaves out and why."""
+    left = [
+        (plan.written, "of which it has written before"),
+        (plan.kept, "on which its replies are kept"),
+        (plan.without_abstract, "without an abstract"),
+        (len(plan.failures), "of which not a sentence fits into what it takes in"),
+    ]
+    parts = [f"{count:,} {why}" for count, why in left if count]
+    but = f" (not about {joined(parts)})" if parts else ""
+    asked = f"{entry.label} is asked about {counted(plan.asked, 'paper')}{but}"
+    if not plan.asked:
+        return f"{asked}: it costs nothing."
+    tokens = f"about {plan.prompt_tokens:,} tokens sent and {plan.completion_tokens:,} received"
+    return f"{asked}: {tokens}, {_price_said(plan.price, entry, 'about ')}."
+
+
+def _done_said(done: "Written", entry: ModelEntry) -> str:
+    said = f"{entry.label} wrote for {done.written:,} of {counted(done.asked, 'paper')}"
+    if not done.calls:
+        return f"{said}, without a call."
+    sent, received = (
+        "unknown" if tokens is None else f"{tokens:,}"
+        for tokens in (done.usage.prompt_tokens, done.usage.completion_tokens)
+    )
+    tokens = f"{sent} tokens sent and {received} received"
+    return f"{said}, in {counted(done.calls, 'call')}: {tokens}, {_price_said(done.usage.price, entry)}."
+
+
+def _price_said(price: float | None, entry: ModelEntry, about: str = "") -> str:
+    from assistant.wording import price_said  # noqa: PLC0415 - loads what checks answers
+
+    if entry.provider == "local":
+        return "free on this machine"
+    return "price not known" if price is None else f"{about}{price_said(price)}"

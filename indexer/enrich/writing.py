@@ -13,36 +13,61 @@ from typing import Literal
 import pyarrow as pa
 from pydantic import TypeAdapter, ValidationError
 
-from assistant.models import Complete, ModelError
+from assistant.models import Exchange, ModelError
+from assistant.records import Usage, sum_known
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
 from corpus.records import Aspect, Failure, Paper, Scope
 from corpus.settings import Settings
 from corpus.store import Corpus, CorpusWriter, rows
-from indexer.enrich.written import write_aspects
+from corpus.wording import joined
+from indexer.enrich.written import (
+    LONGEST_REPLY,
+    USUAL_REPLY,
+    AspectModel,
+    PaperTooLongError,
+    prompt_tokens,
+    write_aspects,
+)
 from indexer.lock import build_lock
 
-AT_ONCE = 4
 # A model that fails so many papers in a row will fail the rest as well.
 _FAILURES_IN_A_ROW = 5
 _ASPECTS = TypeAdapter(tuple[Aspect, ...])
 
 
 @dataclass(frozen=True, slots=True)
-class AspectModel:
-    """A model that writes aspects: the name they are kept under, and how it is asked."""
+class Plan:
+    """What it takes to have the aspects of papers written; tokens are estimated from above.
 
-    name: str
-    complete: Complete
+    `papers` have no text by the model yet. `asked` of them it is asked about: of the others replies are
+    `kept` from a run before, or not a sentence fits. Not among them are papers of which the model has
+    `written` before, and those `without_abstract`. `price` (US dollars) is None where it is not known.
+    """
+
+    papers: int
+    asked: int
+    kept: int
+    written: int
+    without_abstract: int
+    prompt_tokens: int
+    completion_tokens: int
+    price: float | None
+    failures: tuple[Failure, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What came of it: papers with a text by the model, papers it was asked about, and what failed."""
+    """What came of it: papers with a text by the model, papers that were to get one, and what failed.
+
+    `calls` were made, a reply that had to be asked for again counted twice; `usage` is what they took.
+    """
 
     written: int
     asked: int
     failures: tuple[Failure, ...]
+    calls: int
+    usage: Usage
 
 
 class _Kept:
@@ -94,14 +119,64 @@ class _Kept:
                 continue
 
 
+class _Spending:
+    """Adds up what calls took."""
+
+    def __init__(self, writer: AspectModel) -> None:
+        self._price = writer.price
+        self._calls: list[tuple[int | None, int | None]] = []
+
+    @property
+    def calls(self) -> int:
+        return len(self._calls)
+
+    @property
+    def usage(self) -> Usage:
+        sent, received = (sum_known(call[place] for call in self._calls) for place in (0, 1))
+        return Usage(sent, received, sum_known(self._price(*call) for call in self._calls))
+
+    def add(self, exchange: Exchange) -> None:
+        self._calls.append((exchange.completion.prompt_tokens, exchange.completion.completion_tokens))
+
+
+def plan_aspects(settings: Settings, encoder: Encoder, writer: AspectModel, chosen: Scope) -> Plan:
+    """Return what it takes to have the aspects of the chosen papers written; raises CorpusError."""
+    corpus = Corpus.open(settings.corpus_path, encoder)
+    papers = _chosen(corpus, chosen)
+    wanted = [paper for paper in papers if _is_wanted(paper, writer.name)]
+    kept = _Kept(settings.staging_path, writer.name)
+    asked = [paper for paper in wanted if kept.get(paper) is None]
+    tokens, failures = [], []
+    for paper in asked:
+        try:
+            tokens.append(prompt_tokens(writer, paper, corpus.passages(paper.id)))
+        except PaperTooLongError as error:
+            failures.append(Failure(paper.id, error.fault))
+    # A model that thinks first may take all it is allowed.
+    longest = writer.parameters.max_tokens
+    replies = len(tokens) * (USUAL_REPLY if longest <= LONGEST_REPLY else longest)
+    bare = sum(not paper.abstract for paper in papers)
+    return Plan(
+        papers=len(wanted),
+        asked=len(tokens),
+        kept=len(wanted) - len(asked),
+        written=len(papers) - len(wanted) - bare,
+        without_abstract=bare,
+        prompt_tokens=sum(tokens),
+        completion_tokens=replies,
+        price=writer.price(sum(tokens), replies),
+        failures=tuple(failures),
+    )
+
+
 def write_corpus_aspects(
     settings: Settings,
     encoder: Encoder,
     writer: AspectModel,
-    collections: Sequence[str],
+    chosen: Scope,
     progress: Callable[[str], None],
 ) -> Written:
-    """Have the aspects of papers written that `writer` has not written yet, and publish them.
+    """Have the aspects of the chosen papers written that `writer` has not written yet, and publish them.
 
     Raises CorpusError. A paper that fails keeps the aspects it had.
     """
@@ -110,17 +185,43 @@ def write_corpus_aspects(
         corpus = corpus_writer.published()
         if corpus is None:
             raise CorpusError(f"There is no corpus at {settings.corpus_path}.")
-        kept = _Kept(settings.staging_path, writer.name)
-        papers = [
-            paper for paper in corpus.papers(Scope(tuple(collections))) if _is_wanted(paper, writer.name)
-        ]
-        written, failures = _write_all(corpus, papers, writer, kept, progress)
+        kept, spending = _Kept(settings.staging_path, writer.name), _Spending(writer)
+
+        def write(paper: Paper) -> tuple[Aspect, ...]:
+            if (found := kept.get(paper)) is not None:
+                return found
+            aspects = write_aspects(writer, paper, corpus.passages(paper.id), spending.add)
+            kept.keep(paper, aspects)
+            return aspects
+
+        papers = [paper for paper in _chosen(corpus, chosen) if _is_wanted(paper, writer.name)]
+        written, failures = _write_all(papers, write, writer.at_once, progress)
         if written:
             corpus_writer.update_papers(_rows(written))
             corpus_writer.publish()
         kept.discard({paper.id for paper in papers})
     by_model = sum(any(aspect.writer for aspect in aspects) for aspects in written.values())
-    return Written(by_model, len(papers), tuple(failures))
+    return Written(by_model, len(papers), tuple(failures), spending.calls, spending.usage)
+
+
+def _chosen(corpus: Corpus, chosen: Scope) -> tuple[Paper, ...]:
+    """Return the papers that are named, in the collections that are named; raises CorpusError."""
+    held = [summary.collection.id for summary in corpus.collections()]
+    if unknown := [one for one in chosen.collections if one not in held]:
+        raise CorpusError(
+            f"The corpus has no collection {joined(map(repr, unknown), 'or')}. It holds: "
+            f"{', '.join(held) or 'none'}."
+        )
+    if not chosen.papers:
+        return corpus.papers(Scope(chosen.collections))
+    papers = corpus.papers_by_id(tuple(dict.fromkeys(chosen.papers)))
+    if chosen.collections:
+        papers = tuple(paper for paper in papers if paper.collection_id in chosen.collections)
+    found = {paper.id for paper in papers}
+    if missing := [one for one in chosen.papers if one not in found]:
+        where = f"Collection {joined(chosen.collections, 'or')}" if chosen.collections else "The corpus"
+        raise CorpusError(f"{where} has no paper {joined(map(repr, missing), 'or')}.")
+    return papers
 
 
 def _is_wanted(paper: Paper, writer: str) -> bool:
@@ -128,34 +229,27 @@ def _is_wanted(paper: Paper, writer: str) -> bool:
 
 
 def _write_all(
-    corpus: Corpus,
     papers: Sequence[Paper],
-    writer: AspectModel,
-    kept: _Kept,
+    write: Callable[[Paper], tuple[Aspect, ...]],
+    at_once: int,
     progress: Callable[[str], None],
 ) -> tuple[dict[str, tuple[Aspect, ...]], list[Failure]]:
     """Return the aspects by paper, and what failed; gives up when the model fails again and again."""
     written: dict[str, tuple[Aspect, ...]] = {}
     failures: list[Failure] = []
 
-    def write(paper: Paper) -> tuple[Aspect, ...]:
-        if (found := kept.get(paper)) is not None:
-            return found
-        aspects = write_aspects(writer.complete, paper, corpus.passages(paper.id), writer=writer.name)
-        kept.keep(paper, aspects)
-        return aspects
-
     in_a_row = 0
     remaining = iter(papers)
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        while in_a_row < _FAILURES_IN_A_ROW and (block := list(islice(remaining, AT_ONCE))):
+    with ThreadPoolExecutor(at_once) as pool:
+        while in_a_row < _FAILURES_IN_A_ROW and (block := list(islice(remaining, at_once))):
             for paper, future in [(paper, pool.submit(write, paper)) for paper in block]:
                 try:
                     written[paper.id] = future.result()
                     in_a_row = 0
                 except ModelError as error:
-                    failures.append(Failure(paper.id, str(error)))
-                    in_a_row += 1
+                    failures.append(Failure(paper.id, error.fault))
+                    # Of a paper that is too long the model was not asked.
+                    in_a_row += not isinstance(error, PaperTooLongError)
                 progress(paper.title)
     if left := len(papers) - len(written) - len(failures):
         reason = f"not asked, because the model failed for {in_a_row} papers in a row"

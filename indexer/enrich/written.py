@@ -2,30 +2,56 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
 from pathlib import Path
-from string import Template
 from typing import get_args
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from assistant.models import Complete, typed_reply
-from assistant.records import Message
+from assistant.models import ChatModel, Exchange, ModelError, with_schema
+from assistant.prompts import SPARE_TOKENS, as_line, estimate_tokens, load_prompt
+from assistant.records import Message, Parameters
 from corpus.records import Aspect, AspectName, Paper, Passage
 from corpus.text import storable
 from indexer.enrich.aspects import choose_aspects, read_sections
 from indexer.enrich.data_file import Table, read_data
 
 NOT_STATED = "not stated"
-_PARTS = re.compile(r"\A# System\n(?P<system>.+?)^# User\n(?P<user>.+)\Z", re.DOTALL | re.MULTILINE)
-_MARKS = str.maketrans("⟦⟧〚〛", "[][]")
+PROMPTS = Path(__file__).parent / "prompts"
+# Tokens that a reply has, and that it may have; one that is cut is asked for again.
+USUAL_REPLY, LONGEST_REPLY = 170, 400
+_LONGEST_TITLE = 400
 _WORD = re.compile(r"[a-z0-9]+")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 # Pairs are tried among this many of the sentences that are most like the text.
 _PAIRED = 8
+
+
+class PaperTooLongError(ModelError):
+    """Not a sentence of a paper fits into what a model takes in."""
+
+
+@dataclass(frozen=True, slots=True)
+class AspectModel:
+    """A model that writes aspects, and how it is asked.
+
+    `context` is what it takes in, in tokens, its reply included; `price` what a call costs by its tokens, as
+    `ModelEntry.price` tells it; `at_once` how many calls may be under way.
+    """
+
+    model: ChatModel
+    parameters: Parameters
+    context: int
+    price: Callable[[int | None, int | None], float | None]
+    at_once: int
+
+    @property
+    def name(self) -> str:
+        """The name that what it writes is kept under."""
+        return self.model.id
 
 
 class _Bounds(Table):
@@ -35,7 +61,9 @@ class _Bounds(Table):
     introduction: int
 
 
-class _Reply(BaseModel):
+class AspectsReply(BaseModel):
+    """What a model replies: the three texts."""
+
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
     challenge: str = Field(min_length=1)
@@ -57,22 +85,36 @@ class _Source:
 
 
 def write_aspects(
-    complete: Complete, paper: Paper, passages: Sequence[Passage], *, writer: str = "model"
+    writer: AspectModel,
+    paper: Paper,
+    passages: Sequence[Passage],
+    on_exchange: Callable[[Exchange], None] | None = None,
 ) -> tuple[Aspect, ...]:
-    """Return the aspects that a model writes, with the sentence that carries each; `writer` is its name.
+    """Return the aspects that a model writes, with the sentence that carries each.
 
     Where the paper does not carry a text, the chosen sentence stands in its place; what the model says is
     not stated is left out. Raises ModelError, also where the second reply is no better than the first.
     """
-    sections = [[_source(place) for place in section] for section in read_sections(paper, passages)]
+    sections = _sections(paper, passages)
     sources = [source for section in sections for source in section]
     if not sources:
         return ()
-    reply = typed_reply(complete, _prompt(paper, sections), _Reply, label="The model", in_words=False)
+    messages = _messages(writer, paper, sections)
+    reply = writer.model.reply(messages, writer.parameters, AspectsReply, on_exchange)
     chosen = {aspect.name: aspect for aspect in choose_aspects(paper, passages)}
     names: tuple[AspectName, ...] = get_args(AspectName)
-    aspects = (_checked(name, reply.text(name), sources, chosen.get(name), writer) for name in names)
+    aspects = (_checked(name, reply.text(name), sources, chosen.get(name), writer.name) for name in names)
     return tuple(aspect for aspect in aspects if aspect)
+
+
+def prompt_tokens(writer: AspectModel, paper: Paper, passages: Sequence[Passage]) -> int:
+    """Return how many tokens a model is sent about a paper, from above; raises PaperTooLongError."""
+    sections = _sections(paper, passages)
+    return _tokens(_messages(writer, paper, sections)) if any(sections) else 0
+
+
+def _sections(paper: Paper, passages: Sequence[Passage]) -> list[list[_Source]]:
+    return [[_source(place) for place in section] for section in read_sections(paper, passages)]
 
 
 def _source(place: tuple[Passage, int]) -> _Source:
@@ -81,21 +123,38 @@ def _source(place: tuple[Passage, int]) -> _Source:
     return _Source(passage.number, index, text, Counter(_words(text)))
 
 
-def _prompt(paper: Paper, sections: Sequence[Sequence[_Source]]) -> tuple[Message, ...]:
-    bounds = _bounds()
-    abstract, introduction = (" ".join(source.text for source in section) for section in sections)
-    system, user = _template()
-    asked = Template(user).substitute(
-        title=_as_data(paper.title, 400),
-        abstract=_as_data(abstract, bounds.abstract) or "(none)",
-        introduction=_as_data(introduction, bounds.introduction) or "(none)",
-    )
-    return Message("system", system), Message("user", asked)
+def _messages(
+    writer: AspectModel, paper: Paper, sections: Sequence[Sequence[_Source]]
+) -> tuple[Message, ...]:
+    """Return what a model is sent: of abstract and introduction what fits, the end of both left out first."""
+    bounds, prompt = _bounds(), load_prompt("aspects", PROMPTS)
+    title = as_line(storable(paper.title))[:_LONGEST_TITLE]
+    room = writer.context - writer.parameters.max_tokens - SPARE_TOKENS
+    room -= _tokens(prompt.render(title=title, abstract="", introduction=""))
+    abstract = _beginning(sections[0], bounds.abstract, room)
+    introduction = _beginning(sections[1], bounds.introduction, room - estimate_tokens(abstract))
+    if not (abstract if sections[0] else introduction):
+        raise PaperTooLongError(
+            f"not a sentence of it fits into what {writer.model.label} takes in ({writer.context:,} tokens,"
+            f" {writer.parameters.max_tokens:,} of them for its reply); choose a model with a longer context"
+        )
+    return prompt.render(title=title, abstract=abstract or "(none)", introduction=introduction or "(none)")
 
 
-def _as_data(text: str, limit: int) -> str:
-    """Return foreign text on one line, cut, and unable to forge a mark."""
-    return " ".join(storable(text).translate(_MARKS).split())[:limit]
+def _tokens(messages: Sequence[Message]) -> int:
+    """Return how many tokens messages have at most, also where the form of the reply is told in words."""
+    return sum(estimate_tokens(message.content) for message in with_schema(messages, AspectsReply))
+
+
+def _beginning(sources: Sequence[_Source], characters: int, tokens: int) -> str:
+    """Return as many of the first sentences as fit, on one line and unable to forge a mark."""
+    text = ""
+    for source in sources:
+        longer = f"{text} {as_line(storable(source.text))}".strip()
+        if len(longer) > characters or estimate_tokens(longer) > tokens:
+            break
+        text = longer
+    return text
 
 
 def _checked(
@@ -139,15 +198,6 @@ def _f1(words: Counter[str], held: Counter[str]) -> float:
 def _words(text: str) -> list[str]:
     """Return words as ROUGE counts them, without stemming."""
     return _WORD.findall(text.lower())
-
-
-@cache
-def _template() -> tuple[str, str]:
-    """Return the prompt's two parts; raises ValueError where the file has not both."""
-    parts = _PARTS.match((Path(__file__).parent / "prompts" / "aspects.md").read_text(encoding="utf-8"))
-    if parts is None:
-        raise ValueError("prompt 'aspects': a '# System' part and then a '# User' part are needed")
-    return parts["system"].strip(), parts["user"].strip()
 
 
 @cache

@@ -18,7 +18,7 @@ from assistant.models.protocol import BadReplyError, ModelError, whole
 from assistant.records import Answered, AskOptions, CallLog, Evidence, Message, Parameters, Rewrite
 from corpus.records import Scope
 from corpus.settings import Settings
-from tests.tiny_model import save_tiny_model
+from tests.tiny_model import CHAT_TEMPLATE, save_tiny_model
 
 MESSAGES = (Message("system", "Be brief."), Message("user", "Is it so?"))
 BRIEF = Parameters(temperature=1.0, max_tokens=30)
@@ -152,6 +152,54 @@ def test_a_model_that_fails_while_it_writes_is_an_error(folder):
     with pytest.raises(ModelError, match="Tiny failed on this machine: division by zero"):
         whole(model.stream(MESSAGES, BRIEF))
     assert time.monotonic() - started < 30
+
+
+def _writes(model, text):
+    """Have a model write a text, then its end, in place of what its weights would."""
+
+    def generate(streamer, input_ids, stopping_criteria, **_):
+        streamer.put(input_ids)
+        for number in [*model._tokenizer.encode(text), model._tokenizer.eos_token_id]:
+            stopping_criteria(input_ids, None)
+            streamer.put(torch.tensor([number]))
+        streamer.end()
+
+    model._model.generate = generate
+
+
+def _streamed(model):
+    pieces, stream = [], model.stream(MESSAGES, Parameters(max_tokens=200))
+    while True:
+        try:
+            pieces.append(next(stream))
+        except StopIteration as end:
+            return "".join(pieces).strip(), end.value.text
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        ("<think>It is so.</think>\n\nYes [1].", "Yes [1]."),
+        ("[THINK]It is so.[/THINK]Yes.", "Yes."),
+        ("<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Yes.", "Yes."),
+        ("<think>It is", ""),
+        ("Yes.<|im_end|> And no.", "Yes."),
+    ],
+)
+def test_a_model_of_this_machine_thinks_for_itself(folder, written, kept):
+    model = LocalModel(str(folder), "Tiny")
+    # As their makers do: gone from what is decoded, were special tokens left out.
+    model._tokenizer.add_tokens(["[THINK]", "[/THINK]", "<|channel|>", "<|message|>"], special_tokens=True)
+    _writes(model, written)
+    assert _streamed(model) == (kept, kept)
+
+
+@pytest.mark.parametrize(("written", "kept"), [("It is so.\n</think>\n\nYes.", "Yes."), ("It is so.", "")])
+def test_a_template_that_begins_the_thoughts_is_known_before_the_first_reply(tmp_path, written, kept):
+    template = CHAT_TEMPLATE.replace("<assistant>", "<assistant><think>\n")
+    model = LocalModel(str(save_tiny_model(tmp_path, chat_template=template)), "Thinker")
+    _writes(model, written)
+    assert _streamed(model) == (kept, kept)
 
 
 def test_the_setting_puts_a_folder_on_the_menu_with_its_context(folder):

@@ -125,6 +125,39 @@ def test_half_a_query_is_not_searched_for(ask, ending):
     assert turn.answer.cited_labels == (1,)
 
 
+THOUGHT = "The user asks how BM25 ranks documents by zebras."
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (f"<think>{THOUGHT}", "</think>"),
+        (THOUGHT, "\n</think>\n\n"),
+        (f"<|channel|>analysis<|message|>{THOUGHT}", "<|end|><|start|>assistant<|channel|>final<|message|>"),
+        (f"analysis{THOUGHT}", "assistantfinal"),
+    ],
+)
+def test_thoughts_reach_neither_query_nor_answer_nor_record(ask, before, after):
+    turn = turn_of(ask, *(reply(f"{before}{after}{''.join(one.pieces)}") for one in (QUERY, WHOLE)))
+    assert turn.rewrite.search_query == "BM25 ranking"
+    assert turn.answer.text == "BM25 ranks documents by term frequency [1]."
+    assert "zebras" not in to_json(Conversation("c", "t", (turn,)))
+
+
+def test_thoughts_that_ran_out_of_tokens_are_not_searched_for(ask):
+    """Neither their beginning nor their end says what they are."""
+    turn = turn_of(ask, reply(THOUGHT, finish_reason="length"), WHOLE)
+    assert turn.rewrite.search_query == QUESTION
+
+
+def test_thoughts_of_a_model_that_was_asked_before_are_not_shown_while_it_writes(ask):
+    thinks = (reply(f"{THOUGHT}</think>{''.join(one.pieces)}") for one in (QUERY, WHOLE))
+    with StandinChat(*thinks) as server:
+        events = ask(server)
+    shown = "".join(event.text for event in events if isinstance(event, Written))
+    assert shown == "BM25 ranks documents by term frequency [1]."
+
+
 @pytest.mark.parametrize("finish_reason", ["stop", "length"])
 def test_an_empty_reply_ends_the_turn_with_a_refusal(ask, finish_reason):
     turn = turn_of(ask, QUERY, reply("", finish_reason=finish_reason))

@@ -104,7 +104,7 @@ def test_parameters_that_not_every_server_knows_are_sent_only_when_set():
 
 @pytest.mark.parametrize("bytes_at_once", [1, 3, 7])
 def test_bytes_may_be_split_anywhere(bytes_at_once):
-    pieces = ("α ist", " 3 [", "1", "2] – 😀", "漢字.")
+    pieces = ("α ist", " 3 ", "[1", "2] – 😀", "漢字.")
     received, completion, _ = ask_scripted(reply("", *pieces, bytes_at_once=bytes_at_once))
     assert received == list(pieces)
     assert completion.text == "α ist 3 [12] – 😀漢字."
@@ -121,6 +121,19 @@ def test_bytes_may_be_split_anywhere(bytes_at_once):
 )
 def test_endings_of_a_complete_reply(behaviour, expected):
     assert ask_scripted(behaviour)[1] == expected
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning", "thinking"])
+def test_what_a_server_sends_apart_as_reasoning_is_not_read(field):
+    """vLLM, llama.cpp and Together send thoughts in a field of their own."""
+    deltas = (
+        {field: "Is it 3?", "content": None},
+        {field: " Yes.", "content": "Three"},
+        {"content": " [1]."},
+    )
+    events = [json.dumps({"choices": [{"index": 0, "delta": delta}]}) for delta in deltas]
+    pieces, completion, _ = ask_scripted(Behaviour(extra_events=tuple(events)))
+    assert "".join(pieces) == completion.text == "Three [1]."
 
 
 @pytest.mark.parametrize(
@@ -140,11 +153,31 @@ def test_thoughts_before_the_answer_are_dropped(sent, kept):
         assert "".join(pieces) == completion.text == kept
 
 
+def test_thoughts_that_used_all_tokens_leave_nothing_written():
+    completion = ask_scripted(reply("<think>Is it 3? Or", finish_reason="length"))[1]
+    assert (completion.text, completion.finish_reason) == ("", "length")
+
+
+def test_a_model_whose_prompt_begins_its_thoughts_is_known_from_its_first_reply():
+    """DeepSeek-R1 and Qwen3 send an end of thoughts and no beginning: what came before it is one."""
+    thinks, cut = reply("Is it 3? Yes.\n</think>\n\nThree [1]."), reply("Is it 3?", finish_reason="length")
+    with StandinChat(thinks, thinks, cut, reply("Three."), cut) as server, opened(server.url) as model:
+        pieces, first = ask(model)
+        assert first.text == "Three [1]."
+        assert "".join(pieces).endswith("Three [1].")
+        pieces, second = ask(model)
+        assert "".join(pieces) == second.text == "Three [1].", "its thoughts are no longer shown"
+        assert ask(model)[1].text == "", "it had not come to its reply"
+        assert ask(model) == (["Three."], Completion("Three.", "stop", 11, 7)), "it can reply at once"
+        assert ask(model)[1].text == "Is it 3?"
+
+
 @pytest.mark.parametrize(
     ("sent", "kept"),
     [
         ("Three [1].<|im_end|>\n<|im_start|>user\nAnd four?", "Three [1]."),
         ("Three.</s> More.", "Three."),
+        ("<|channel|>final<|message|>Three.<|return|> More.", "Three."),
         ("<think>Hm</think>Three.<end_of_turn>", "Three."),
         ("<|im_start|>assistant\nThree.", ""),
         ("Three <|im in [1] and </", "Three <|im in [1] and </"),

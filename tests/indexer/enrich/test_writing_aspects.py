@@ -8,11 +8,13 @@ import pytest
 
 from assistant.models.protocol import Completion
 from assistant.records import Message
+from corpus.records import Scope
 from corpus.settings import Settings
-from indexer.enrich.writing import AspectModel, Written, write_corpus_aspects
+from indexer.enrich.writing import Written, write_corpus_aspects
 from indexer.maintenance.compact import compact_home
 from tests.indexer.build.killable_build import HashEncoder, build
 from tests.indexer.build.small_papers import write_tei
+from tests.indexer.enrich.fake_model import aspect_model
 
 REPLY = json.dumps({"challenge": "not stated", "approach": "They watch animals.", "outcome": "not stated"})
 
@@ -41,7 +43,8 @@ class _Enrich:
             if killed and title == "On animal 5":
                 raise _KilledError
 
-        return write_corpus_aspects(self.settings, self.encoder, AspectModel(model, complete), [], progress)
+        writer = aspect_model(complete, model)
+        return write_corpus_aspects(self.settings, self.encoder, writer, Scope(), progress)
 
 
 @pytest.fixture
