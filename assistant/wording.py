@@ -1,6 +1,6 @@
 """What a turn's record says, in plain words for files and the terminal; nothing here is escaped."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from assistant.checking import WORD_BESIDE, relevance_said
 from assistant.records import (
@@ -140,12 +140,16 @@ def provenance_facts(turn: Turn) -> Iterator[str]:
     yield f"{turn.papers_wanted} papers wanted"
     if turn.drafts > 1:
         yield f"best of {turn.drafts} drafts"
-    served = sorted({call.served for call in turn.calls if call.served})
-    said = f", as the server says by {' and '.join(served)}" if served else ""
-    yield f"written by {made.generator}{said}"
+    yield f"written by {made.generator}{served_by(turn.calls)}"
     yield ", ".join(f"{step.step} {step.seconds:.2f} s" for step in turn.seconds)
     yield from spent(turn.usage.prompt_tokens, turn.usage.completion_tokens, turn.usage.price)
     yield from made_with(made)
+
+
+def served_by(calls: Iterable[Call]) -> str:
+    """Return which other models than the one asked for have replied, as their server says, "" for none."""
+    served = sorted({call.served for call in calls if call.served})
+    return f", as the server says by {' and '.join(served)}" if served else ""
 
 
 def made_with(made: Provenance) -> Iterator[str]:

@@ -204,7 +204,7 @@ def comparison_facts(comparison: Comparison) -> Iterator[str]:
     """Yield how a comparison was made and what it took."""
     made = comparison.provenance
     yield f"asked {comparison.asked}"
-    yield f"compared by {made.generator}"
+    yield f"compared by {made.generator}{wording.served_by(one.call for one in comparison.calls)}"
     yield written_said(comparison)
     if comparison.parameters:
         yield wording.parameters_said(comparison.parameters)

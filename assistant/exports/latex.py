@@ -72,7 +72,8 @@ def _cautions(comparison: Comparison) -> Iterator[str]:
     """Yield what readers should know before they use the text."""
     answer = comparison.answer
     yield ""
-    yield f"The summary was {said.writer_said(comparison.provenance.generator)}."
+    served = wording.served_by(one.call for one in comparison.calls)
+    yield f"The summary was {said.writer_said(comparison.provenance.generator)}{served}."
     yield f"Checked: {wording.checked(answer) or 'its citations were not counted'}."
     yield from (wording.PROBLEMS[problem] for problem in answer.problems)
     yield from comparison.remarks

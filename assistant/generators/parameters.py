@@ -24,11 +24,14 @@ _NAMES = {
 
 
 def default_parameters(settings: Settings, entry: ModelEntry) -> Parameters:
-    """Return how a model generates where nobody asks for anything else: what is read needs half its room."""
+    """Return how a model generates where nobody asks for anything else.
+
+    A small context is mostly for what is read: a reply has a quarter of it.
+    """
     return Parameters(
         temperature=settings.temperature,
         top_p=settings.top_p,
-        max_tokens=settings.max_tokens or min(entry.max_tokens, entry.context // 2),
+        max_tokens=settings.max_tokens or min(entry.max_tokens, entry.context // 4),
         top_k=settings.top_k,
         repetition_penalty=settings.repetition_penalty,
     )

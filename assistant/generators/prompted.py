@@ -43,6 +43,8 @@ QUERY_LENGTH = 300
 LONGEST_LINE = 2_000
 # A query has 40 words at most.
 REWRITE_TOKENS = 120
+# Tokens of context: with less, what an example takes is worth more as a passage.
+ROOM_FOR_EXAMPLE = 4096
 _CUT = ("interrupted", "length", "too_long")
 
 _LABEL = re.compile(r"(?<!\s)\s*+\[(\d++)\]")
@@ -186,7 +188,7 @@ class PromptedGenerator:
             "question": as_data(rewrite.question),
             "history": render_history(history),
             "task": task(rewrite.kind),
-            "example": example(rewrite.kind),
+            "example": example(rewrite.kind) if self._context >= ROOM_FOR_EXAMPLE else "",
         }
         order = self._order(rewrite, evidence)
         evidence = with_authors_asked_for(evidence, f"{rewrite.question} {rewrite.searched_for}")

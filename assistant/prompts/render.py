@@ -69,8 +69,8 @@ def task(kind: RequestKind) -> str:
 
 
 def example(kind: RequestKind) -> str:
-    """Return a worked example of an answer to a request of that kind."""
-    return _table("examples")[kind].strip()
+    """Return a worked example of an answer to a request of that kind, a block of its own."""
+    return f"{_table('examples')['lead'].strip()}\n\n{_table('examples')[kind].strip()}\n\n"
 
 
 def form(name: SummaryForm) -> str:

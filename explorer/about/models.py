@@ -62,6 +62,8 @@ def _draw_models(settings: Settings, models: tuple[Writer, ...]) -> None:
     if others:
         st.markdown("Whoever runs this Paper Trail can have more on the menu:")
         st.markdown("\n".join(f"- with `{name}`: {escaped(', '.join(one))}" for name, one in others.items()))
+    if gone := replacements(settings):
+        st.markdown(f"No longer on the hosted menu: {escaped(', '.join(gone))}.")
     st.markdown(
         "`PAPER_TRAIL_LOCAL_MODEL` names a model that runs on this machine, `PAPER_TRAIL_MODELS_FILE` a list "
         "of models and prices of one’s own."
@@ -91,11 +93,23 @@ def not_offered(settings: Settings) -> dict[str, tuple[str, ...]]:
     """Return the models that a setting would add, by the setting's name."""
     here = {entry.id for entry in available_models(settings)}
     others = [one for one in load_models(settings.models_file) if not one.retired and one.id not in here]
+    # What a server of one's own does not list, no setting adds.
+    others = [one for one in others if not (settings.model_url and one.provider == "openai-compatible")]
     return {
         setting: labels
         for provider, setting in SET_BY.items()
         if (labels := tuple(one_line(one.label) for one in others if one.provider == provider))
     }
+
+
+def replacements(settings: Settings) -> tuple[str, ...]:
+    """Return which models have left the hosted menu, each with what replaces it."""
+    models = {one.id: one for one in load_models(settings.models_file)}
+    return tuple(
+        f"{one_line(one.label)} (in its place: {one_line(models[one.replaced_by].label)})"
+        for one in models.values()
+        if one.retired and one.replaced_by in models
+    )
 
 
 def parameter_rows(settings: Settings) -> list[dict[str, str]]:
@@ -136,5 +150,9 @@ def _facts(entry: ModelEntry) -> Iterator[str]:
         yield f"${entry.price_in:.2f} for a million tokens read, ${entry.price_out:.2f} written"
     elif entry.provider != "local":
         yield "price not known here"
+    if entry.rerank:
+        yield "says first which papers bear on the question: one more call"
+    if entry.revise:
+        yield "writes its draft again without what the papers do not carry: one more call"
     if entry.note:
         yield one_line(entry.note).rstrip(".")

@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from assistant.comparing import ORDERS, Comparison, options_said, written_said
+from assistant.wording import served_by
 from corpus.wording import counted
 from explorer.app import ComparisonSession, CurrentComparison, Library, Order, Visitor
 from explorer.compare.choices import choose_again
@@ -55,6 +56,7 @@ def _facts(library: Library, session: CurrentComparison, order: Order) -> list[s
     names = {one.name: one.label for one in library.writers()}
     facts = [counted(len(order.request.papers), "paper"), escaped(names.get(order.writer, order.writer))]
     if comparison := session.now.comparison:
+        facts[1] += escaped(served_by(one.call for one in comparison.calls))
         facts.append(escaped(written_said(comparison)))
         facts += [seconds(sum(step.seconds for step in comparison.seconds)), day(comparison.asked)]
         return facts
