@@ -22,6 +22,7 @@ from assistant.comparing.ledger import CallLedger, Task
 from assistant.comparing.prompted.generator import PromptedComparer, form_asked_for
 from assistant.comparing.prompted.material import (
     render_description,
+    same_material,
     shortenings,
     with_description,
     with_passages,
@@ -91,6 +92,6 @@ __all__ = [
     "alone_said", "budget_said", "candidate_said", "check_applicable", "common_said", "comparison_facts",
     "differences", "element_grid", "faults_said", "form_asked_for", "grid_said", "named_twice",
     "open_comparative_generator", "options_said", "render_description", "reused_said", "round_said",
-    "shortenings", "stated_said", "summary_words", "task_name", "vote_said", "with_description",
-    "with_passages", "written_said"
+    "same_material", "shortenings", "stated_said", "summary_words", "task_name", "vote_said",
+    "with_description", "with_passages", "written_said"
 ]  # fmt: skip

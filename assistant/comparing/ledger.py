@@ -19,6 +19,8 @@ from assistant.records import AssistantError, Call, Message, Usage, usage_of
 Result = TypeVar("Result")
 Key = TypeVar("Key", bound=Hashable)
 
+Answers = Callable[[tuple[Message, ...], tuple[Message, ...]], bool]
+
 AT_ONCE = 16
 LOOK_AGAIN_SECONDS = 0.2
 
@@ -26,12 +28,17 @@ LOOK_AGAIN_SECONDS = 0.2
 class CallLedger:
     """Calls by the piece of work they were made for; safe for several threads.
 
-    `keep` is called with every new call as soon as it has ended, so that it can be stored.
+    `keep` is called with every new call as soon as it has ended, so that it can be stored. `answers` tells
+    from the messages that were sent, and those that would be sent now, whether a recorded call is for them.
     """
 
     def __init__(
-        self, recorded: Iterable[WorkCall] = (), keep: Callable[[WorkCall], None] | None = None
+        self,
+        recorded: Iterable[WorkCall] = (),
+        keep: Callable[[WorkCall], None] | None = None,
+        answers: Answers | None = None,
     ) -> None:
+        self.answers = answers or _began_with
         self._recorded: dict[str, list[WorkCall]] = defaultdict(list)
         for one in recorded:
             self._recorded[one.work].append(one)
@@ -118,7 +125,7 @@ class Task:
 
         What was sent may have said more at the end of the system's part: the form of a typed reply.
         """
-        if not self._recorded or not _began_with(self._recorded[0].call.messages, messages):
+        if not self._recorded or not self._ledger.answers(self._recorded[0].call.messages, messages):
             return ()
         for one in self._recorded:
             self._ledger.found(one)

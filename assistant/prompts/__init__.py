@@ -13,6 +13,7 @@ from assistant.prompts.material import (
     shown_turns,
 )
 from assistant.prompts.render import (
+    MARKS,
     NO_ANSWER,
     SummaryForm,
     as_data,
@@ -27,8 +28,8 @@ from assistant.prompts.render import (
 )
 
 __all__ = [
-    "BYTES_PER_TOKEN", "NO_ANSWER", "SPARE_TOKENS", "SummaryForm", "as_data", "as_line", "as_written",
-    "estimate_tokens", "example", "fit_evidence", "form", "in_rank_order", "is_repeated", "load_prompt",
-    "mark", "no_answer_reason", "render_evidence", "render_history", "render_passage", "shown_turns",
-    "task", "without_echo"
+    "BYTES_PER_TOKEN", "MARKS", "NO_ANSWER", "SPARE_TOKENS", "SummaryForm", "as_data", "as_line",
+    "as_written", "estimate_tokens", "example", "fit_evidence", "form", "in_rank_order", "is_repeated",
+    "load_prompt", "mark", "no_answer_reason", "render_evidence", "render_history", "render_passage",
+    "shown_turns", "task", "without_echo"
 ]  # fmt: skip

@@ -26,6 +26,7 @@ from assistant.comparing import (
     WorkCall,
     form_asked_for,
     named_twice,
+    same_material,
     shortenings,
     task_name,
     with_description,
@@ -108,10 +109,15 @@ def _compare_again(comparison: Comparison, comparer: Comparer) -> Comparison:
     # Without reflection no votes are recorded, but none can be asked for.
     options = replace(comparison.options, votes=max(1, comparison.options.votes))
     request = ComparisonRequest(_papers_asked_for(comparison), comparison.about, options)
-    for event in comparer.compare(request, CallLedger(comparison.calls), comparison.id):
+    for event in comparer.compare(request, _ledger_of(comparison), comparison.id):
         if isinstance(event, Compared):
             return event.comparison
     raise AssistantError("The comparison was not completed.")
+
+
+def _ledger_of(comparison: Comparison) -> CallLedger:
+    """Return a ledger that gives its replies again, though our own words in the prompts may have changed."""
+    return CallLedger(comparison.calls, answers=same_material)
 
 
 def _papers_asked_for(comparison: Comparison) -> tuple[str, ...]:

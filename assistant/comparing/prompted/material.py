@@ -5,7 +5,16 @@ from dataclasses import replace
 
 from assistant.comparing.protocol import ComparisonStep, SourceText
 from assistant.comparing.records import Candidate, KeyElements
-from assistant.prompts import as_data, as_line, as_written, estimate_tokens, mark, render_passage
+from assistant.prompts import (
+    MARKS,
+    as_data,
+    as_line,
+    as_written,
+    estimate_tokens,
+    mark,
+    render_passage,
+)
+from assistant.records import Message
 from corpus.records import Passage
 
 # Of a long description the beginning; its key elements say the rest.
@@ -146,6 +155,25 @@ def render_candidates(candidates: Sequence[Candidate]) -> str:
         _between(f"draft {place}", as_written(one.text) or "(empty)")
         for place, one in enumerate(candidates, start=1)
     )
+
+
+def same_material(sent: Sequence[Message], messages: Sequence[Message]) -> bool:
+    """Return True if messages hold all the material that was sent, whatever our own words around it are."""
+    now = _material(messages)
+    return all(now.get(name) == body for name, body in _material(sent).items())
+
+
+def _material(messages: Sequence[Message]) -> dict[str, str]:
+    """Return what stands between marks, by their names."""
+    found: dict[str, str] = {}
+    for message in messages:
+        rest = message.content
+        while MARKS[0] in rest:
+            name, _, rest = rest.partition(MARKS[0])[2].partition(MARKS[1])
+            body, end, after = rest.partition(mark(f"end of {name}"))
+            if end:
+                found[name], rest = body, after
+    return found
 
 
 def _between(name: str, body: str) -> str:

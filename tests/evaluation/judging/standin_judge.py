@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from assistant.models.together import TogetherModel
+from assistant.models.together import Patience, TogetherModel
 from assistant.records import Parameters
 from evaluation.judging import Judge
 from tests.standin_chat import Behaviour, Received, StandinChat, reply
@@ -47,7 +47,7 @@ def judge_over(server: StandinChat, context: int = 32_768) -> Iterator[Judge]:
         "Judge",
         api_key="k",
         base_url=server.url,
-        timeout=5.0,
+        patience=Patience(5.0, 5.0),
         first_wait=0.01,
         structured=True,
     )
