@@ -12,7 +12,7 @@ HOSTS ?=
 CODE := streamlit_app.py corpus indexer assistant explorer evaluation training tests
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: app demo lock test tests lint format bench bench-app demo-pdfs screenshots chromium clean
+.PHONY: app demo lock test tests test-live lint format bench bench-app demo-pdfs screenshots chromium clean
 
 app: $(VENV)/installed $(HOME_DIR)/corpus/manifest.json
 	@echo "Paper Trail: http://$(ADDRESS):$(PORT)   (stop with Ctrl+C)"
@@ -72,6 +72,17 @@ TEST_PROCESSES ?= 3
 tests: $(VENV)/installed-dev
 	$(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
+# Asks a real model server with tiny weights, about a quarter of an hour. What that takes has an environment of
+# its own; where it cannot be installed the tests skip and say what is missing.
+LIVE := .venv-live
+test-live: $(VENV)/installed-dev $(LIVE)/installed
+	$(BIN)/pytest -m live --durations=0 --durations-min=1
+
+$(LIVE)/installed: requirements-live.txt
+	$(PYTHON) -m venv $(LIVE)
+	@$(LIVE)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ || \
+	  echo "The packages of $< could not be installed: what needs them will skip."
+
 # Without a browser the browser tests skip and say so.
 chromium:
 	@command -v chromium chromium-browser google-chrome > /dev/null || \
@@ -103,5 +114,5 @@ screenshots: $(VENV)/installed-dev chromium
 
 # Leaves the corpus alone: `rm -r home` makes a fresh product.
 clean:
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
+	rm -rf $(VENV) $(LIVE) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -not -path './.venv*/*' -prune -exec rm -rf {} +

