@@ -508,6 +508,8 @@ def judge(
     for table in () if as_json else report.judge_tables(judged):
         out.print(table)
     typer.echo(json.dumps(judged.to_json(), allow_nan=False))
+    if not judged.judged:
+        raise typer.Exit(2)
 
 
 @app.command()

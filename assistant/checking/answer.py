@@ -91,11 +91,11 @@ def _weighed(answer: Answer, evidence: Evidence, scorer: SupportScorer | None) -
 def with_relevance(answer: Answer, query: str, evidence: Evidence, encoder: Encoder) -> Answer:
     """Return an answer with how likely what it says answers a query.
 
-    A refusal stays as it is, and the answer to a question that names no subject ("What are its limits?"):
-    nothing in its words tells what answers it.
+    A refusal stays as it is, an answer that cites nothing, and the answer to a question that names no subject
+    ("What are its limits?"): nothing in its words tells what answers it.
     """
     claims = [one.claim for one in answer.sentences if one.claim]
-    if answer.refusal or not claims or not subject_stems(query):
+    if answer.refusal or not answer.cited_labels or not claims or not subject_stems(query):
         return answer
     titles = {paper.label: paper.paper.title for paper in evidence.papers}
     named = [titles.get(one.labels[0], "") if one.labels else "" for one in answer.sentences if one.claim]

@@ -28,7 +28,7 @@ from assistant.commands.options import (
     TopP,
     chosen_of,
 )
-from assistant.commands.printing import JsonOption, failing, out, print_json, say, warn
+from assistant.commands.printing import JsonOption, err, failing, out, print_json, say, warn
 from assistant.generators import EXTRACTIVE, default_parameters, open_generator
 from assistant.models import available_models
 from assistant.records import (
@@ -37,6 +37,7 @@ from assistant.records import (
     AnswerSentence,
     AskOptions,
     AssistantError,
+    Checking,
     Conversation,
     Evidence,
     Parameters,
@@ -148,15 +149,22 @@ def _answer(
     library = open_library()
     parameters = chosen_parameters(library.settings, generator, chosen)
     writer = open_generator(generator, library.settings, library.encoder, parameters)
-    for event in Assistant(library.corpus, library.encoder, writer).ask(question, history, options):
-        match event:
-            case Rewritten(rewrite) if not quiet:
-                say(f"Searched for: {rewrite.searched_for}")
-            case Retrieved(found) if not quiet:
-                passages = sum(len(paper.hits) for paper in found)
-                say(f"Found {counted(len(found), 'paper')}, {counted(passages, 'passage')}")
-            case Answered(turn):
-                return turn, library.loading
+    assistant = Assistant(library.corpus, library.encoder, writer)
+    # A sign that turns, on a terminal alone: a server of one's own may read a prompt for minutes.
+    with err.status("Searching") as waiting:
+        for event in assistant.ask(question, history, options):
+            match event:
+                case Rewritten(rewrite) if not quiet:
+                    say(f"Searched for: {rewrite.searched_for}")
+                case Retrieved(found):
+                    passages = sum(len(paper.hits) for paper in found)
+                    if not quiet:
+                        say(f"Found {counted(len(found), 'paper')}, {counted(passages, 'passage')}")
+                    waiting.update(escape(f"{writer.label} reads and writes"))
+                case Checking():
+                    waiting.update("Checking")
+                case Answered(turn):
+                    return turn, library.loading
     raise AssistantError("The answer was not completed. Ask again.")
 
 
@@ -281,5 +289,6 @@ def _print_checks(turn: Turn) -> None:
     seconds = f"{sum(step.seconds for step in turn.seconds):.1f} s"
     usage = turn.usage
     spent = wording.spent(usage.prompt_tokens, usage.completion_tokens, usage.price)
-    facts = [turn.provenance.generator, seconds, *spent, wording.checked(answer)]
+    writer = f"{turn.provenance.generator}{wording.served_by(turn.calls)}"
+    facts = [writer, seconds, *spent, wording.checked(answer)]
     say(", ".join(fact for fact in facts if fact))

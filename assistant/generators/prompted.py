@@ -201,7 +201,7 @@ class PromptedGenerator:
             raise ModelError(
                 f"The question and a single passage are more than {self.label} can take in"
                 f" ({self._context} tokens, {self._parameters.max_tokens} of them for its reply)."
-                " Ask more briefly, or choose a writer with a longer context."
+                " Ask more briefly, allow its reply fewer tokens, or choose a writer with a longer context."
             )
         return fitting, self._answer_prompt.render(papers=render_evidence(fitting), **values)
 

@@ -19,6 +19,8 @@ BYTES_PER_TOKEN = 3
 # What a prompt leaves free of a model's context, beside its reply: estimates err.
 SPARE_TOKENS = 200
 
+# Refusals that say something of what was written, and nothing of the papers.
+_OF_THE_WRITER = frozenset({"nothing_written", "not_carried"})
 _LABEL = re.compile(r"\s*\[(\d+)\]")
 
 
@@ -40,9 +42,7 @@ def render_history(history: tuple[Turn, ...]) -> str:
 
 
 def _render_turn(number: int, turn: Turn) -> str:
-    answer = (
-        turn.answer.refusal.message if turn.answer.refusal else _name_cited(turn.answer.text, turn.evidence)
-    )
+    answer = _answer_said(turn)
     return "\n".join(
         (
             mark(f"turn {number}"),
@@ -51,6 +51,14 @@ def _render_turn(number: int, turn: Turn) -> str:
             mark(f"end of turn {number}"),
         )
     )
+
+
+def _answer_said(turn: Turn) -> str:
+    """Return what a turn was answered; of a reply that could not be used nothing, or it would be copied."""
+    refusal = turn.answer.refusal
+    if refusal is None:
+        return _name_cited(turn.answer.text, turn.evidence)
+    return "(none)" if refusal.reason in _OF_THE_WRITER else refusal.message
 
 
 def _name_cited(answer: str, evidence: Evidence) -> str:

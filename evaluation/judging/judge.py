@@ -94,7 +94,7 @@ class Judge:
             form = judgement(len(order), dimensions)
             given = self.model.reply(ballot.messages, self.parameters_for(ballot), form).model_dump()
         except ModelError as error:
-            return JudgeVote(order, problem=str(error))
+            return JudgeVote(order, problem=error.fault)
         shown = {index: given[f"text_{place}"] for place, index in enumerate(order, start=1)}
         return JudgeVote(
             order=order,

@@ -43,7 +43,14 @@ from assistant.models import (
     reply_problem,
     whole,
 )
-from assistant.prompts import SPARE_TOKENS, SummaryForm, estimate_tokens, form, load_prompt
+from assistant.prompts import (
+    SPARE_TOKENS,
+    SummaryForm,
+    estimate_tokens,
+    form,
+    is_repeated,
+    load_prompt,
+)
 from assistant.records import Call, Draft, ElementName, Message, Parameters, Step
 from corpus.text import storable
 
@@ -137,7 +144,9 @@ class PromptedComparer:
         asked = _Asked("elements", messages, self._for_elements, left_out)
         reply = self._reply(asked, ElementsReply, task)
         said = {name: reply.model_dump()[name] for name in ELEMENT_NAMES}
-        return {name: text.strip() for name, text in said.items() if text and not _is_null(text)}
+        # A small model writes the question again where it finds no answer.
+        stated = {name: text for name, text in said.items() if text and not is_repeated(text)}
+        return {name: text.strip() for name, text in stated.items() if not _is_null(text)}
 
     def update_summary(self, step: ComparisonStep, summary: str, sample: int, task: Task) -> Draft:  # noqa: ARG002
         """Return the summary continued to the new papers; raises BadReplyError and ModelError."""

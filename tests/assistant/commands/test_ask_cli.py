@@ -213,7 +213,7 @@ def test_what_is_wrong_with_a_reply_is_said(ask, own_model, tmp_path):
 
 def test_what_is_wrong_with_a_reply_that_is_refused_is_said_and_what_it_took(ask, own_model):
     cut = reply("Walnuts float on a green sea of 17 violins [1].", finish_reason="length")
-    with StandinChat(reply("rank fusion"), cut) as server:
+    with StandinChat(cut) as server:
         own_model(server)
         done = ask(QUESTION, "--generator", "own")
     assert "so it is not shown" in done.stdout

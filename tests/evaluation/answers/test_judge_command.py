@@ -293,7 +293,9 @@ def test_a_judge_who_never_answers_gives_no_marks(
     people = tmp_path / "people.csv"
     people.write_text(f"question,system,fluency\n{QUESTIONS[0]},good,4\n", encoding="utf-8")
     with serving(monkeypatch, tmp_path, default=refusal(400)):
-        figures = run(three, "--human", str(people))
+        result = invoke(three, "--human", str(people))
+    assert result.exit_code == 2
+    figures = json.loads(result.stdout.splitlines()[-1])
     assert (figures["judged"], figures["judge"]["discarded"], len(figures["left_out"])) == (0, 9, 3)
     assert all(one["overall"] is None for one in figures["judge"]["systems"].values())
     assert figures["agreement"]["texts"]["fluency"]["undefined"]
