@@ -84,7 +84,7 @@ class Summarizer:
             labels=step.new,
             candidates=tuple(candidates),
             votes=tuple(votes),
-            kept=tuple(one.number for one in ranked(candidates)[: self._options.keep]),
+            kept=tuple(one.number for one in ranked(candidates) if one.text)[: self._options.keep],
             failed=tuple(failed),
         )
 

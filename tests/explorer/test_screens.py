@@ -240,7 +240,7 @@ def test_what_a_model_writes_is_only_text_and_citations(
     screen: Screen, model: Callable[..., StandinChat]
 ) -> None:
     answer = "BM25 ranks by words [1].\n\nIt is a formula. ![x](http://e.x/a) <img> [99] [y](//e.x)"
-    model(reply("bm25"), reply(answer))
+    model(reply(answer))
     test = ask(choose_the_model(screen("ask")), "What is BM25?")
     drawn = next(one.value for one in test.markdown if "#cite-1-1" in one.value)
     assert "](http" not in drawn

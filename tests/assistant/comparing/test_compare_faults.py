@@ -41,7 +41,7 @@ from tests.assistant.comparing.comparing_model import (
     vote_reply_text,
 )
 from tests.small_corpus import make_paper, write_corpus
-from tests.standin_chat import cut_off, refusal, reply
+from tests.standin_chat import cut_off, dropped, refusal, reply
 
 
 @pytest.fixture
@@ -192,6 +192,19 @@ def test_a_comparison_of_labels_only_says_that_nothing_usable_was_written(run, s
         run(ComparingModel(summaries=lambda *_: said))
 
 
+def test_a_draft_that_holds_nothing_is_not_kept_whatever_is_voted(run):
+    """Votes for a draft that only repeated its prompt made an empty summary of a whole comparison."""
+
+    def every_other(labels, number):
+        usable = " ".join(f"Reference {one} ranks passages [{one}]." for one in labels)
+        return "[1][2]" if number % 2 else usable
+
+    made = run(ComparingModel(summaries=every_other, choices=vote_reply_text), count=2)
+    assert any(not one.text for done in made.rounds for one in done.candidates)
+    assert all(one.text for done in made.rounds for one in done.survivors)
+    assert made.answer.text
+
+
 def test_a_call_that_timed_out_is_made_again_when_the_others_are_done(comparing):
     """One silent call in a hundred cost its sample, its vote, or the whole comparison."""
     seen: Counter[str] = Counter()
@@ -288,6 +301,25 @@ def test_a_server_that_dies_ends_the_comparison_and_what_was_done_is_recorded(co
     ):
         all_events(comparer, request_for(4), CallLedger(keep=calls.append))
     assert len(calls) >= 12
+
+
+def test_a_server_that_is_gone_in_mid_comparison_loses_nothing_that_was_done(comparing):
+    calls = []
+
+    def going(request):
+        return dropped() if len(calls) >= 9 else ComparingModel()(request)
+
+    with (
+        comparing(going) as (_, comparer),
+        pytest.raises(ModelError, match="ended the connection without an answer"),
+    ):
+        all_events(comparer, request_for(3), CallLedger(keep=calls.append))
+    done = len(calls)
+    with comparing(ComparingModel()) as (server, comparer):
+        compared(comparer, request_for(3), CallLedger(calls))
+    with comparing(ComparingModel()) as (whole, comparer):
+        compared(comparer, request_for(3))
+    assert len(server.requests) == len(whole.requests) - done
 
 
 def test_a_sample_whose_connection_breaks_is_marked(comparing):

@@ -96,6 +96,12 @@ def test_the_trail_names_the_model_that_wrote_where_it_is_another(ask):
     assert kept.calls[1].served == "gemma-3-270m.gguf"
 
 
+def test_two_models_behind_one_name_are_both_named(ask):
+    turn = turn_of(ask, replace(QUERY, served="small.gguf"), replace(WHOLE, served="large.gguf"))
+    assert [call.served for call in turn.calls] == ["small.gguf", "large.gguf"]
+    assert any("by large.gguf and small.gguf" in fact for fact in provenance_facts(turn))
+
+
 @pytest.mark.parametrize("ending", ["socket", "clean"])
 @pytest.mark.parametrize("half", ["", "[", "[1", "[1,", "(PUID: ", "【1†sou"])
 def test_a_server_that_streams_half_a_label_and_dies(ask, ending, half):

@@ -92,7 +92,7 @@ def test_who_has_the_link_continues_and_cannot_rename_or_delete_the_conversation
 def test_a_question_of_another_is_watched_and_not_stopped(
     screen: Screen, model: Callable[..., StandinChat]
 ) -> None:
-    model(reply("bm25"), reply("BM25 ranks passages by their words [1].", wait_between=0.2))
+    model(reply("BM25 ranks passages by their words [1].", wait_between=0.2))
     first = choose_the_model(screen("ask"))
     first.chat_input(key="question_box").set_value("What is BM25?").run()
     second = screen("ask", conversation=visitor_of(first).conversation_id)

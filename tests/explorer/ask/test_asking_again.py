@@ -76,7 +76,7 @@ def test_an_edited_question_takes_the_place_of_the_last_and_an_earlier_one_is_a_
 def test_an_edited_question_that_fails_leaves_the_answer_before(
     screen: Screen, model: Model, library: Library
 ) -> None:
-    model(reply("bm25"), reply("BM25 ranks passages by words [1]."), reply("bm25"), refusal(401))
+    model(reply("BM25 ranks passages by words [1]."), refusal(401))
     test = ask(choose_the_model(screen("ask")), QUESTION)
     finish(edit(test, 1, "And what is BM25?"))
     failure = visitor_of(test).failure
@@ -92,9 +92,7 @@ def test_a_reload_while_an_edited_question_is_answered_does_not_show_the_answer_
     screen: Screen, model: Model, library: Library
 ) -> None:
     model(
-        reply("bm25"),
         reply("BM25 ranks passages by words [1]."),
-        reply("bm25"),
         reply("BM25 is a formula [1].", wait_between=0.1),
     )
     test = ask(choose_the_model(screen("ask")), QUESTION)

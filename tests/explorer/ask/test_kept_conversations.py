@@ -36,7 +36,7 @@ def test_a_conversation_is_resumed_by_its_address(screen: Screen, asked: AppTest
 def test_a_reload_while_answering_finds_the_question_on_its_way_and_stores_it_once(
     screen: Screen, library: Library, model: Callable[..., StandinChat]
 ) -> None:
-    model(reply("bm25"), reply("BM25 ranks passages by their words [1].", wait_between=0.1))
+    model(reply("BM25 ranks passages by their words [1].", wait_between=0.1))
     first = choose_the_model(screen("ask"))
     first.chat_input(key="question_box").set_value("What is BM25?").run()
     assert visitor_of(first).job_id
@@ -264,7 +264,7 @@ def test_an_edited_query_is_asked_of_the_papers_that_the_question_was_asked_of(
 
 
 def test_a_writer_writes_as_it_was_told_to(screen: Screen, model: Callable[..., StandinChat]) -> None:
-    server = model(reply("bm25"), reply("BM25 ranks by words [1]."))
+    server = model(reply("BM25 ranks by words [1]."))
     test = choose_the_model(screen("ask"))
     test.slider(key="manner_temperature_1").set_value(0.8)
     test.number_input(key="manner_top_k_1").set_value(40)

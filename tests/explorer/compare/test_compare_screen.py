@@ -236,7 +236,7 @@ def test_a_model_that_writes_no_summary_is_asked_anew_when_it_is_to_go_on(
     model = ComparingModel(summaries=lambda _labels, _number: refused)
     writer(model)
     test = over(modelled(screen))
-    assert "no sample cites a paper" in _plain(texts(test))
+    assert "nothing usable was written" in _plain(texts(test))
     model.summaries = None
     test.button(key="go_on").click().run()
     assert compared(test).answer.text
