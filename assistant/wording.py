@@ -25,7 +25,7 @@ KINDS: dict[RequestKind, str] = {
     "comparison": "comparison of two",
 }
 PROBLEMS: dict[DraftProblem, str] = {
-    "interrupted": "The connection ended before the reply did.",
+    "interrupted": "The reply ended in the middle: its server ended it, or fell silent.",
     "cut_short": "The reply reached the longest length allowed and ends early.",
     "no_citations": "The reply cites no paper: nothing in it could be checked.",
     "labels_only": "The reply held labels without sentences.",
@@ -149,7 +149,7 @@ def provenance_facts(turn: Turn) -> Iterator[str]:
 def served_by(calls: Iterable[Call]) -> str:
     """Return which other models than the one asked for have replied, as their server says, "" for none."""
     served = sorted({call.served for call in calls if call.served})
-    return f", as the server says by {' and '.join(served)}" if served else ""
+    return f" (by what the server says, {' and '.join(served)} has written)" if served else ""
 
 
 def made_with(made: Provenance) -> Iterator[str]:

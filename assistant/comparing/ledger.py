@@ -61,7 +61,8 @@ class CallLedger:
         if budget is None or not budget.is_used_up(made, usage):
             return
         raise ComparisonError(
-            f"The comparison has used its budget: {budget.most_calls:,} calls, {budget.tokens:,} tokens. "
+            f"The comparison has used its budget: {made:,} of {budget.most_calls:,} calls,"
+            f" {(usage.prompt_tokens or 0) + (usage.completion_tokens or 0):,} of {budget.tokens:,} tokens. "
             "To go on with it allows as much again; fewer samples and votes take less."
         )
 

@@ -1,5 +1,6 @@
 """Which generators can be chosen, and opening one by its name."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assistant.generators.extractive import ExtractiveGenerator
@@ -12,6 +13,7 @@ from assistant.models import (
     OnCost,
     TokenCounts,
     available_models,
+    is_mute,
     open_model,
     replacement,
 )
@@ -19,6 +21,8 @@ from assistant.records import AssistantError, Parameters
 from corpus.encoders import Encoder
 from corpus.settings import Settings
 
+# In an error; a server may list hundreds.
+MOST_NAMED = 20
 # What this process has learned of the models it asks, whoever asks them.
 _COUNTS = TokenCounts()
 
@@ -80,15 +84,22 @@ def check_choice(
         return None
     entries = {entry.id: entry for entry in available_models(settings)}
     if name not in entries:
-        instead = replacement(name, settings)
-        raise AssistantError(
-            f"There is no writer {name!r}. "
-            + (f"It has left the hosted menu, and {instead} replaces it. " if instead else "")
-            + f"Available: {', '.join((ExtractiveGenerator.name, *entries))}. "
-            "Set TOGETHER_API_KEY for hosted models, PAPER_TRAIL_MODEL_URL for a server of your own, or "
-            "PAPER_TRAIL_LOCAL_MODEL for a model on this machine."
-        )
+        raise _no_writer(name, settings, tuple(entries))
     entry = entries[name]
     parameters = parameters or default_parameters(settings, entry)
     check_parameters(parameters, entry.context)
     return entry, parameters
+
+
+def _no_writer(name: str, settings: Settings, models: Sequence[str]) -> AssistantError:
+    """Return the error of a name that is not on the menu, with what is, and what would add to it."""
+    names = (ExtractiveGenerator.name, *models)
+    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+    instead = replacement(name, settings)
+    gone = f"It has left the hosted menu, and {instead} replaces it. " if instead else ""
+    mute = "The server of your own does not say what it serves. " if is_mute(settings) else ""
+    return AssistantError(
+        f"There is no writer {name!r}. {gone}{mute}Available: {', '.join(names[:MOST_NAMED])}{more}. Set "
+        "TOGETHER_API_KEY for hosted models, PAPER_TRAIL_MODEL_URL for a server of your own, or "
+        "PAPER_TRAIL_LOCAL_MODEL for a model on this machine."
+    )

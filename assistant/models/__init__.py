@@ -5,6 +5,7 @@ from assistant.models.menu import (
     OWN_TIMEOUT,
     ModelEntry,
     available_models,
+    is_mute,
     load_models,
     open_model,
     receiver,
@@ -37,7 +38,7 @@ from assistant.models.typed import (
 __all__ = [
     "HOSTED_TIMEOUT", "OWN_TIMEOUT", "BadReplyError", "ChatModel", "Complete", "Completion", "Enough",
     "Exchange", "MeteredModel", "ModelEntry", "ModelError", "ModelUnavailableError", "OnCost", "OnPiece",
-    "Schema", "TokenCounts", "available_models", "bad_reply", "can_be_counted", "complaint", "is_paid",
-    "load_models", "open_model", "read_reply", "receiver", "replacement", "reply_problem", "typed_reply",
-    "whole", "with_schema"
+    "Schema", "TokenCounts", "available_models", "bad_reply", "can_be_counted", "complaint", "is_mute",
+    "is_paid", "load_models", "open_model", "read_reply", "receiver", "replacement", "reply_problem",
+    "typed_reply", "whole", "with_schema"
 ]  # fmt: skip

@@ -23,6 +23,12 @@ CONTROL_TOKENS = (
     *("<eos>", "</s>", "<|return|>", "<|call|>"),
 )
 _CONTROL = re.compile("|".join(map(re.escape, CONTROL_TOKENS)))
+# What a model writes ahead of its own turn, the role at its end and a new line.
+_OPENINGS = ("<|im_start|>", "<start_of_turn>", "<|start_header_id|>", "<|assistant|>")
+_OWN_TURN = re.compile(
+    rf"\s*(?:{'|'.join(map(re.escape, _OPENINGS))})(?:assistant|model)?(?:<\|end_header_id\|>)?\s*\n\s*"
+)
+LONGEST_OPENING = 60
 LONGEST_SERVED = 200
 
 
@@ -57,18 +63,26 @@ class _Chunk(BaseModel):
 
 
 class _Turn:
-    """Ends a reply where a chat-control token stands: what comes after it is another turn, made up."""
+    """Ends a reply where a chat-control token stands: what comes after it is another turn, made up.
+
+    The mark of the model's own turn, with which some models begin, is left out.
+    """
 
     def __init__(self) -> None:
         self._held = ""
+        self._has_begun = False
         self.is_over = False
 
     def pass_on(self, text: str) -> str:
         """Return what belongs to the reply, once it is certain that no token begins in it."""
         text = self._held + text
+        if not self._has_begun:
+            if _may_be_opening(text):
+                self._held = text
+                return ""
+            self._has_begun, text = True, _without_own_turn(text)
         if found := _CONTROL.search(text):
             self._held, self.is_over = "", True
-            # Some models begin with the mark of their own turn.
             return text[: found.start()].rstrip() if text[: found.start()].strip() else ""
         kept = len(text) - _begun(text)
         self._held = text[kept:]
@@ -76,7 +90,24 @@ class _Turn:
 
     def rest(self) -> str:
         """Return what is still held at the end of the reply and was no token after all."""
-        return "" if self.is_over else self._held
+        if self._has_begun or self.is_over:
+            return "" if self.is_over else self._held
+        # All of the reply: an opening, with nothing after it.
+        return _CONTROL.split(_without_own_turn(self._held), maxsplit=1)[0].rstrip()
+
+
+def _without_own_turn(text: str) -> str:
+    opening = _OWN_TURN.match(text)
+    return text[opening.end() :] if opening else text
+
+
+def _may_be_opening(text: str) -> bool:
+    """Return True as long as a text may still become the mark of the model's own turn, and no more."""
+    bare = text.lstrip()
+    if any(opening.startswith(bare) for opening in _OPENINGS):
+        return True
+    is_opened = bare.startswith(_OPENINGS)
+    return is_opened and len(bare) < LONGEST_OPENING and "\n" not in bare
 
 
 def _begun(text: str) -> int:

@@ -161,6 +161,12 @@ def _as_run(entry: ModelEntry, model: "ServedModel") -> ModelEntry:
     return entry.model_copy(update={"context": min(wanted, model.context)})
 
 
+def is_mute(settings: Settings) -> bool:
+    """Return True if one's own server does not say what it serves: it is gone, or lists nothing."""
+    told = _facts_of_server(settings)
+    return told is not None and not told.models
+
+
 def replacement(name: str, settings: Settings) -> str:
     """Return the id of what replaces a model that has left the hosted menu, "" for any other."""
     return next((one.replaced_by for one in load_models(settings.models_file) if one.id == name), "")

@@ -8,18 +8,34 @@ from typing import Annotated, TypeVar
 
 import httpx
 from cachetools import TTLCache, cached
-from pydantic import BaseModel, Field, SecretStr, StringConstraints, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    SecretStr,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
 
 # It is asked when a menu is drawn: a server that does not say it at once is taken to say nothing.
 LONGEST_WAIT = 1.5
 ASKED_AGAIN_SECONDS = 30.0
-MOST_LISTED = 100
+MOST_LISTED = 1000
 LARGEST_REPLY = 4 * 2**20
 
 logger = logging.getLogger(__name__)
 
 Tokens = Annotated[int, Field(gt=0, le=100_000_000)]
-Name = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]+$")]
+
+
+def _printable(name: str) -> str:
+    if not name.isprintable():
+        raise ValueError("characters that are not seen")
+    return name
+
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(_printable)]
 Reply = TypeVar("Reply")
 
 

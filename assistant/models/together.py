@@ -319,7 +319,7 @@ class TogetherModel:
                 f" {self._patience.between:g} s (PAPER_TRAIL_MODEL_SILENCE)."
             )
         return _SilentError(
-            f"{self._server} did not begin to answer within {self._patience.first:g} s. A longer"
+            f"{self._server} did not begin to answer within {self._patience.first:g} s, asked twice. A longer"
             " PAPER_TRAIL_MODEL_TIMEOUT lets a slow one read for longer."
         )
 

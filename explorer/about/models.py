@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from assistant.generators import MOST_DRAFTS, RANGES, ExtractiveGenerator, default_parameters
-from assistant.models import ModelEntry, available_models, load_models, receiver
+from assistant.models import ModelEntry, available_models, is_mute, load_models, receiver
 from assistant.records import AssistantError
 from corpus.settings import Settings
 from explorer.app import Library, uncounted_models
@@ -62,6 +62,10 @@ def _draw_models(settings: Settings, models: tuple[Writer, ...]) -> None:
     if others:
         st.markdown("Whoever runs this Paper Trail can have more on the menu:")
         st.markdown("\n".join(f"- with `{name}`: {escaped(', '.join(one))}" for name, one in others.items()))
+    if is_mute(settings):
+        st.markdown(
+            "The server that is set here does not say what it serves, so the list has what it may serve."
+        )
     if gone := replacements(settings):
         st.markdown(f"No longer on the hosted menu: {escaped(', '.join(gone))}.")
     st.markdown(

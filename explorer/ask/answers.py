@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from assistant.records import Turn
+from assistant.wording import served_by
 from corpus.wording import counted
 from explorer.app import Failure, Library, Visitor, VisitorSession, set_field
 from explorer.ask.actions import draw_actions
@@ -29,6 +30,8 @@ def draw_turn(library: Library, visitor: Visitor, number: int, turn: Turn, *, is
         draw_way_to_calls(visitor, number, turn)
     else:
         looking = _looking(visitor, number)
+        if served := served_by(turn.calls):
+            st.caption(escaped(f"{turn.provenance.generator} was asked{served}."))
         draw_checked(number, turn, looking)
         _draw_marks(visitor, number, turn, looking)
         draw_way_to_calls(visitor, number, turn)

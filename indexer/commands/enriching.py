@@ -43,6 +43,8 @@ def enrich(
         fail(error, as_json)
     writer, encoder = _writer(entry, settings), open_encoder(settings)
     chosen = Scope(tuple(collections or ()), _listed(papers or ()))
+    if papers and not chosen.papers:
+        fail(AssistantError("--papers names no paper. Give ids, or leave it out for all papers."), as_json)
     plan = plan_aspects(settings, encoder, writer, chosen)
     if not as_json:
         (out if dry_run else err).print(_plan_said(plan, entry), markup=False, soft_wrap=True)

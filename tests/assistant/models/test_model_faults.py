@@ -90,7 +90,7 @@ def test_a_model_that_never_answers_is_an_error_and_leaves_no_half_turn(assistan
 def test_the_trail_names_the_model_that_wrote_where_it_is_another(ask):
     turn = turn_of(ask, QUERY, replace(WHOLE, served="gemma-3-270m.gguf"))
     assert [call.served for call in turn.calls] == ["", "gemma-3-270m.gguf"]
-    assert any("as the server says by gemma-3-270m.gguf" in fact for fact in provenance_facts(turn))
+    assert any("the server says, gemma-3-270m.gguf has written" in fact for fact in provenance_facts(turn))
     assert any("written by gemma-3-270m.gguf" in fact for fact in call_facts(turn.calls[1]))
     kept = from_json(to_json(Conversation("c", "t", (turn,)))).turns[0]
     assert kept.calls[1].served == "gemma-3-270m.gguf"
@@ -99,7 +99,7 @@ def test_the_trail_names_the_model_that_wrote_where_it_is_another(ask):
 def test_two_models_behind_one_name_are_both_named(ask):
     turn = turn_of(ask, replace(QUERY, served="small.gguf"), replace(WHOLE, served="large.gguf"))
     assert [call.served for call in turn.calls] == ["small.gguf", "large.gguf"]
-    assert any("by large.gguf and small.gguf" in fact for fact in provenance_facts(turn))
+    assert any("large.gguf and small.gguf has written" in fact for fact in provenance_facts(turn))
 
 
 @pytest.mark.parametrize("ending", ["socket", "clean"])

@@ -74,7 +74,7 @@ def test_a_path_of_weights_is_a_name_and_its_end_the_label():
         b"<html>Sign in</html>",
         b"",
         b"{",
-        {"data": [{"id": ""}, {"id": 7}, {"name": "x"}, "x", {"id": "a\nb"}]},
+        {"data": [{"id": ""}, {"id": 7}, {"name": "x"}, "x", {"id": "a\nb"}, {"id": "a\u202eb"}]},
         None,
     ],
 )
@@ -90,9 +90,9 @@ def test_a_server_that_is_gone_costs_no_menu():
 
 
 def test_of_a_list_without_end_the_first_are_offered(caplog):
-    models = offered(listing(*({"id": f"m{number}"} for number in range(1000))))
+    models = offered(listing(*({"id": f"m{number}"} for number in range(2000))))
     assert len(models) == MOST_LISTED
-    assert "lists 1000 models" in caplog.text
+    assert "lists 2000 models" in caplog.text
 
 
 def test_the_server_is_sent_its_own_key_and_asked_once(monkeypatch):

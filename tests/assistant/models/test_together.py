@@ -179,7 +179,12 @@ def test_a_model_whose_prompt_begins_its_thoughts_is_known_from_its_first_reply(
         ("Three.</s> More.", "Three."),
         ("<|channel|>final<|message|>Three.<|return|> More.", "Three."),
         ("<think>Hm</think>Three.<end_of_turn>", "Three."),
-        ("<|im_start|>assistant\nThree.", ""),
+        ("<|im_start|>assistant\nThree.", "Three."),
+        ("<|start_header_id|>assistant<|end_header_id|>\n\nThree.", "Three."),
+        ("<start_of_turn>model\nThree.<end_of_turn>\n<start_of_turn>user", "Three."),
+        ("<|im_start|>user\nThree?", ""),
+        ("<|im_start|>assistant", ""),
+        ("\n <|im_end|>", ""),
         ("Three <|im in [1] and </", "Three <|im in [1] and </"),
         ("a < b, [1]", "a < b, [1]"),
     ],
@@ -324,7 +329,7 @@ def test_a_silent_server_is_asked_once_more():
     assert (completion.text, completion.attempts, len(server.requests)) == ("There.", 2, 2)
     error, server = error_of(silence(), silence(), reply("too late"), timeout=0.2)
     assert isinstance(error, ModelUnavailableError)
-    assert "did not begin to answer within 0.2 s. A longer PAPER_TRAIL_MODEL_TIMEOUT" in str(error)
+    assert "did not begin to answer within 0.2 s, asked twice. A longer PAPER_TRAIL_MODEL" in str(error)
     assert len(server.requests) == 2
 
 

@@ -332,7 +332,7 @@ def test_markdown_names_what_is_weak_unknown_or_uncited(conversation):
     assert "names no paper that was given" in exported
     assert "makes a claim and cites nothing" in exported
     assert "    - cites nothing" in exported
-    assert "The connection ended before the reply did." in exported
+    assert "The reply ended in the middle" in exported
     assert "50% of the claims are supported by what they cite" in exported
 
 

@@ -74,6 +74,16 @@ def test_a_model_that_thinks_gets_the_tokens_that_its_entry_says(models: Models,
     assert {request.body["temperature"] for request in server.requests} == {0.0}
 
 
+@pytest.mark.parametrize("named", ["", " , "])
+def test_papers_of_which_none_is_named_are_not_all_papers(
+    models: Models, server: StandinChat, named: str
+) -> None:
+    """An unset variable had every paper of the corpus written, and paid for."""
+    done = run("enrich", "--model", "small", "--papers", named, code=2)
+    assert "--papers names no paper" in " ".join(done.output.split())
+    assert not server.requests
+
+
 def test_a_long_paper_is_cut_to_a_small_context(
     tmp_path: Path, models: Models, server: StandinChat, home: Path, encoder: SentenceEncoder
 ) -> None:
