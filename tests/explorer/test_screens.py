@@ -216,7 +216,7 @@ def test_an_empty_question_leaves_no_half_turn(screen: Screen, question: str) ->
 
 
 def test_a_failing_model_keeps_the_question(screen: Screen, model: Callable[..., StandinChat]) -> None:
-    model(reply("bm25 dense retrieval"), refusal(401))
+    model(refusal(401))
     test = ask(choose_the_model(screen("ask")), QUESTION)
     failure = visitor_of(test).failure
     assert visitor_of(test).turns == ()
@@ -228,7 +228,7 @@ def test_a_failing_model_keeps_the_question(screen: Screen, model: Callable[...,
 def test_an_answer_that_was_cut_off_is_shown_and_said_to_be(
     screen: Screen, model: Callable[..., StandinChat]
 ) -> None:
-    model(reply("bm25 dense retrieval"), cut_off("BM25 ranks passages by words [1]. Dense retrieval [2"))
+    model(cut_off("BM25 ranks passages by words [1]. Dense retrieval [2"))
     test = ask(choose_the_model(screen("ask")), QUESTION)
     (turn,) = visitor_of(test).turns
     assert turn.answer.text.startswith("BM25 ranks passages by words [1].")
