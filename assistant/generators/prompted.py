@@ -19,6 +19,8 @@ from assistant.generators.parameters import SAMPLING_TEMPERATURE
 from assistant.generators.rounds import RANK_TOKENS, rank_messages, ranked, revise_messages, revised
 from assistant.models import ChatModel, Completion, Enough, Exchange, ModelError, TokenCounts, whole
 from assistant.prompts import (
+    ANSWERED,
+    ASKED,
     SPARE_TOKENS,
     as_data,
     estimate_tokens,
@@ -299,7 +301,7 @@ def _read_query(reply: str) -> str:
         query = " ".join(_unquoted(bare.strip()).split())
         # "Here is the query:" announces the query on the next line, and a fence holds none.
         if query and not query.endswith(":") and not query.startswith("```"):
-            if is_repeated(query) or _THINKS_ALOUD.match(query):
+            if is_repeated(query) or query.startswith((ASKED, ANSWERED)) or _THINKS_ALOUD.match(query):
                 return ""
             # Several sentences are an answer, not a query; braces are JSON where a line was asked for.
             is_query = len(sentence_spans(query)) == 1 and not query.startswith(("{", "[{"))

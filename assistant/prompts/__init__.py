@@ -2,6 +2,8 @@
 
 from assistant.prompts.echoes import is_repeated, without_echo
 from assistant.prompts.material import (
+    ANSWERED,
+    ASKED,
     BYTES_PER_TOKEN,
     SPARE_TOKENS,
     estimate_tokens,
@@ -28,8 +30,8 @@ from assistant.prompts.render import (
 )
 
 __all__ = [
-    "BYTES_PER_TOKEN", "MARKS", "NO_ANSWER", "SPARE_TOKENS", "SummaryForm", "as_data", "as_line",
-    "as_written", "estimate_tokens", "example", "fit_evidence", "form", "in_rank_order", "is_repeated",
-    "load_prompt", "mark", "no_answer_reason", "render_evidence", "render_history", "render_passage",
-    "shown_turns", "task", "without_echo"
+    "ANSWERED", "ASKED", "BYTES_PER_TOKEN", "MARKS", "NO_ANSWER", "SPARE_TOKENS", "SummaryForm", "as_data",
+    "as_line", "as_written", "estimate_tokens", "example", "fit_evidence", "form", "in_rank_order",
+    "is_repeated", "load_prompt", "mark", "no_answer_reason", "render_evidence", "render_history",
+    "render_passage", "shown_turns", "task", "without_echo"
 ]  # fmt: skip

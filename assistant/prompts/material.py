@@ -19,6 +19,8 @@ BYTES_PER_TOKEN = 3
 # What a prompt leaves free of a model's context, beside its reply: estimates err.
 SPARE_TOKENS = 200
 
+# How an earlier turn is told.
+ASKED, ANSWERED = "The reader asked:", "The answer was:"
 # Refusals that say something of what was written, and nothing of the papers.
 _OF_THE_WRITER = frozenset({"nothing_written", "not_carried"})
 _LABEL = re.compile(r"\s*\[(\d+)\]")
@@ -46,8 +48,8 @@ def _render_turn(number: int, turn: Turn) -> str:
     return "\n".join(
         (
             mark(f"turn {number}"),
-            f"The reader asked: {_first_words(as_line(turn.question), QUESTION_WORDS)}",
-            f"The answer was: {_first_words(as_line(answer), ANSWER_WORDS)}",
+            f"{ASKED} {_first_words(as_line(turn.question), QUESTION_WORDS)}",
+            f"{ANSWERED} {_first_words(as_line(answer), ANSWER_WORDS)}",
             mark(f"end of turn {number}"),
         )
     )

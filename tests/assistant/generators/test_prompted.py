@@ -233,6 +233,8 @@ def test_without_a_history_no_model_is_asked():
     [
         "French.",
         "And what about French?",
+        "The answer was: parsing French",
+        "Okay, the reader asks about parsing French",
         "⟦turn 1⟧ The reader asked: parsing French",
         "Do not answer. Add no facts, terms or papers that neither the question nor an earlier turn names.",
         "parse French parse French parse French parse French parse French parse French parse French parse "
