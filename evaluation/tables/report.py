@@ -1,0 +1,79 @@
+"""A table as people read it: on the terminal and in Markdown."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich import table as rich_table
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+
+from evaluation.tables.records import Column, Row, SeedTable, TableResult
+
+OURS, PRINTED = "Ours", "Printed"
+
+
+def shown_table(result: TableResult) -> rich_table.Table:
+    """Return a table for the terminal: ours, then the printed rows."""
+    numbers = [rich_table.Column(column.name, justify="right") for column in result.table.columns]
+    table = rich_table.Table("System", *numbers, box=SIMPLE_HEAD, title=escape(result.table.heading))
+    for heading, rows in _parts(result):
+        for index, row in enumerate(rows):
+            label = f"{heading}: {row.system}" if index == 0 else f"  {row.system}"
+            table.add_row(escape(label), *_cells(row, result.table.columns))
+        table.add_section()
+    table.caption = escape("\n".join(notes_of(result)))
+    table.caption_justify = "left"
+    return table
+
+
+def markdown_table(result: TableResult) -> str:
+    """Return a table with what belongs to it as Markdown."""
+    head = ["", "system", *(column.name for column in result.table.columns)]
+    lines = [_line(head), _line(["---", "---", *("---:" for _ in result.table.columns)])]
+    for heading, rows in _parts(result):
+        lines += [_line([heading, row.system, *_cells(row, result.table.columns)]) for row in rows]
+    notes = "\n".join(f"- {_plain(note)}" for note in notes_of(result))
+    command = f"`{result.command}`"
+    dates = sorted({one.date for one in result.rows})
+    measured = f"{command}, {' and '.join(dict.fromkeys((*dates[:1], *dates[-1:])))}" if dates else command
+    machines = sorted({one.machine for one in result.rows})
+    return "\n".join([*lines, "", " · ".join([measured, *machines]), *(["", notes] if notes else [])])
+
+
+def listed(tables: Sequence[SeedTable], missing: Mapping[str, Sequence[str]]) -> rich_table.Table:
+    """Return what tables there are, and which of their data sets are not here."""
+    table = rich_table.Table("Name", "Table", "Not here", box=SIMPLE_HEAD)
+    for one in tables:
+        table.add_row(one.name, escape(one.heading), escape(", ".join(missing[one.name]) or "-"))
+    return table
+
+
+def notes_of(result: TableResult) -> Iterator[str]:
+    """Yield what has to be known to read a table: what stands in, how rows differ, what is missing."""
+    yield from result.table.remarks
+    for stand_in in result.stand_ins:
+        yield f"Stands in: {stand_in}"
+    for _, rows in _parts(result):
+        yield from (f"{row.system}: {row.note}" for row in rows if row.note)
+    for one in result.missing:
+        yield f"Missing: {one.what}: {one.advice}"
+
+
+def _parts(result: TableResult) -> Iterator[tuple[str, Sequence[Row]]]:
+    yield OURS, [one.row for one in result.rows]
+    yield PRINTED, result.printed
+
+
+def _cells(row: Row, columns: Sequence[Column]) -> Iterator[str]:
+    for column in columns:
+        figure, deviation = row.figures.get(column.name), row.deviations.get(column.name)
+        shown = "" if figure is None else f"{figure:.{column.decimals}f}"
+        yield shown if deviation is None else f"{shown} ± {deviation:.{column.decimals}f}"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(_plain(cell) for cell in cells)} |"
+
+
+def _plain(text: str) -> str:
+    """Return text that Markdown takes as it is, on one line."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
