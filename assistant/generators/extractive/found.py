@@ -10,7 +10,7 @@ from assistant.generators.extractive.candidates import Candidate
 from assistant.generators.extractive.features import Asking, ask_of, rarity_of
 from assistant.generators.extractive.listing import list_papers_by
 from assistant.generators.extractive.one_paper import meant_paper
-from assistant.generators.extractive.ranking import Ranked, rank
+from assistant.generators.extractive.ranking import MOST_READ, Ranked, rank
 from assistant.questions import (
     asked_in_parts,
     compared,
@@ -24,6 +24,7 @@ from assistant.records import Evidence, RefusalReason, Rewrite
 from corpus.encoders import Encoder
 
 TOLD_FIRST = 2  # sentences that tell what a question is about
+GLANCED = 6  # sentences that are read first where a model writes: mostly they show that there is an answer
 _NUMBER = re.compile(r"(?<![\w-])\d")
 
 
@@ -42,8 +43,13 @@ class FoundSentences:
 
 
 @lru_cache(maxsize=4)
-def find_sentences(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> FoundSentences:
-    """Return the sentences that may answer; of one paper that is meant, and of a perspective, only those."""
+def find_sentences(
+    rewrite: Rewrite, evidence: Evidence, encoder: Encoder, most_read: int = MOST_READ
+) -> FoundSentences:
+    """Return the sentences that may answer; of one paper that is meant, and of a perspective, only those.
+
+    The likeliest are ranked, of which the network reads `most_read`.
+    """
     paper = meant_paper(rewrite.searched_for, evidence)
     if rewrite.kind == "summary" and paper:
         evidence = Evidence((paper,))
@@ -52,7 +58,7 @@ def find_sentences(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> Fo
         quotable = [one for one in quotable if perspective.is_taken_by(one.text)]
     may_answer = _answering(asking)
     sentences = [one for one in quotable if may_answer(one)]
-    return FoundSentences(asking, sentences, rank(asking, sentences))
+    return FoundSentences(asking, sentences, rank(asking, sentences, most_read))
 
 
 def rank_parts(found: FoundSentences) -> list[Ranked]:
@@ -130,10 +136,12 @@ def cannot_answer(
         return None
     if rewrite.kind == "list" and list_papers_by(rewrite.searched_for, evidence):
         return None
-    found = find_sentences(rewrite, evidence, encoder)
+    bars = thresholds().refusal
+    found = find_sentences(rewrite, evidence, encoder, GLANCED if by_model else MOST_READ)
     if by_model and not found.ranked.candidates:
         return None  # It may read what cannot be quoted.
-    bars = thresholds().refusal
+    if by_model and found.ranked.answerable < bars.answerable:
+        found = find_sentences(rewrite, evidence, encoder)
     is_likely = found.ranked.answerable >= (bars.answerable_by_model if by_model else bars.answerable)
     may_answer = (is_likely or _tells_sides(found)) and not _unsaid(found.asking)
     return None if may_answer else "nothing_relevant"

@@ -57,14 +57,17 @@ def compare(asking: Asking, sentences: Sequence[Candidate]) -> Compared:
     return Compared(candidates, vectors, choice_features(asking, candidates, vectors))
 
 
-def rank(asking: Asking, sentences: Sequence[Candidate]) -> Ranked:
-    """Return the sentences that may answer, each with its chance; those far from it are left out."""
+def rank(asking: Asking, sentences: Sequence[Candidate], most_read: int = MOST_READ) -> Ranked:
+    """Return the sentences that may answer, each with its chance; those far from it are left out.
+
+    The network reads the likeliest, and so many alone are returned.
+    """
     compared = compare(asking, sentences)
     if not compared.candidates:
         return Ranked([], np.zeros(0, np.float32), np.zeros((0, 0), np.float32), 0.0)
     scorer = open_relevance()
     likely = scorer.chances(with_kind(compared.features, asking.kind), read=False)
-    read = np.argsort(-np.asarray(likely), kind="stable")[:MOST_READ]
+    read = np.argsort(-np.asarray(likely), kind="stable")[:most_read]
     candidates, vectors = [compared.candidates[at] for at in read], compared.vectors[read]
     features = {name: [values[at] for at in read] for name, values in compared.features.items()}
     features |= _read(asking, candidates)

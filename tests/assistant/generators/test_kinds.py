@@ -6,6 +6,7 @@ import pytest
 
 from assistant.generators import ExtractiveGenerator, cannot_answer
 from assistant.records import CallLog, Evidence, LabelledPaper, RequestKind, Rewrite
+from corpus.encoders import PairNetwork
 from corpus.records import Aspect, Author, Section
 from tests.assistant.checking.test_citations import make_paper
 
@@ -129,6 +130,31 @@ def test_what_nothing_found_answers_is_refused_before_anything_is_written(encode
     rewrite = Rewrite(query, query, kind=kind)
     reason = cannot_answer(rewrite, Evidence((parser_paper(),)), encoder)
     assert reason == ("nothing_relevant" if refused else None)
+
+
+@pytest.mark.parametrize(
+    ("query", "refused", "read"),
+    [("How does the parser build its tree?", False, [6]), ("How is a bicycle mended?", True, [6, 31])],
+)
+def test_before_a_model_writes_no_more_is_read_than_shows_that_something_answers(
+    encoder, monkeypatch, query, refused, read
+):
+    counts = []
+
+    def counted(network, pairs):
+        counts.append(len(pairs))
+        return numbers(network, pairs)
+
+    numbers = PairNetwork.read
+    monkeypatch.setattr(PairNetwork, "read", counted)
+    aside = [
+        f"In the year {year} whales sang {year % 7} songs of the deep sea." for year in range(1990, 2018)
+    ]
+    paper = parser_paper()
+    papers = (paper, make_paper(2, *aside))
+    reason = cannot_answer(Rewrite(query, query, kind="how"), Evidence(papers), encoder, by_model=True)
+    assert reason == ("nothing_relevant" if refused else None)
+    assert counts == read
 
 
 def test_nothing_is_searched_in_nothing_and_in_no_other_language(encoder):
