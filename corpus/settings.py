@@ -43,8 +43,9 @@ class Settings(BaseSettings):
     together_api_key: SecretStr = Field(default=SecretStr(""), validation_alias="TOGETHER_API_KEY")
     model_url: str = ""
     model_api_key: SecretStr = SecretStr("")
-    model_timeout: float | None = Field(default=None, gt=0)  # seconds to the first token of a reply
-    model_silence: float = Field(default=60.0, gt=0)  # seconds between two tokens of it
+    # Seconds to the first token of a reply, and between two tokens of it.
+    model_timeout: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    model_silence: float = Field(default=60.0, gt=0, allow_inf_nan=False)
     model_calls: int = Field(default=16, ge=1)
     model_calls_per_session: int = Field(default=6, ge=1)
     questions_per_ten_minutes: int = Field(default=20, ge=0)  # of one visitor; 0 is no limit
@@ -65,7 +66,7 @@ class Settings(BaseSettings):
     repetition_penalty: float | None = Field(default=None, gt=0, le=2)
     max_tokens: int | None = Field(default=None, ge=1)
     grobid_url: str = ""
-    grobid_timeout: float = Field(default=180.0, gt=0)
+    grobid_timeout: float = Field(default=180.0, gt=0, allow_inf_nan=False)
     grobid_concurrency: int = Field(default=0, ge=0)
     private_hosts: bool = False  # whether readers may have pages of hosts in this network fetched
     arxiv_url: str = "https://export.arxiv.org"

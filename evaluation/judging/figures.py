@@ -27,7 +27,10 @@ class JudgedSystem:
 
 @dataclass(frozen=True, slots=True)
 class JudgeFigures:
-    """What a judge says of all systems; `wrote` names those that the judge itself wrote for."""
+    """What a judge says of all systems; `wrote` names those that the judge itself wrote for.
+
+    `served` are the models that the server says have judged, where these are not the one asked.
+    """
 
     judge: str
     dimensions: tuple[str, ...]
@@ -36,6 +39,7 @@ class JudgeFigures:
     problems: tuple[str, ...]
     wrote: tuple[str, ...]
     systems: Mapping[str, JudgedSystem]
+    served: tuple[str, ...] = ()
 
 
 def judge_figures(
@@ -56,6 +60,7 @@ def judge_figures(
         problems=tuple(dict.fromkeys(vote.problem for vote in cast if vote.problem)),
         wrote=wrote,
         systems={name: _judged(valid, index, dimensions) for index, name in enumerate(names)},
+        served=tuple(sorted({vote.served for vote in cast} - {""})),
     )
 
 
@@ -81,7 +86,9 @@ def judge_table(judged: JudgeFigures, overall: str, notes: Iterable[str] = ()) -
     """Return what people read of a judge's marks; `overall` is what the mean of the qualities is called."""
     title = f"Marks 1 to 5 by {judged.judge}, {judged.votes} votes, {judged.discarded} of them discarded"
     numbers = [Column(escape(name), justify="right") for name in judged.systems]
-    caption = escape("\n".join((*_own_texts_said(judged), *notes, *_discarded_said(judged))))
+    caption = escape(
+        "\n".join((*_served_said(judged), *_own_texts_said(judged), *notes, *_discarded_said(judged)))
+    )
     table = Table("Quality", *numbers, box=SIMPLE_HEAD, title=escape(title), caption=caption)
     found = tuple(judged.systems.values())
     for name in judged.dimensions:
@@ -93,6 +100,10 @@ def judge_table(judged: JudgeFigures, overall: str, notes: Iterable[str] = ()) -
     table.add_row(overall, *("" if one.overall is None else f"{one.overall:.2f}" for one in found))
     table.add_row("Named the best", *(str(one.best) for one in found))
     return table
+
+
+def _served_said(judged: JudgeFigures) -> tuple[str, ...]:
+    return (f"The server says that {', '.join(judged.served)} judged.",) if judged.served else ()
 
 
 def _own_texts_said(judged: JudgeFigures) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from assistant.generators import default_parameters
-from assistant.models import ChatModel, ModelError, available_models, open_model
+from assistant.models import ChatModel, Exchange, ModelError, available_models, open_model
 from assistant.prompts import estimate_tokens
 from assistant.records import Message, Parameters
 from corpus.settings import Settings
@@ -34,7 +34,8 @@ class Ballot:
 class JudgeVote:
     """One vote: the order shown, and for each text its marks, what was said of it, and the best, mapped back.
 
-    `problem` says why a vote had to be discarded.
+    `problem` says why a vote had to be discarded, `served` which model the server says has voted where that
+    is not the one asked.
     """
 
     order: tuple[int, ...]
@@ -42,6 +43,7 @@ class JudgeVote:
     analyses: tuple[str, ...] = ()
     best: int | None = None
     problem: str = ""
+    served: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +92,11 @@ class Judge:
 
     def _vote(self, ballot: Ballot, dimensions: tuple[str, ...]) -> JudgeVote:
         order = ballot.order
+        asked: list[Exchange] = []
         try:
             form = judgement(len(order), dimensions)
-            given = self.model.reply(ballot.messages, self.parameters_for(ballot), form).model_dump()
+            reply = self.model.reply(ballot.messages, self.parameters_for(ballot), form, asked.append)
+            given = reply.model_dump()
         except ModelError as error:
             return JudgeVote(order, problem=error.fault)
         shown = {index: given[f"text_{place}"] for place, index in enumerate(order, start=1)}
@@ -101,6 +105,7 @@ class Judge:
             marks=tuple({name: shown[index][name] for name in dimensions} for index in sorted(order)),
             analyses=tuple(shown[index]["analysis"] for index in sorted(order)),
             best=order[given["best"] - 1],
+            served=asked[-1].completion.served if asked else "",
         )
 
 

@@ -126,7 +126,10 @@ def _done_said(done: "Written", entry: ModelEntry) -> str:
         for tokens in (done.usage.prompt_tokens, done.usage.completion_tokens)
     )
     tokens = f"{sent} tokens sent and {received} received"
-    return f"{said}, in {counted(done.calls, 'call')}: {tokens}, {_price_said(done.usage.price, entry)}."
+    price = _price_said(done.usage.price, entry)
+    others = joined(done.served)
+    served = f" The server says that {others} wrote, not {entry.id}." if others else ""
+    return f"{said}, in {counted(done.calls, 'call')}: {tokens}, {price}.{served}"
 
 
 def _price_said(price: float | None, entry: ModelEntry, about: str = "") -> str:

@@ -61,6 +61,7 @@ class Written:
     """What came of it: papers with a text by the model, papers that were to get one, and what failed.
 
     `calls` were made, a reply that had to be asked for again counted twice; `usage` is what they took.
+    `served` are the models that the server says have written, where these are not the one asked for.
     """
 
     written: int
@@ -68,6 +69,7 @@ class Written:
     failures: tuple[Failure, ...]
     calls: int
     usage: Usage
+    served: tuple[str, ...] = ()
 
 
 class _Kept:
@@ -125,6 +127,7 @@ class _Spending:
     def __init__(self, writer: AspectModel) -> None:
         self._price = writer.price
         self._calls: list[tuple[int | None, int | None]] = []
+        self._served: set[str] = set()
 
     @property
     def calls(self) -> int:
@@ -135,7 +138,12 @@ class _Spending:
         sent, received = (sum_known(call[place] for call in self._calls) for place in (0, 1))
         return Usage(sent, received, sum_known(self._price(*call) for call in self._calls))
 
+    @property
+    def served(self) -> tuple[str, ...]:
+        return tuple(sorted(self._served - {""}))
+
     def add(self, exchange: Exchange) -> None:
+        self._served.add(exchange.completion.served)
         self._calls.append((exchange.completion.prompt_tokens, exchange.completion.completion_tokens))
 
 
@@ -201,7 +209,7 @@ def write_corpus_aspects(
             corpus_writer.publish()
         kept.discard({paper.id for paper in papers})
     by_model = sum(any(aspect.writer for aspect in aspects) for aspects in written.values())
-    return Written(by_model, len(papers), tuple(failures), spending.calls, spending.usage)
+    return Written(by_model, len(papers), tuple(failures), spending.calls, spending.usage, spending.served)
 
 
 def _chosen(corpus: Corpus, chosen: Scope) -> tuple[Paper, ...]:

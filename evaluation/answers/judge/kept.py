@@ -33,6 +33,7 @@ class KeptVote(BaseModel):
     marks: dict[str, dict[str, Mark]]
     analyses: dict[str, str]
     best: str
+    served: str = ""
 
     def is_of(self, names: Sequence[str]) -> bool:
         """Return True if the vote is on exactly these systems, with nothing missing."""
@@ -48,6 +49,7 @@ class KeptVote(BaseModel):
             marks=tuple(self.marks[name] for name in names),
             analyses=tuple(self.analyses[name] for name in names),
             best=names.index(self.best),
+            served=self.served,
         )
 
 
@@ -82,6 +84,7 @@ class KeptVotes:
                 "marks": dict(zip(names, vote.marks, strict=True)),
                 "analyses": dict(zip(names, vote.analyses, strict=True)),
                 "best": names[vote.best or 0],
+                **({"served": vote.served} if vote.served else {}),
             }
             self._append(f"{json.dumps(kept)}\n")
 

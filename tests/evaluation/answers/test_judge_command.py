@@ -335,6 +335,17 @@ def test_kept_votes_are_not_asked_for_again(three: list[str], tmp_path: Path, ju
     assert len(judge.requests) == 9 + 6 + 3
 
 
+def test_a_server_that_runs_another_judge_is_named_and_its_votes_keep_the_name(
+    three: list[str], tmp_path: Path, judge: StandinChat
+):
+    votes = judge.default
+    judge.default = lambda request: replace(votes(request), served="another")
+    kept = tmp_path / "votes.jsonl"
+    assert "The server says that another judged." in " ".join(invoke(three, "--out", str(kept)).stdout.split())
+    assert run(three, "--out", str(kept))["judge"]["served"] == ["another"]
+    assert len(judge.requests) == 9
+
+
 def test_a_run_goes_on_after_a_kill_and_asks_again_for_what_was_discarded(
     three: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,15 @@ def test_a_model_that_thinks_gets_the_tokens_that_its_entry_says(models: Models,
     run("enrich", "--model", "small", "--papers", IDS[2])
     assert [request.body["max_tokens"] for request in server.requests] == [400, 4000, 2048]
     assert {request.body["temperature"] for request in server.requests} == {0.0}
+
+
+def test_a_server_that_runs_another_model_than_was_asked_for_is_named(
+    models: Models, server: StandinChat
+) -> None:
+    server.default = lambda request: replace(_of_its_paper(request), served="other")
+    said = " ".join(run("enrich", "--model", "small", "--papers", IDS[0]).output.split())
+    assert "The server says that other wrote, not small." in said
+    assert run_json("enrich", "--model", "small", "--papers", IDS[1], "--json")["served"] == ["other"]
 
 
 @pytest.mark.parametrize("named", ["", " , "])
