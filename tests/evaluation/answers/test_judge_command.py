@@ -341,7 +341,8 @@ def test_a_server_that_runs_another_judge_is_named_and_its_votes_keep_the_name(
     votes = judge.default
     judge.default = lambda request: replace(votes(request), served="another")
     kept = tmp_path / "votes.jsonl"
-    assert "The server says that another judged." in " ".join(invoke(three, "--out", str(kept)).stdout.split())
+    said = " ".join(invoke(three, "--out", str(kept)).stdout.split())
+    assert "The server says that another judged." in said
     assert run(three, "--out", str(kept))["judge"]["served"] == ["another"]
     assert len(judge.requests) == 9
 
