@@ -51,8 +51,9 @@ class KeptLines:
 
     def _append(self, text: str) -> None:
         try:
-            with self._writing, self._path.open("a", encoding="utf-8") as file:
-                file.write(text)
+            # In one piece, so that no other run's line comes between.
+            with self._writing, self._path.open("ab", buffering=0) as file:
+                file.write(text.encode())
         except OSError as error:
             raise self._unwritable(error) from error
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from assistant.models import ModelError, ModelUnavailableError
 from assistant.prompts import as_written, load_prompt
 from assistant.records import Message
+from corpus.wording import counted
 from evaluation.instructions.running import Reply, Say
 from evaluation.instructions.tasks import ANSWERS, SUMMARIES
 from evaluation.judging import Judge, between
@@ -53,7 +54,7 @@ def rate_replies(judge: Judge, replies: Sequence[Reply], say: Say) -> Ratings:
     for name, chosen in (("Qasper judged", answers), ("MUP judged", summaries)):
         if not chosen:
             continue
-        say(f"The judge {judge.model.label} rates {len(chosen):,} replies ({name}).")
+        say(f"{name}: the judge {judge.model.label} gives {counted(len(chosen), 'rating')}.")
         given = _rate(judge, chosen)
         usable = [rating for rating in given if rating is not None]
         failed += len(given) - len(usable)

@@ -5,13 +5,12 @@ from dataclasses import replace
 from functools import partial
 
 from assistant.generators import default_parameters
-from assistant.models import ModelEntry, available_models, call_limits, open_model
+from assistant.models import ChatModel, ModelEntry, available_models, call_limits, open_model
 from assistant.records import Parameters
 from corpus.settings import Settings
 from corpus.wording import counted
 from evaluation.instructions import (
     Asker,
-    Item,
     Ratings,
     Reply,
     Way,
@@ -49,16 +48,23 @@ def _plan(asked: Asked, say: Say) -> Planned:
     if not asked.models:
         yield Missing("a model to follow the instructions", f"name it: --model ID. {_available(entries)}")
         return
-    judge = asked.judge
-    if judge not in entries:
-        judge = ""
-        yield Missing(" and ".join(_JUDGED), f"name a judge: --judge ID. {_available(entries)}")
+    judge = asked.judge if asked.judge in entries else ""
+    if not judge:
+        unknown = f"{asked.judge} cannot be asked here; " if asked.judge else ""
+        yield Missing(" and ".join(_JUDGED), f"{unknown}name a judge: --judge ID. {_available(entries)}")
     for name in asked.models:
         if name not in entries:
             yield Missing(name, f"it cannot be asked here. {_available(entries)}")
             continue
         for way, told in WAYS.items():
-            inputs = {"way": way, "judge": judge, "items": found.path, "limit": asked.limit}
+            inputs = {
+                "way": way,
+                "is held": entries[name].structured,
+                "parameters": _parameters(asked.settings, entries[name]),
+                "judge": judge,
+                "items": found.path,
+                "limit": asked.limit,
+            }
             measure = partial(_row, replace(asked, judge=judge), found, entries[name], way, say)
             yield RowPlan(f"{name}, {told}", inputs, measure)
 
@@ -81,14 +87,14 @@ def _row(asked: Asked, found: Found, entry: ModelEntry, way: Way, say: Say) -> R
         ratings = rate_replies(_judge(asked), replies, say)
         figures |= ratings.figures
     shares = {name: 100 * figure for name, figure in (figures | means(figures)).items()}
-    note = "; ".join(_notes(items, replies, ratings, entry, way))
+    note = "; ".join(_notes(asked, replies, ratings, entry, way))
     return Row(f"{entry.id}, {WAYS[way]}", {**shares, **reply_figures(replies)}, note=note)
 
 
 def _asker(asked: Asked, entry: ModelEntry, way: Way) -> Asker:
     settings = asked.settings
     return Asker(
-        model=KeptModel(open_model(entry, settings), KeptReplies(replies_file(asked.out, entry.id))),
+        model=_kept(asked, open_model(entry, settings), is_held=entry.structured),
         way=way,
         parameters=_parameters(settings, entry),
         limits=call_limits(entry, settings),
@@ -103,25 +109,36 @@ def _parameters(settings: Settings, entry: ModelEntry) -> Parameters:
     return Parameters(temperature=0.0, top_p=1.0, max_tokens=tokens)
 
 
+def _kept(asked: Asked, model: ChatModel, *, is_held: bool) -> KeptModel:
+    how = "held to the schema" if is_held else "told the schema in words"
+    return KeptModel(model, KeptReplies(replies_file(asked.out, model.id)), how)
+
+
 def _judge(asked: Asked) -> Judge:
     judge = open_judge(asked.judge, asked.settings)
-    return replace(judge, model=KeptModel(judge.model, KeptReplies(replies_file(asked.out, judge.model.id))))
+    is_held = any(one.structured for one in available_models(asked.settings) if one.id == asked.judge)
+    return replace(judge, model=_kept(asked, judge.model, is_held=is_held))
 
 
 def _notes(
-    items: Sequence[Item], replies: Sequence[Reply], ratings: Ratings, entry: ModelEntry, way: Way
+    asked: Asked, replies: Sequence[Reply], ratings: Ratings, entry: ModelEntry, way: Way
 ) -> list[str]:
+    items = [reply.item for reply in replies]
     splits = " and ".join(sorted({parse_instance_id(item.id)[1] for item in items}))
     of_tasks = ", ".join(f"{name} {count:,}" for name, count in counts_of(items).items())
     notes = [f"{counted(len(items), 'item')} ({splits}: {of_tasks})"]
     failed = [reply for reply in replies if reply.problem]
     silent = [reply for reply in replies if reply.is_nothing and not reply.problem]
     if silent:
-        notes.append(f"{_named(silent)} got no reply and count as wrong")
+        notes.append(f"no reply to {_named(silent)}")
     if failed:
-        notes.append(f"{_named(failed)} got an error and count as wrong ({failed[0].problem})")
+        notes.append(f"an error for {_named(failed)}: {failed[0].problem.rstrip('.')}")
+    if cut := sum(one.exchanges[-1].completion.finish_reason == "length" for one in replies if one.exchanges):
+        notes.append(f"the last reply to {counted(cut, 'item')} ran out of tokens")
     if ratings.failed:
-        notes.append(f"{counted(ratings.failed, 'rating')} could not be read and are left out")
+        notes.append(f"{counted(ratings.failed, 'rating')} left out, as it could not be had")
+    if asked.judge == entry.id:
+        notes.append("the judge is the model itself")
     if way == "held" and not entry.structured:
         notes.append(
             "its server is not known to hold replies to a schema, so the schema is told in words (structured"
@@ -133,7 +150,7 @@ def _notes(
 def _named(replies: Sequence[Reply]) -> str:
     ids = ", ".join(reply.item.id for reply in replies[:IDS_NAMED])
     more = f" and {len(replies) - IDS_NAMED:,} more" if len(replies) > IDS_NAMED else ""
-    return f"{counted(len(replies), 'item')} ({ids}{more})"
+    return f"{counted(len(replies), 'item')}, counted as wrong ({ids}{more})"
 
 
 TABLE = SeedTable(

@@ -110,14 +110,16 @@ def replies_file(folder: Path, model: str) -> Path:
 class KeptModel:
     """A model of which each whole reply is kept, and given again where the same is asked.
 
-    A reply that its server broke off is not kept: the next run asks for it anew.
+    A reply that its server broke off is not kept: the next run asks for it anew. `how` says what replies in a
+    form depend on besides what is asked, such as whether the server holds the model to the form.
     """
 
-    def __init__(self, model: ChatModel, replies: KeptReplies) -> None:
+    def __init__(self, model: ChatModel, replies: KeptReplies, how: str = "") -> None:
         self.id = model.id
         self.label = model.label
         self._model = model
         self._replies = replies
+        self._how = how
 
     def stream(
         self, messages: Sequence[Message], parameters: Parameters, enough: Enough | None = None
@@ -144,7 +146,8 @@ class KeptModel:
         on_exchange: Callable[[Exchange], None] | None = None,
         on_piece: OnPiece | None = None,
     ) -> Schema:
-        asking = self._replies.asking(self.id, messages, parameters, schema.model_json_schema())
+        form = [self._how, schema.model_json_schema()]
+        asking = self._replies.asking(self.id, messages, parameters, form)
         if kept := self._replies.find(asking):
             return self._given_again(kept, schema, on_exchange)
         exchanges: list[Exchange] = []
