@@ -19,6 +19,7 @@ from tests.evaluation.instructions.sciriff_samples import (
     OUTPUTS,
     QUESTION,
     TITLE,
+    instance,
     write_lines,
 )
 from tests.standin_chat import Behaviour, Received, StandinChat, dropped, refusal, reply
@@ -110,6 +111,14 @@ def test_only_what_is_held_is_asked_for_in_a_form_and_text_is_paid_for_once(data
     for one in served.requests:
         assert (one.body["temperature"], one.body["max_tokens"]) == (0, 1024)
         assert [message["role"] for message in one.body["messages"]] == ["user"]
+
+
+def test_items_are_asked_within_the_models_limits(data, served):
+    served.default = lambda request: replace(saying()(request), wait_before=0.05)
+    told = run(data)
+    assert served.most_at_once == 2
+    for row in rows(told):
+        assert row["figures"]["seconds"] > 0.05
 
 
 def test_a_measured_row_asks_for_nothing_again(data, served):
@@ -368,11 +377,19 @@ def test_a_wide_table_lies_on_its_side_in_a_terminal(data, served):
     assert line.split() == ["SciERC", "F1", "100.0", "100.0"]
 
 
+def test_the_ids_of_items_are_shown_as_they_are(data, served):
+    served.default = reply("")
+    write_lines(data / "sciriff" / "validation.jsonl", [instance("scierc_ner", 1, "x", {}, split="train")])
+    given = ["--data", str(data), "--out", str(data.parent / "out"), "--model", "writer"]
+    shown = CliRunner().invoke(app, ["table", "gengo-instructions", *given]).stdout
+    assert "(scierc_ner:train:1)" in shown.partition("{")[0]
+
+
 def test_of_summaries_100_are_rated_always_the_same():
-    chosen = sampled(list(range(250)))  # type: ignore[arg-type]
+    chosen = sampled(list(range(250)))
     assert len(set(chosen)) == 100
-    assert chosen == sorted(chosen) == sampled(list(range(250)))  # type: ignore[arg-type]
-    assert sampled(list(range(7))) == list(range(7))  # type: ignore[arg-type]
+    assert chosen == sorted(chosen) == sampled(list(range(250)))
+    assert sampled(list(range(7))) == list(range(7))
 
 
 @pytest.mark.parametrize(
