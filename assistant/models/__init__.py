@@ -1,10 +1,12 @@
 """Chat models: the protocol, one file per way of reaching a model, and the list of what can be chosen."""
 
+from assistant.models.limits import CallLimits
 from assistant.models.menu import (
     HOSTED_TIMEOUT,
     OWN_TIMEOUT,
     ModelEntry,
     available_models,
+    call_limits,
     is_mute,
     load_models,
     open_model,
@@ -36,9 +38,9 @@ from assistant.models.typed import (
 )
 
 __all__ = [
-    "HOSTED_TIMEOUT", "OWN_TIMEOUT", "BadReplyError", "ChatModel", "Complete", "Completion", "Enough",
-    "Exchange", "MeteredModel", "ModelEntry", "ModelError", "ModelUnavailableError", "OnCost", "OnPiece",
-    "Schema", "TokenCounts", "available_models", "bad_reply", "can_be_counted", "complaint", "is_mute",
-    "is_paid", "load_models", "open_model", "read_reply", "receiver", "replacement", "reply_problem",
-    "typed_reply", "whole", "with_schema"
+    "HOSTED_TIMEOUT", "OWN_TIMEOUT", "BadReplyError", "CallLimits", "ChatModel", "Complete", "Completion",
+    "Enough", "Exchange", "MeteredModel", "ModelEntry", "ModelError", "ModelUnavailableError", "OnCost",
+    "OnPiece", "Schema", "TokenCounts", "available_models", "bad_reply", "call_limits", "can_be_counted",
+    "complaint", "is_mute", "is_paid", "load_models", "open_model", "read_reply", "receiver", "replacement",
+    "reply_problem", "typed_reply", "whole", "with_schema"
 ]  # fmt: skip

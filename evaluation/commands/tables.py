@@ -46,7 +46,7 @@ def table(  # noqa: PLR0913 - each is an option of the command line
 
     if list_all:
         missing = {one: tables.not_here(it.sets, data) for one, it in tables.TABLES.items()}
-        Console().print(tables.listed(list(tables.TABLES.values()), missing))
+        _console().print(tables.listed(list(tables.TABLES.values()), missing))
         typer.echo(json.dumps(missing))
         return
     with failures_told():
@@ -67,7 +67,7 @@ def table(  # noqa: PLR0913 - each is an option of the command line
             if markdown:
                 typer.echo(f"{tables.markdown_table(results[-1])}\n")
             elif not as_json:
-                Console().print(tables.shown_table(results[-1]))
+                _console().print(tables.shown_table(results[-1]))
         if update_docs:
             tables.write_results(results)
     told = [result.to_json() for result in results]
@@ -95,6 +95,11 @@ def fetch(
         typer.echo(line, err=True)
     if lacking:
         raise typer.Exit(2)
+
+
+def _console() -> Console:
+    # The split in ":train:" is no picture of a tram.
+    return Console(emoji=False)
 
 
 def _say(line: str) -> None:

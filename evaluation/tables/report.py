@@ -9,19 +9,39 @@ from rich.markup import escape
 from evaluation.tables.records import Column, Row, SeedTable, TableResult
 
 OURS, PRINTED = "Ours", "Printed"
+# More stand beside each other in no terminal.
+MOST_COLUMNS = 10
 
 
 def shown_table(result: TableResult) -> rich_table.Table:
-    """Return a table for the terminal: ours, then the printed rows."""
+    """Return a table for the terminal: ours, then the printed rows; one of many figures lies on its side."""
+    is_wide = len(result.table.columns) > MOST_COLUMNS
+    table = _on_its_side(result) if is_wide else _upright(result)
+    table.title = escape(result.table.heading)
+    table.caption = escape("\n".join(notes_of(result)))
+    table.caption_justify = "left"
+    return table
+
+
+def _upright(result: TableResult) -> rich_table.Table:
     numbers = [rich_table.Column(column.name, justify="right") for column in result.table.columns]
-    table = rich_table.Table("System", *numbers, box=SIMPLE_HEAD, title=escape(result.table.heading))
+    table = rich_table.Table("System", *numbers, box=SIMPLE_HEAD)
     for heading, rows in _parts(result):
         for index, row in enumerate(rows):
             label = f"{heading}: {row.system}" if index == 0 else f"  {row.system}"
             table.add_row(escape(label), *_cells(row, result.table.columns))
         table.add_section()
-    table.caption = escape("\n".join(notes_of(result)))
-    table.caption_justify = "left"
+    return table
+
+
+def _on_its_side(result: TableResult) -> rich_table.Table:
+    columns = result.table.columns
+    systems = [(f"{heading}: {row.system}", row) for heading, rows in _parts(result) for row in rows]
+    heads = [rich_table.Column(escape(label), justify="right") for label, _ in systems]
+    table = rich_table.Table("", *heads, box=SIMPLE_HEAD)
+    cells = [list(_cells(row, columns)) for _, row in systems]
+    for place, column in enumerate(columns):
+        table.add_row(escape(column.name), *(one[place] for one in cells))
     return table
 
 

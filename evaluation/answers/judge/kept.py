@@ -10,10 +10,9 @@ from pydantic import BaseModel, ConfigDict
 
 from evaluation.answers.judge.ballots import DIMENSIONS
 from evaluation.answers.judge.turns import QuestionInContext
-from evaluation.input_files import EvaluationError, read_text, record_of
 from evaluation.judging import Ballot, Judge, JudgeVote, Mark
+from evaluation.kept_lines import KeptLines
 
-_BEGINNING = '{"key": "'
 _HINT = "Name the file of votes that an earlier run has written, or one that is not there yet."
 
 
@@ -57,8 +56,9 @@ class KeptVotes:
     """The votes of a file, which need not be there yet; None keeps nothing."""
 
     def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._votes = _read(path) if path and path.exists() else {}
+        self._lines = KeptLines(path, "key") if path else None
+        votes = self._lines.read(KeptVote, "file of votes", _HINT) if self._lines else []
+        self._votes = {vote.key: vote for vote in votes}
 
     def find(self, key: str, names: Sequence[str]) -> JudgeVote | None:
         kept = self._votes.get(key)
@@ -66,16 +66,15 @@ class KeptVotes:
 
     def begin(self) -> None:
         """Make sure that votes can be kept before any is asked for; raises EvaluationError."""
-        if self._path:
-            text = read_text(self._path) if self._path.exists() else ""
-            self._append("\n" if text and not text.endswith("\n") else "")
+        if self._lines:
+            self._lines.begin()
 
     def keep(
         self, key: str, judge: Judge, question: QuestionInContext, names: Sequence[str], vote: JudgeVote
     ) -> None:
         """Write a vote at once; one that was discarded is asked for again by the next run."""
-        if self._path and not vote.problem:
-            kept = {
+        if self._lines and not vote.problem:
+            kept: dict[str, object] = {
                 "key": key,
                 "judge": judge.model.id,
                 "question": question.id,
@@ -86,15 +85,7 @@ class KeptVotes:
                 "best": names[vote.best or 0],
                 **({"served": vote.served} if vote.served else {}),
             }
-            self._append(f"{json.dumps(kept)}\n")
-
-    def _append(self, text: str) -> None:
-        assert self._path
-        try:
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(text)
-        except OSError as error:
-            raise EvaluationError(f"The file {self._path} cannot be written: {error.strerror}.") from error
+            self._lines.add(kept)
 
 
 def key_of(judge: Judge, ballot: Ballot, number: int, names: Sequence[str]) -> str:
@@ -107,21 +98,3 @@ def key_of(judge: Judge, ballot: Ballot, number: int, names: Sequence[str]) -> s
         list(names),
     ]
     return sha256(json.dumps(asked).encode()).hexdigest()
-
-
-def _read(path: Path) -> dict[str, KeptVote]:
-    votes = [
-        record_of(path, number, line, KeptVote, _HINT)
-        for number, line in enumerate(read_text(path, "file of votes").split("\n"), start=1)
-        if line.strip() and not _is_torn(line)
-    ]
-    return {vote.key: vote for vote in votes}
-
-
-def _is_torn(line: str) -> bool:
-    """Return True for the line that a run was writing when it was killed."""
-    try:
-        json.loads(line)
-    except ValueError:
-        return line.startswith(_BEGINNING[: len(line)])
-    return False
