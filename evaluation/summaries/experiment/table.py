@@ -29,17 +29,7 @@ from evaluation.summaries.experiment.systems import TableRow, table_rows
 from evaluation.summaries.judge import VOTES
 from evaluation.summaries.sentence_tags import SentenceTagger, tag_weights
 from evaluation.summaries.summary import ROUGE, System, measure_summary
-
-# As arXiv 2403.02574 prints them, of other papers by GPT-4: ROUGE-1, -2 and -L, G-Score. The last three are
-# of its ablations, for which the whole method was judged anew.
-PRINTED: Mapping[str, tuple[float | None, float | None, float | None, float]] = {
-    "printed: ChatCite": (25.30, 6.36, 23.13, 4.06),
-    "printed: zero-shot": (30.02, 8.03, 27.97, 3.51),
-    "printed: LitLLM": (27.08, 6.07, 24.94, 3.54),
-    "printed: all parts": (None, None, None, 4.11),
-    "printed: no elements": (None, None, None, 4.00),
-    "printed: no increments": (None, None, None, 3.82),
-}
+from evaluation.tables.printed import printed_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +94,7 @@ class TableReport:
     problems: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        printed = {name: (*figures,) for name, figures in PRINTED.items()}
-        return {**asdict(self), "printed": printed}
+        return {**asdict(self), "printed": _printed()}
 
 
 def table_report(asked: TableAsked, say: Say) -> TableReport:
@@ -231,8 +220,14 @@ def experiment_tables(report: TableReport) -> Iterator[Table]:
     yield _other_table(report)
 
 
+def _printed() -> dict[str, tuple[float | None, ...]]:
+    """Return what arXiv 2403.02574 prints, of other papers by GPT-4: ROUGE-1, -2 and -L, G-Score."""
+    rows = (*printed_rows("chatcite-summaries"), *printed_rows("chatcite-ablations"))
+    return {f"printed: {row.system}": tuple(map(row.figures.get, _QUALITY)) for row in rows}
+
+
 def _quality_table(report: TableReport) -> Table:
-    columns = [Column(name, justify="right") for name in ("ROUGE-1", "ROUGE-2", "ROUGE-L", "G-Score")]
+    columns = [Column(name, justify="right") for name in _QUALITY]
     table = Table(Column("System", no_wrap=True), *columns, box=SIMPLE_HEAD, caption=_notes(report))
     table.title = (
         f"{report.sections} of {counted(report.gold, 'gold section')} finished by all systems,"
@@ -245,7 +240,7 @@ def _quality_table(report: TableReport) -> Table:
         rouge = ("" if row.rouge is None else _shown(row.rouge[name]) for name in ROUGE)
         table.add_row(row.title, *rouge, _shown(row.g_score))
     table.add_section()
-    for name, figures in PRINTED.items():
+    for name, figures in _printed().items():
         cells = ("" if figure is None else f"{figure:.2f}" for figure in figures)
         table.add_row(name, *cells)
     return table
@@ -262,6 +257,7 @@ def _other_table(report: TableReport) -> Table:
     return table
 
 
+_QUALITY = ("ROUGE-1", "ROUGE-2", "ROUGE-L", "G-Score")
 _OTHER = {
     "Rec.": ("citation_recall", 2),
     "Prec.": ("citation_precision", 2),
