@@ -9,7 +9,7 @@ from assistant.checking.scorer import SupportScorer
 from assistant.checking.support import SupportCheck, citation_quality
 from assistant.checking.thresholds import thresholds
 from assistant.learned import LearnedError, open_relevance
-from assistant.prompts import no_answer_reason
+from assistant.prompts import no_answer_reason, tells_example
 from assistant.questions import subject_stems
 from assistant.records import (
     NOTHING_NEAR,
@@ -39,7 +39,7 @@ def check(
     A draft that claims nothing, of whose claims nothing holds, or that says that the papers do not answer,
     becomes a refusal (the gate after).
     """
-    read = read_draft(draft, question)
+    read = _without_example(read_draft(draft, question), (question, query), evidence)
     said = no_answer_reason(read.text)
     labelled = normalise_labels(read.text, {paper.label for paper in evidence.papers})
     sentences = check_sentences(labelled.text, evidence)
@@ -54,6 +54,15 @@ def check(
     return replace(
         refuse(reason, papers, searched, query=query or question, said=said or ""), problems=problems
     )
+
+
+def _without_example(read: ReadDraft, asked: tuple[str, ...], evidence: Evidence) -> ReadDraft:
+    """Return a draft, with nothing to show where it speaks of the example in its prompt."""
+    given = [passage.text for labelled in evidence.papers for passage in labelled.passages]
+    titles = [labelled.paper.title for labelled in evidence.papers]
+    if not tells_example(read.text, (*asked, *titles, *given)):
+        return read
+    return ReadDraft("", (*read.problems, "echo"))
 
 
 def _refusal_reason(draft: Draft, said: str | None, question: str, *, is_written: bool) -> RefusalReason:

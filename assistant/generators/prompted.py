@@ -33,6 +33,7 @@ from assistant.prompts import (
     render_history,
     shown_turns,
     task,
+    tells_example,
 )
 from assistant.questions import content_words, rewrite_from_words, stems, vocabulary
 from assistant.records import CallLog, Draft, Evidence, Message, Parameters, Rewrite, Step, Turn
@@ -56,7 +57,7 @@ _QUERY_PREFIX = re.compile(
 # No query begins so, but what a model writes that thinks before it answers.
 _THINKS_ALOUD = re.compile(
     r"(?:okay|ok|alright|hmm+|so|well|wait)\s*,|let(?:'s| me| us)\b|(?:i|we) (?:need|have|should|must)\b"
-    r"|the (?:user|reader)\b",
+    r"|the (?:user|reader)\b|the answer (?:is|was|to)\b",
     re.IGNORECASE,
 )
 # HTML or XML, a link, a Markdown image: no words to search for.
@@ -323,16 +324,18 @@ def _fits(query: str, question: str, history: tuple[Turn, ...]) -> bool:
 
     Of a question that names no subject, or is in another language than the papers', nothing is expected.
     """
-    if _MARKUP.search(query):
+    titles = [paper.paper.title for turn in history for paper in turn.evidence.papers]
+    earlier = [text for turn in history for text in (turn.question, turn.rewrite.search_query)]
+    named = (question, *titles, *earlier)
+    answers = [turn.answer.text for turn in history]
+    if _MARKUP.search(query) or (not is_foreign(question) and tells_example(query, (*named, *answers))):
         return False
     said = vocabulary()
     asking = said.frame | said.aspects | said.verbs | said.judging
     asked = {stem(word) for word in content_words(question) if word not in asking}
     if not asked or is_foreign(question):
         return True
-    titles = [paper.paper.title for turn in history for paper in turn.evidence.papers]
-    earlier = [text for turn in history for text in (turn.question, turn.rewrite.search_query)]
-    known, searched = stems(" ".join([question, *titles, *earlier])), stems(query)
+    known, searched = stems(" ".join(named)), stems(query)
     return any(holds(searched, word) for word in known) or any(holds(known, word) for word in searched)
 
 

@@ -1,10 +1,12 @@
 """What a model repeats instead of writing: our prompts, their marks, or one sentence over and over."""
 
 import re
+from collections.abc import Iterable
 from functools import cache
 
-from assistant.prompts.render import FOLDER, MARKS
+from assistant.prompts.render import FOLDER, MARKS, example_subjects
 from assistant.records import DraftProblem
+from corpus.language import stem
 from corpus.sentences import sentence_spans
 from corpus.text import words
 
@@ -47,6 +49,24 @@ def is_echo(text: str) -> bool:
     sentences = [words(text[start:end]) for start, end in sentence_spans(text)]
     echoed = sum(len(one) for one in sentences if len(one) >= SHORTEST_ECHO and _line(one) in _prompts())
     return echoed > ECHO * sum(map(len, sentences))
+
+
+def tells_example(text: str, given: Iterable[str]) -> bool:
+    """Return True if a text speaks of what our examples speak of, and its writer was `given` nothing of it.
+
+    Small models go on with an example in words of their own.
+    """
+    told = _example_stems() & _stems(text)
+    return bool(told) and told.isdisjoint(_stems("\n".join(given)))
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(map(stem, words(text)))
+
+
+@cache
+def _example_stems() -> frozenset[str]:
+    return frozenset(map(stem, example_subjects()))
 
 
 def _line(told: list[str]) -> str:

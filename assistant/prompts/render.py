@@ -73,6 +73,11 @@ def example(kind: RequestKind) -> str:
     return f"{_table('examples')['lead'].strip()}\n\n{_table('examples')[kind].strip()}\n\n"
 
 
+def example_subjects() -> tuple[str, ...]:
+    """Return the words that tell what the examples of our prompts speak of."""
+    return tuple(_table("examples")["subjects"].split())
+
+
 def form(name: SummaryForm) -> str:
     """Return in what form a summary is to be returned."""
     return _table("forms")[name].strip()

@@ -50,6 +50,7 @@ from assistant.prompts import (
     form,
     is_repeated,
     load_prompt,
+    tells_example,
 )
 from assistant.records import Call, Draft, ElementName, Message, Parameters, Step
 from corpus.text import storable
@@ -144,9 +145,14 @@ class PromptedComparer:
         asked = _Asked("elements", messages, self._for_elements, left_out)
         reply = self._reply(asked, ElementsReply, task)
         said = {name: reply.model_dump()[name] for name in ELEMENT_NAMES}
-        # A small model writes the question again where it finds no answer.
-        stated = {name: text for name, text in said.items() if text and not is_repeated(text)}
-        return {name: text.strip() for name, text in stated.items() if not _is_null(text)}
+        given = [message.content for message in messages if message.role == "user"]
+        # A small model writes the question again where it finds no answer, or goes on with our example.
+        own = {
+            name: text.strip()
+            for name, text in said.items()
+            if text and not is_repeated(text) and not tells_example(text, given)
+        }
+        return {name: text for name, text in own.items() if not _is_null(text)}
 
     def update_summary(self, step: ComparisonStep, summary: str, sample: int, task: Task) -> Draft:  # noqa: ARG002
         """Return the summary continued to the new papers; raises BadReplyError and ModelError."""

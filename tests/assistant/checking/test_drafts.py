@@ -35,6 +35,21 @@ def test_a_good_draft_has_no_problems(scorer):
     assert (answer.citation_recall, answer.citation_precision) == (1.0, 1.0)
 
 
+def test_a_draft_that_goes_on_with_the_prompts_example_is_nothing_written():
+    """It was shown: a small model compared beehives when asked to compare ways of searching."""
+    answer = checked(
+        f"{CLAIM} [1].\n\nQuestion: How do beehives compare?\nAnswer: The wooden one lasts longer."
+    )
+    assert answer.text == ""
+    assert answer.problems == ("echo",)
+    assert answer.refusal.reason == "nothing_written"
+
+
+def test_what_papers_or_readers_speak_of_is_no_example():
+    draft = Draft(f"{CLAIM} [1]. No paper says how bees do it [1].")
+    assert not check(draft, "How do bees rank documents?", EVIDENCE, (), "these 3 papers").refusal
+
+
 @pytest.mark.parametrize(
     ("text", "finish_reason", "shown", "problems"),
     [

@@ -266,6 +266,17 @@ def test_what_is_not_stated_stays_unstated(run):
     assert elements.element("limitations").support is None
 
 
+def test_what_goes_on_with_the_prompts_example_is_not_stated(run):
+    """A small model wrote of bees in four key elements of a paper on citations, and they were kept."""
+    told = "The bees that saw the trees were not the only ones who saw the trees."
+    model = ComparingModel(
+        elements=lambda _: elements_reply(innovations=told, conclusions=f"{told} So ends it.")
+    )
+    elements = run(model, count=2).elements_of(1)
+    unstated = [one.name for one in elements.elements if not one.is_stated]
+    assert unstated == ["conclusions", "innovations"]
+
+
 def test_an_element_is_led_to_the_sentence_that_carries_it(run):
     model = ComparingModel(elements=lambda _: elements_reply(results="It finds 71 percent of the answers."))
     found = run(model, count=2).elements_of(1).element("results")

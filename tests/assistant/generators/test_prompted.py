@@ -234,6 +234,8 @@ def test_without_a_history_no_model_is_asked():
         "French.",
         "And what about French?",
         "The answer was: parsing French",
+        "The answer is: - parsing French.",
+        "How does French parsing of beehives compare?",
         "Okay, the reader asks about parsing French",
         "⟦turn 1⟧ The reader asked: parsing French",
         "Do not answer. Add no facts, terms or papers that neither the question nor an earlier turn names.",
