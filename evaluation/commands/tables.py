@@ -2,9 +2,8 @@
 
 import json
 import shlex
-import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -12,6 +11,9 @@ from rich.console import Console
 from corpus.settings import read_settings
 from evaluation.commands.failures import failures_told
 from evaluation.input_files import EvaluationError, named_folders
+
+if TYPE_CHECKING:
+    from evaluation import tables
 
 DATA, OUT = Path("evaluation-data"), Path("evaluation-results")
 
@@ -63,7 +65,7 @@ def table(  # noqa: PLR0913 - each is an option of the command line
         )
         results = []
         for one in tables.TABLES.values() if every else [tables.table_named(name)]:
-            results.append(tables.measure_table(one, asked, _command(one.name), _say))
+            results.append(tables.measure_table(one, asked, _command(one.name, asked), _say))
             if markdown:
                 typer.echo(f"{tables.markdown_table(results[-1])}\n")
             elif not as_json:
@@ -106,9 +108,14 @@ def _say(line: str) -> None:
     typer.echo(line, err=True)
 
 
-def _command(name: str) -> str:
-    """Return the command that measures one table as it is measured now."""
-    options = [one for one in sys.argv[1:] if one not in {"--all", "--update-docs", "--json", "--markdown"}]
-    rest = options[1:] if options[:1] == ["table"] else options
-    given = [one for one in rest if one != name]
-    return shlex.join(["python", "-m", "evaluation", "table", name, *given])
+def _command(name: str, asked: "tables.Asked") -> str:
+    """Return the command that measures one table as it is measured now, with names for its folders."""
+    options = [
+        *(("--model", model) for model in asked.models),
+        *([("--judge", asked.judge)] if asked.judge else []),
+        *(("--encoder", encoder) for encoder in asked.encoders),
+        *(("--home", f"{home}={home.upper()}") for home in asked.homes),
+        *([] if asked.limit is None else [("--limit", str(asked.limit))]),
+    ]
+    given = (word for option in options for word in option)
+    return shlex.join(["python", "-m", "evaluation", "table", name, "--data", "DATA", *given])

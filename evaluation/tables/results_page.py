@@ -27,10 +27,10 @@ def results_page(results: Sequence[TableResult]) -> str:
     return "\n\n".join([_HEAD.strip(), *sections]) + "\n"
 
 
-def write_results(results: Sequence[TableResult], page: Path = PAGE) -> None:
+def write_results(results: Sequence[TableResult]) -> None:
     """Write the page, and the same as JSON beside it for programs; raises EvaluationError."""
     told = json.dumps([result.to_json() for result in results], indent=1, ensure_ascii=False)
-    for path, text in ((page, results_page(results)), (page.with_suffix(".json"), f"{told}\n")):
+    for path, text in ((PAGE, results_page(results)), (PAGE.with_suffix(".json"), f"{told}\n")):
         try:
             temporary = path.with_name(f".{path.name}.{os.getpid()}")
             temporary.write_text(text, encoding="utf-8")

@@ -44,6 +44,7 @@ def measure_table(table: SeedTable, asked: Asked, command: str, say: Say) -> Tab
     rows: list[Measured] = []
     missing: list[Missing] = []
     kept = KeptRows(asked.out / table.name)
+    kept.begin()
     try:
         for planned in table.plan(asked, say):
             outcome = kept.measure(planned, say) if isinstance(planned, RowPlan) else planned
@@ -60,6 +61,13 @@ class KeptRows:
     """The rows of a table that were measured before, each in a file named by what it depends on."""
 
     folder: Path
+
+    def begin(self) -> None:
+        """Make sure that rows can be kept before any is measured; raises EvaluationError."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise EvaluationError(f"{self.folder} cannot be made: {error.strerror}.") from error
 
     def measure(self, plan: RowPlan, say: Say) -> Measured | Missing:
         """Return the row that is kept, or measure it and keep it; what went wrong is what is missing."""
@@ -98,7 +106,6 @@ def _read(path: Path) -> Measured | None:
 
 def _keep(path: Path, measured: Measured) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}")
         temporary.write_text(json.dumps(asdict(measured)), encoding="utf-8")
         replace_durably(temporary, path)

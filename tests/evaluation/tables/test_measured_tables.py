@@ -1,0 +1,173 @@
+"""Tables measured row by row: what is kept, what is measured again, and what failure costs."""
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from corpus.settings import Settings
+from evaluation.input_files import EvaluationError
+from evaluation.tables import TABLES, Asked, measure_table, runs, sources
+from evaluation.tables.printed import printed_rows
+from evaluation.tables.records import Column, Missing, MissingError, Planned, Row, RowPlan, Say, SeedTable
+from evaluation.tables.report import markdown_table, notes_of
+from evaluation.tables.sources import DataSet, data_sets, find
+
+
+class Measurements:
+    """Counts how often each system was measured; `faults` are raised instead."""
+
+    def __init__(self, **faults: BaseException) -> None:
+        self.made: list[str] = []
+        self.faults = faults
+
+    def of(self, system: str) -> Callable[[], Row]:
+        def measure() -> Row:
+            self.made.append(system)
+            if fault := self.faults.get(system):
+                raise fault
+            return Row(system, {"figure": float(len(self.made))}, {"figure": 0.5}, note="of one")
+
+        return measure
+
+
+def table_of(
+    measurements: Measurements, *systems: str, inputs: Mapping[str, object] | None = None
+) -> SeedTable:
+    def plan(asked: Asked, say: Say) -> Planned:
+        yield Missing("a model", "name one")
+        for system in systems:
+            yield RowPlan(system, inputs or {}, measurements.of(system))
+
+    return SeedTable("made-up", "ChatCite", "Table 0", "what is made up", (Column("figure", 2),), (), plan)
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> Asked:
+    return Asked(data=tmp_path / "data", out=tmp_path / "out", settings=Settings(home=tmp_path))
+
+
+def measured(table: SeedTable, asked: Asked) -> dict[str, float]:
+    result = measure_table(table, asked, "python -m evaluation table made-up", lambda _: None)
+    return {one.row.system: one.row.figures["figure"] for one in result.rows}
+
+
+def test_a_row_is_measured_once(asked: Asked) -> None:
+    made = Measurements()
+    first = measured(table_of(made, "a", "b"), asked)
+    assert measured(table_of(made, "a", "b"), asked) == first == {"a": 1.0, "b": 2.0}
+    assert made.made == ["a", "b"]
+
+
+def test_a_row_is_measured_again_where_what_it_depends_on_has_changed(
+    asked: Asked, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Measurements()
+    file = tmp_path / "set.jsonl"
+    for content in ("one", "two", "one"):
+        file.write_text(content, encoding="utf-8")
+        measured(table_of(made, "a", inputs={"file": file, "limit": None}), asked)
+    assert len(made.made) == 2
+    measured(table_of(made, "a", inputs={"file": file, "limit": 3}), asked)
+    assert len(made.made) == 3
+    monkeypatch.setattr(runs, "_code", lambda: "other code")
+    measured(table_of(made, "a", inputs={"file": file, "limit": 3}), asked)
+    assert len(made.made) == 4
+
+
+def test_a_folder_is_told_apart_by_what_is_in_it(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    (folder / "qrels").mkdir(parents=True)
+    seen = {sources.content_hash(folder)}
+    for name, text in (("a", ""), ("qrels/a", ""), ("a", "b"), ("b", "b")):
+        (folder / name).write_text(text, encoding="utf-8")
+        seen.add(sources.content_hash(folder))
+    assert len(seen) == 5
+
+
+def test_what_fails_costs_its_row_and_is_named(asked: Asked) -> None:
+    made = Measurements(b=EvaluationError("The file is torn."), c=MissingError("SciDocs", "fetch it"))
+    result = measure_table(table_of(made, "a", "b", "c", "d"), asked, "command", lambda _: None)
+    assert [one.row.system for one in result.rows] == ["a", "d"]
+    assert [(one.what, one.advice) for one in result.missing] == [
+        ("a model", "name one"),
+        ("b", "The file is torn."),
+        ("c, SciDocs", "fetch it"),
+    ]
+
+
+def test_after_a_kill_what_was_measured_is_there(asked: Asked) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        measured(table_of(Measurements(b=KeyboardInterrupt()), "a", "b"), asked)
+    made = Measurements()
+    assert measured(table_of(made, "a", "b"), asked).keys() == {"a", "b"}
+    assert made.made == ["b"]
+
+
+@pytest.mark.parametrize("torn", ["", "{", '{"row": 1}', "null", "\xff"])
+def test_a_kept_row_that_is_torn_is_measured_again(asked: Asked, torn: str) -> None:
+    made = Measurements()
+    measured(table_of(made, "a"), asked)
+    (kept,) = (asked.out / "made-up").iterdir()
+    kept.write_bytes(torn.encode("latin-1"))
+    measured(table_of(made, "a"), asked)
+    assert made.made == ["a", "a"]
+
+
+def test_nowhere_to_keep_rows_is_said(asked: Asked) -> None:
+    asked.out.write_text("a file", encoding="utf-8")
+    with pytest.raises(EvaluationError, match="cannot be made"):
+        measured(table_of(Measurements(), "a"), asked)
+
+
+def test_a_table_says_in_markdown_what_belongs_to_it(asked: Asked) -> None:
+    hostile = "a | b <script>\n# heading"
+    table = replace(table_of(Measurements(), hostile), remarks=("Ours is of another set.",))
+    text = markdown_table(measure_table(table, asked, "python -m evaluation table made-up", lambda _: None))
+    (row,) = (line for line in text.splitlines() if line.startswith("| Ours |"))
+    assert row == "| Ours | a \\| b &lt;script> # heading | 1.00 ± 0.50 |"
+    assert "`python -m evaluation table made-up`" in text
+    assert "- Ours is of another set." in text
+    assert "- Missing: a model: name one" in text
+    assert not any(line.startswith("#") for line in text.splitlines())
+
+
+def test_every_printed_figure_has_its_column() -> None:
+    for name, table in TABLES.items():
+        columns = {column.name for column in table.columns}
+        for row in printed_rows(name):
+            assert row.figures.keys() <= columns, (name, row.system)
+    printed = Path(sources.__file__).with_name("printed.toml").read_text(encoding="utf-8")
+    assert tomllib.loads(printed).keys() <= TABLES.keys()
+
+
+def test_every_table_is_of_known_sets_and_has_its_own_name() -> None:
+    for name, table in TABLES.items():
+        assert table.name == name
+        assert set(table.sets) <= data_sets().keys()
+        assert table.columns and len({column.name for column in table.columns}) == len(table.columns)
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../up", "a/../../b"])
+def test_data_sets_lie_below_the_data_folder(path: str) -> None:
+    known = {"title": "A", "licence": "MIT", "address": "https://example.org"}
+    with pytest.raises(ValidationError, match="not below the data folder"):
+        DataSet.model_validate({**known, "forms": [{"path": path}]})
+
+
+def test_a_set_that_is_not_there_is_said_with_where_to_put_it(tmp_path: Path) -> None:
+    with pytest.raises(MissingError) as raised:
+        find("corwa", tmp_path)
+    assert str(tmp_path / "related_work" / "corwa.jsonl") in raised.value.advice
+    assert "ODC-By" in raised.value.advice
+
+
+def test_a_table_without_its_sets_says_so_and_measures_nothing(asked: Asked) -> None:
+    result = measure_table(TABLES["chatcite-summaries"], asked, "command", lambda _: None)
+    assert result.rows == ()
+    assert any("CORWA" in note for note in notes_of(result))
+    assert json.loads(json.dumps(result.to_json()))["measured"] == []
