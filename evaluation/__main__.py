@@ -34,7 +34,7 @@ from evaluation.answers.questions import (
 from evaluation.answers.refusal import measure_refusal, refusal_table
 from evaluation.answers.rewriting import measure_rewriting, read_turns, rewriting_table
 from evaluation.answers.wordings import measure_wordings, wordings_table
-from evaluation.aspects import ASPECTS, LLAMA, METRICS, AspectFigures, measure_aspects
+from evaluation.aspects import ASPECTS, LLAMA, AspectFigures, measure_aspects
 from evaluation.bench.build import measure
 from evaluation.bench.latency import measure_latency
 from evaluation.bench.search import SearchSpeed, measure_search
@@ -44,6 +44,7 @@ from evaluation.input_files import EvaluationError, named_folders
 from evaluation.judged import JUDGED, counts_of, judged_table, measure_judged, read_judged
 from evaluation.known_items import known_items_table, measure_known_items
 from evaluation.retrieval import HowSearched, RetrievalFigures, Split, evaluate, evaluate_corpus
+from evaluation.rouge import METRICS
 from evaluation.summaries.corwa import TAG_WEIGHTS
 from indexer.errors import SourceError
 
@@ -530,7 +531,9 @@ def _aspects_table(figures: AspectFigures) -> Table:
     columns = [Column(metric.replace("rouge", "ROUGE-"), justify="right") for metric in METRICS]
     papers = counted(figures.papers, "paper")
     title = f"{papers}, split: {figures.split}; Llama's figures as printed by GenGO Ultra"
-    table = Table("Aspect", "Sentence", *columns, box=SIMPLE_HEAD, title=title)
+    without = " / ".join(str(figures.without_keywords[name]) for name in ASPECTS)
+    caption = f"ROUGE-K without {without} summaries that share no keyword with the title"
+    table = Table("Aspect", "Sentence", *columns, box=SIMPLE_HEAD, title=title, caption=caption)
     rows = {
         "Ours": figures.ours,
         "Lead": figures.lead,
