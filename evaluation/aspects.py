@@ -24,7 +24,7 @@ _LINE = (
     " aspects (challenge, approach, outcome)."
 )
 
-Choice = Callable[["_Record"], Mapping[AspectName, str]]
+Summaries = Mapping[AspectName, str]
 
 
 class _Source(BaseModel):
@@ -38,7 +38,9 @@ class _Summaries(BaseModel):
     outcome: str
 
 
-class _Record(BaseModel):
+class AspectItem(BaseModel):
+    """A paper's title, abstract and introduction, with what people wrote of its three aspects."""
+
     id: str
     title: str
     split: str = ""
@@ -71,53 +73,59 @@ def measure_aspects(data: Path, split: str = "") -> AspectFigures:
 
     Without a split, the validation part is taken where there is one, else everything.
     """
-    records = read_json_lines(data, _Record, _LINE)
-    name, chosen = part_of(data, records, split)
-    without = {aspect: sum(not _keywords(record, aspect) for record in chosen) for aspect in ASPECTS}
-    ours, lead, oracle = (_mean(chosen, choice) for choice in (_ours, _lead, _oracle))
-    return AspectFigures(name, len(chosen), without, ours, lead, oracle)
+    name, items = read_aspect_items(data, split)
+    without = {aspect: sum(not _keywords(item, aspect) for item in items) for aspect in ASPECTS}
+    ours, lead, oracle = (
+        score_aspects(items, [write(item) for item in items]) for write in (_ours, _lead, _oracle)
+    )
+    return AspectFigures(name, len(items), without, ours, lead, oracle)
 
 
-def _keywords(record: _Record, name: AspectName) -> tuple[str, ...]:
-    return find_keywords([record.summary(name), record.title])
+def read_aspect_items(data: Path, split: str = "") -> tuple[str, list[AspectItem]]:
+    """Return a split's name and papers; raises EvaluationError for another file, or where it has none."""
+    return part_of(data, read_json_lines(data, AspectItem, _LINE), split)
 
 
-def _mean(records: Sequence[_Record], choice: Choice) -> dict[AspectName, Scores]:
-    """Return the mean scores over all papers; one without a sentence for an aspect scores 0."""
-    pairs = [(record, choice(record)) for record in records]
-    means: dict[AspectName, Scores] = {}
-    for name in ASPECTS:
-        rows = [
-            score_text(texts.get(name, ""), [record.summary(name)], record.title).mean
-            for record, texts in pairs
-        ]
-        means[name] = mean_scores(rows)
-    return means
+def _keywords(item: AspectItem, name: AspectName) -> tuple[str, ...]:
+    return find_keywords([item.summary(name), item.title])
 
 
-def _ours(record: _Record) -> dict[AspectName, str]:
-    return {aspect.name: aspect.text for aspect in choose_aspects(*_paper(record))}
+def score_aspects(items: Sequence[AspectItem], written: Sequence[Summaries]) -> dict[AspectName, Scores]:
+    """Return the mean scores of summaries of each paper, whoever wrote them; a missing one scores 0."""
+    return {
+        name: mean_scores(
+            [
+                score_text(texts.get(name, ""), [item.summary(name)], item.title).mean
+                for item, texts in zip(items, written, strict=True)
+            ]
+        )
+        for name in ASPECTS
+    }
 
 
-def _lead(record: _Record) -> dict[AspectName, str]:
-    sentences = record.source.abstract or [""]
+def _ours(item: AspectItem) -> dict[AspectName, str]:
+    return {aspect.name: aspect.text for aspect in choose_aspects(*_paper(item))}
+
+
+def _lead(item: AspectItem) -> dict[AspectName, str]:
+    sentences = item.source.abstract or [""]
     return {"challenge": sentences[0], "approach": sentences[:2][-1], "outcome": sentences[-1]}
 
 
-def _oracle(record: _Record) -> dict[AspectName, str]:
-    sentences = [*record.source.abstract, *record.source.introduction]
-    return {name: max(sentences, key=_rouge2_against(record.summary(name)), default="") for name in ASPECTS}
+def _oracle(item: AspectItem) -> dict[AspectName, str]:
+    sentences = [*item.source.abstract, *item.source.introduction]
+    return {name: max(sentences, key=_rouge2_against(item.summary(name)), default="") for name in ASPECTS}
 
 
 def _rouge2_against(reference: str) -> Callable[[str], float]:
     return lambda sentence: overlaps(reference, sentence)["rouge2"]
 
 
-def _paper(record: _Record) -> tuple[Paper, tuple[Passage, ...]]:
+def _paper(item: AspectItem) -> tuple[Paper, tuple[Passage, ...]]:
     """Return a paper as the indexer would have it, sentences cut as the file has them."""
-    abstract = _passage(record.id, 0, (), record.source.abstract or [record.title])
-    body = _passage(record.id, 1, (Section("1", "Introduction"),), record.source.introduction)
-    paper = Paper(record.id, "ACLSum", record.title, (), None, "", " ".join(record.source.abstract))
+    abstract = _passage(item.id, 0, (), item.source.abstract or [item.title])
+    body = _passage(item.id, 1, (Section("1", "Introduction"),), item.source.introduction)
+    paper = Paper(item.id, "ACLSum", item.title, (), None, "", " ".join(item.source.abstract))
     return paper, (abstract, body)
 
 
