@@ -31,7 +31,7 @@ from evaluation.answers.questions import (
 from evaluation.answers.refusal import measure_refusal, refusal_table
 from evaluation.answers.rewriting import measure_rewriting, read_turns, rewriting_table
 from evaluation.answers.wordings import measure_wordings, wordings_table
-from evaluation.aspects import ASPECTS, LLAMA, METRICS, AspectFigures, measure_aspects
+from evaluation.aspects import ASPECTS, LLAMA, AspectFigures, measure_aspects
 from evaluation.bench.build import measure
 from evaluation.bench.latency import measure_latency
 from evaluation.bench.search import SearchSpeed, measure_search
@@ -43,7 +43,10 @@ from evaluation.input_files import EvaluationError, named_folders
 from evaluation.judged import JUDGED, counts_of, judged_table, measure_judged, read_judged
 from evaluation.known_items import known_items_table, measure_known_items
 from evaluation.retrieval import HowSearched, RetrievalFigures, Split, evaluate, evaluate_corpus
+from evaluation.rouge import METRICS
 from evaluation.summaries.corwa import TAG_WEIGHTS
+from evaluation.tldr import OVER_TARGETS, TldrFigures, measure_tldr
+from indexer.enrich import TLDR_WEIGHTS
 
 app = typer.Typer(
     help="Measure Paper Trail.", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
@@ -209,6 +212,34 @@ def aspects(
         figures = measure_aspects(data, split)
     out.print(_aspects_table(figures))
     typer.echo(json.dumps(figures.ours))
+
+
+@app.command()
+def tldr(
+    data: Annotated[Path, typer.Option(help="JSON lines in the form of SciTLDR.")],
+    split: Annotated[
+        str, typer.Option(help="The part to measure on; by default dev where there is one, else all.")
+    ] = "",
+) -> None:
+    """Measure the one sentence chosen from an abstract and shortened against those that people wrote."""
+    with failures_told():
+        figures = measure_tldr(data, split)
+    out.print(_tldr_table(figures))
+    typer.echo(json.dumps(figures.ours))
+
+
+@app.command()
+def train_tldr(
+    data: Annotated[Path, typer.Option(help="JSON lines in the form of SciTLDR.")],
+    out_file: Annotated[Path, typer.Option("--out", help="Where the weights go.")] = TLDR_WEIGHTS,
+    split: Annotated[str, typer.Option(help="The part to fit on.")] = "train",
+) -> None:
+    """Fit the weights that choose and shorten the one sentence on a paper."""
+    from evaluation.train_tldr import train_tldr as train  # noqa: PLC0415 - scipy takes a second to import
+
+    with failures_told():
+        provenance = train(data, out_file, split)
+    typer.echo(json.dumps(provenance))
 
 
 @app.command()
@@ -518,7 +549,9 @@ def _aspects_table(figures: AspectFigures) -> Table:
     columns = [Column(metric.replace("rouge", "ROUGE-"), justify="right") for metric in METRICS]
     papers = counted(figures.papers, "paper")
     title = f"{papers}, split: {figures.split}; Llama's figures as printed by GenGO Ultra"
-    table = Table("Aspect", "Sentence", *columns, box=SIMPLE_HEAD, title=title)
+    without = " / ".join(str(figures.without_keywords[name]) for name in ASPECTS)
+    caption = f"ROUGE-K without {without} summaries that share no keyword with the title"
+    table = Table("Aspect", "Sentence", *columns, box=SIMPLE_HEAD, title=title, caption=caption)
     rows = {
         "Ours": figures.ours,
         "Lead": figures.lead,
@@ -529,6 +562,25 @@ def _aspects_table(figures: AspectFigures) -> Table:
         for label, scores in rows.items():
             cells = (f"{scores[name][metric]:.1f}" if metric in scores[name] else "" for metric in METRICS)
             table.add_row(name if label == "Ours" else "", label, *cells)
+        table.add_section()
+    return table
+
+
+def _tldr_table(figures: TldrFigures) -> Table:
+    columns = [Column(metric.replace("rouge", "ROUGE-"), justify="right") for metric in METRICS]
+    title = f"{counted(figures.papers, 'paper')}, split: {figures.split}"
+    caption = f"ROUGE-K without {counted(figures.without_keywords, 'paper')} whose texts share no keyword"
+    table = Table("Over targets", "Sentence", *columns, box=SIMPLE_HEAD, title=title, caption=caption)
+    rows = {
+        "Ours": figures.ours,
+        "Ours, not shortened": figures.unshortened,
+        "Lead": figures.lead,
+        "Oracle": figures.oracle,
+    }
+    for rule in OVER_TARGETS:
+        for label, scores in rows.items():
+            cells = (f"{scores[rule][metric]:.1f}" if metric in scores[rule] else "" for metric in METRICS)
+            table.add_row(rule if label == "Ours" else "", label, *cells)
         table.add_section()
     return table
 

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Callable, Iterator, Sequence
 from io import StringIO
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -13,6 +13,16 @@ from assistant.records import AssistantError
 Form = TypeVar("Form", bound=BaseModel)
 Record = TypeVar("Record")
 LARGEST_TRAIL = 256 * 2**20
+# The files call their splits by short names or long ones.
+_VALIDATION = frozenset({"validation", "val", "valid", "dev"})
+
+
+class _OfSplit(Protocol):
+    @property
+    def split(self) -> str: ...
+
+
+Part = TypeVar("Part", bound=_OfSplit)
 
 
 class EvaluationError(Exception):
@@ -50,6 +60,21 @@ def read_json_lines(path: Path, form: type[Form], hint: str) -> list[Form]:
     The hint says what each line should be.
     """
     return [record for _, record in read_numbered_json_lines(path, form, hint)]
+
+
+def part_of(path: Path, records: Sequence[Part], split: str) -> tuple[str, list[Part]]:
+    """Return a split's name and records; raises EvaluationError where the file has none of them.
+
+    Without a split, the validation part is taken where there is one, else everything.
+    """
+    names = _VALIDATION if split in {"", *_VALIDATION} else {split}
+    chosen = [record for record in records if record.split in names]
+    if chosen or split:
+        if not chosen:
+            known = ", ".join(sorted({record.split for record in records if record.split})) or "none"
+            raise EvaluationError(f"{path} has no papers of the split {split!r}; its splits are: {known}.")
+        return split or "validation", chosen
+    return "all", list(records)
 
 
 def named_folders(named: Sequence[str]) -> dict[str, Path]:

@@ -56,7 +56,10 @@ class _Trimmer:
         )
 
     def trim(self, sentence: str) -> str:
-        text = _CITED.sub("", _SPACES.sub(" ", sentence)).strip()
+        return self.without_opening(_CITED.sub("", _SPACES.sub(" ", sentence)))
+
+    def without_opening(self, sentence: str) -> str:
+        text = sentence.strip()
         while (found := self._opening.match(text)) and found.end() < len(text):
             text = text[found.end() :]
         # A name such as "word2vec" or "eBay" keeps its case.
@@ -193,6 +196,16 @@ def _assign(shares: Mapping[AspectName, dict[int, float]]) -> dict[AspectName, i
 
 def _aspect(name: AspectName, candidate: _Candidate, rules: _Rules) -> Aspect:
     return Aspect(name, rules.trimmer.trim(candidate.cued.text), candidate.passage, candidate.sentence)
+
+
+def cue_patterns() -> CuePatterns:
+    """Return the cue phrases that sentences of papers are described by."""
+    return _rules().cues
+
+
+def without_opening(sentence: str) -> str:
+    """Return a sentence without an opening that ties it to another one, or says it is about this paper."""
+    return _rules().trimmer.without_opening(sentence)
 
 
 @cache

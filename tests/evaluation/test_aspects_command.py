@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from evaluation.__main__ import app
-from evaluation.aspects import measure_aspects, score
+from evaluation.aspects import measure_aspects
 from evaluation.input_files import EvaluationError
 
 CHALLENGE = "However , existing sorters ignore the smell of letters , which makes them slow ."
@@ -16,7 +16,7 @@ OUTCOME = "Experiments show that our model outperforms existing sorters by 12 % 
 
 
 def record(identifier: str, split: str, **aspects: str) -> dict[str, object]:
-    summaries = {"challenge": "Sorters ignore smell.", "approach": "They smell.", "outcome": "It is best."}
+    summaries = {"challenge": "Sorters ignore smell.", "approach": "They smell.", "outcome": "Smell is best."}
     source = {
         "abstract": [CHALLENGE, APPROACH, OUTCOME],
         "introduction": ["Letters are many ."],
@@ -100,11 +100,13 @@ def test_missing_files_and_unknown_splits_are_refused(tmp_path: Path) -> None:
         measure_aspects(write(tmp_path / "a.jsonl", record("a", "val")), "test")
 
 
-def test_rouge_k_counts_keywords_of_the_reference() -> None:
-    scores = score("They propose the parsing of old letters.", "Letters are parsed by a method of ours.")
-    assert scores["rougeK"] == pytest.approx(50)  # of propos, pars, old, letter: pars and letter
-    assert score("the of", "x")["rougeK"] == 0
-    assert score("same words here", "same words here")["rougeL"] == pytest.approx(100)
+def test_summaries_that_share_no_keyword_with_the_title_are_counted_and_left_out(tmp_path: Path) -> None:
+    data = write(tmp_path / "a.jsonl", record("a", "val"), record("b", "val", outcome="It is best."))
+    figures = measure_aspects(data)
+    assert figures.without_keywords == {"challenge": 0, "approach": 0, "outcome": 1}
+    # "Smell" is what title and summaries share: the outcome's sentence does not have it, the approach's does.
+    assert figures.ours["approach"]["rougeK"] == pytest.approx(100)
+    assert figures.ours["outcome"]["rougeK"] == 0
 
 
 def test_the_figures_on_aclsum_stay_where_they_are(shared: Path) -> None:

@@ -1,0 +1,133 @@
+"""Overlap of one text with one or several references: ROUGE-1, -2 and -L, and ROUGE-K by its definition."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+
+from rouge_score.rouge_scorer import RougeScorer
+
+from corpus.language import stem
+from evaluation.input_files import EvaluationError
+
+OVERLAPS = ("rouge1", "rouge2", "rougeL")
+METRICS = (*OVERLAPS, "rougeK")
+LONGEST_KEYWORD = 10
+_STOP_WORDS = Path(__file__).parent / "data" / "rouge_k_stopwords.txt"
+_STOP_MARKS = frozenset(",.)(':")
+# Words keep what is within them: "multi-task", "don't", "e.g.", "10,000"; marks are tokens of their own.
+_TOKEN = re.compile(r"(?:[^\W\d_]\.){2,}|\d+(?:[.,]\d+)+|\w+(?:[-'.]+\w+)*|([^\w\s])\1*")
+
+# By metric, 0..100; without "rougeK" where there are no keywords.
+Scores = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class TextScores:
+    """One text beside its references: by the one it comes closest to, and on average over them."""
+
+    highest: Scores
+    mean: Scores
+
+
+def score_text(text: str, references: Sequence[str], title: str) -> TextScores:
+    """Return ROUGE-1, -2 and -L (F1, stemmed) and ROUGE-K of a text; raises EvaluationError without any.
+
+    `highest` has all figures of the reference with the highest ROUGE-1, as SciTLDR's script does it.
+    ROUGE-K is the same in both; it is left out where references and title share no keyword.
+    """
+    keywords = find_keywords([*references, title])
+    by_reference = [overlaps(reference, text) for reference in references]
+    share = {"rougeK": rouge_k(text, keywords)} if keywords else {}
+    closest = max(by_reference, key=lambda scores: scores["rouge1"])
+    return TextScores(closest | share, mean_scores(by_reference) | share)
+
+
+def highest_rouge1(text: str, references: Sequence[str]) -> float:
+    """Return the ROUGE-1 (F1, stemmed) of a text with the reference it comes closest to, 0..100."""
+    scorer = _scorer("rouge1")
+    return max(100 * float(scorer.score(one, text)["rouge1"].fmeasure) for one in references)
+
+
+def mean_scores(rows: Sequence[Scores]) -> Scores:
+    """Return the mean of each metric over the rows that have it; 0 where none has."""
+    names = [metric for metric in METRICS if any(metric in row for row in rows)]
+    return {name: fmean(row[name] for row in rows if name in row) for name in names}
+
+
+def find_keywords(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the keywords of references and title: what two of the texts or more share (ROUGE-K, section 3).
+
+    Windows of ten words down to one are compared without their stop words; the longest come first, and one
+    that has a word of a keyword found before is none. Raises EvaluationError for fewer than two texts.
+
+    Three things differ from the authors' program, which asks spaCy for lemmas. Words are compared by the
+    stems of `corpus.language`, which join more ("generate", "generation"). A stop word is one in any of its
+    forms, and a word with an apostrophe is one word. And where windows of one size compete, the one with
+    more words left goes first, then the one in more texts, then the alphabet; there, chance decides.
+    """
+    if len(texts) < 2:
+        raise EvaluationError("ROUGE-K's keywords are what texts share: it needs a reference and a title.")
+    tokens = [_tokens(text) for text in texts]
+    kept: list[str] = []
+    taken: set[str] = set()
+    for size in range(LONGEST_KEYWORD, 0, -1):
+        for words in _shared(tokens, size):
+            if taken.isdisjoint(words):
+                kept.append(" ".join(words))
+                taken.update(words)
+    return tuple(kept)
+
+
+def rouge_k(text: str, keywords: Sequence[str]) -> float:
+    """Return the share of the keywords that stand in a text, 0..100, as parts of longer words too."""
+    content = " ".join(word for word in _tokens(text) if word)
+    return 100 * sum(keyword in content for keyword in keywords) / len(keywords)
+
+
+def _shared(texts: Sequence[Sequence[str]], size: int) -> list[tuple[str, ...]]:
+    """Return what windows of one size have in at least two texts, in the order in which it is tried."""
+    counts = Counter(words for text in texts for words in set(_windows(text, size)))
+    shared = [words for words, count in counts.items() if count > 1]
+    return sorted(shared, key=lambda words: (-len(words), -counts[words], words))
+
+
+def _windows(tokens: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
+    for start in range(len(tokens) - size + 1):
+        if words := tuple(word for word in tokens[start : start + size] if word):
+            yield words
+
+
+def _tokens(text: str) -> list[str]:
+    """Return the stems of a text's words and its marks in order, with "" in the place of each stop word."""
+    found = (match[0] for match in _TOKEN.finditer(text.lower().replace("’", "'")))
+    return [_stem_unless_stopped(token) for token in found]
+
+
+def _stem_unless_stopped(token: str) -> str:
+    if token in _STOP_MARKS or token in _stop_words():
+        return ""
+    stemmed = stem(token) if token[0].isalpha() else token
+    return "" if stemmed in _stop_words() else stemmed
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    """Return the stop words of NLTK's English list and those that the authors added, with their stems."""
+    # Their program looks lemmas up, which are singular, so this entry of theirs stops nothing.
+    words = frozenset(_STOP_WORDS.read_text(encoding="utf-8").split()) - {"authors"}
+    return words | frozenset(map(stem, words))
+
+
+def overlaps(reference: str, text: str) -> Scores:
+    """Return ROUGE-1, -2 and -L of a text with one reference (F1, stemmed), 0..100."""
+    found = _scorer(*OVERLAPS).score(reference, text)
+    return {metric: 100 * float(found[metric].fmeasure) for metric in OVERLAPS}
+
+
+@cache
+def _scorer(*metrics: str) -> RougeScorer:
+    return RougeScorer(list(metrics), use_stemmer=True)

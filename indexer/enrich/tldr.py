@@ -1,0 +1,135 @@
+"""A paper in one sentence: chosen from its abstract and shortened, without a model."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from indexer.enrich.aspects import cue_patterns, without_opening
+from indexer.enrich.data_file import Table, read_data
+from indexer.enrich.features import CuedSentence, Features, describe, find_cues
+from indexer.enrich.shorten import Shortener, ShorteningWords, ShortForm
+
+TLDR_WEIGHTS = Path(__file__).with_name("tldr_weights.toml")
+# Of an abstract that does not end, this many sentences are read.
+_MOST_SENTENCES = 40
+# The length counts in steps: from one of these numbers of words to the next.
+_STEPS = (6, 9, 12, 15, 18, 21, 25, 30, 40)
+_STEP = 3
+_FIRST_WORDS = frozenset({"we", "a", "an", "this", "our", "the", "it", "in", "i"})
+
+
+@dataclass(frozen=True, slots=True)
+class Tldr:
+    """One sentence on a paper; `sentence` is the number, from 0, of the one that it was made of."""
+
+    text: str
+    sentence: int
+
+
+@dataclass(frozen=True, slots=True)
+class TldrCandidate:
+    """A sentence in one of its forms, with what speaks for it or against it."""
+
+    text: str
+    sentence: int
+    features: Features
+
+    def score(self, weights: Mapping[str, float]) -> float:
+        return sum(weights.get(name, 0.0) * value for name, value in self.features.items())
+
+
+class _Weights(Table):
+    provenance: dict[str, str | int | float]
+    weights: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What a paper is about: the stems of its title, and in how many sentences each stem stands."""
+
+    title: frozenset[str]
+    counts: Mapping[str, int]
+    sentences: int
+
+    def shared(self, stems: frozenset[str]) -> Features:
+        """Return how much of the subject is in a text with these stems."""
+        if not stems:
+            return {}
+        elsewhere = sum(self.counts[stem] - 1 for stem in stems) / self.sentences
+        return {
+            "title": len(stems & self.title) / max(1, len(self.title)),
+            "title density": len(stems & self.title) / len(stems),
+            "central": elsewhere * (self.sentences / len(stems)) ** 0.5,
+            "central density": elsewhere / len(stems),
+            "central sum": elsewhere / 5,
+            "subjects": len(stems) / 10,
+        }
+
+
+def choose_tldr(title: str, sentences: Sequence[str]) -> Tldr | None:
+    """Return the sentence of an abstract that best tells what the paper is about, shortened where that helps.
+
+    The text has words of the sentence in their order and no others. None where there are no sentences.
+    """
+    weights, candidates = _weights(), tldr_candidates(title, sentences)
+    best = max(candidates, key=lambda candidate: candidate.score(weights), default=None)
+    return Tldr(best.text, best.sentence) if best else None
+
+
+def tldr_candidates(title: str, sentences: Sequence[str]) -> list[TldrCandidate]:
+    """Return all forms of all sentences that are whole; of all sentences where none is."""
+    cues = cue_patterns()
+    cued = [find_cues(sentence, cues) for sentence in sentences[:_MOST_SENTENCES]]
+    counts = Counter(stem for sentence in cued for stem in set(sentence.stems))
+    subject = _Subject(frozenset(find_cues(title, cues).stems), counts, max(1, len(cued)))
+    described = list(enumerate(zip(cued, describe(title, (cued, ()), cues), strict=True)))
+    filled = [one for one in described if one[1][0].text.strip()]
+    whole = [one for one in filled if _is_whole(one[1][0].text)] or filled
+    return [
+        candidate
+        for index, (sentence, features) in whole
+        for candidate in _forms(index, sentence, features, subject)
+    ]
+
+
+def _is_whole(sentence: str) -> bool:
+    """Return True if a sentence neither goes on from another one nor leads to it."""
+    text = sentence.strip()
+    return not text[:1].islower() and not text.endswith(":")
+
+
+def _forms(
+    index: int, sentence: CuedSentence, features: Features, subject: _Subject
+) -> Iterator[TldrCandidate]:
+    of_sentence = {f"sentence {name}": value for name, value in features.items() if value}
+    of_sentence |= {f"sentence {index + 1}": 1.0} if index in {1, 2} else {}
+    for form in _shortener().forms(without_opening(sentence.text)):
+        yield TldrCandidate(form.text, index, of_sentence | _of_form(form, subject))
+
+
+def _of_form(form: ShortForm, subject: _Subject) -> Features:
+    cued = find_cues(form.text, cue_patterns())
+    features = dict.fromkeys((f"has {group}" for group in cued.groups), 1.0)
+    features |= {f"head {form.head}": 1.0, f"tail {form.tail}": 1.0}
+    features |= _length(len(form.text.split())) | subject.shared(frozenset(cued.stems))
+    if cued.tokens and cued.tokens[0] in _FIRST_WORDS:
+        features[f"begins {cued.tokens[0]}"] = 1.0
+    return features
+
+
+def _length(words: int) -> Features:
+    steps = zip((0, *_STEPS), _STEPS, strict=False)
+    lengths = {f"up to {to}": max(0, min(words, to) - past) / _STEP for past, to in steps}
+    return lengths | {"longer": max(0, words - _STEPS[-1]) / _STEP}
+
+
+@cache
+def _weights() -> dict[str, float]:
+    return read_data(TLDR_WEIGHTS.stem, _Weights).weights
+
+
+@cache
+def _shortener() -> Shortener:
+    return Shortener(read_data("tldr", ShorteningWords))
