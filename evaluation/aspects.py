@@ -104,7 +104,7 @@ def score_aspects(items: Sequence[AspectItem], written: Sequence[Summaries]) -> 
 
 
 def _ours(item: AspectItem) -> dict[AspectName, str]:
-    return {aspect.name: aspect.text for aspect in choose_aspects(*_paper(item))}
+    return {aspect.name: aspect.text for aspect in choose_aspects(*paper_of(item))}
 
 
 def _lead(item: AspectItem) -> dict[AspectName, str]:
@@ -121,7 +121,7 @@ def _rouge2_against(reference: str) -> Callable[[str], float]:
     return lambda sentence: overlaps(reference, sentence)["rouge2"]
 
 
-def _paper(item: AspectItem) -> tuple[Paper, tuple[Passage, ...]]:
+def paper_of(item: AspectItem) -> tuple[Paper, tuple[Passage, ...]]:
     """Return a paper as the indexer would have it, sentences cut as the file has them."""
     abstract = _passage(item.id, 0, (), item.source.abstract or [item.title])
     body = _passage(item.id, 1, (Section("1", "Introduction"),), item.source.introduction)

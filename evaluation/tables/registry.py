@@ -5,9 +5,16 @@ from collections.abc import Mapping
 from evaluation.input_files import EvaluationError
 from evaluation.tables import gengo_encoders, gengo_instructions
 from evaluation.tables.chatcite import summaries as chatcite
+from evaluation.tables.gengo import summaries
 from evaluation.tables.records import SeedTable
 
-_TABLES = (gengo_encoders.TABLE, gengo_instructions.TABLE, chatcite.RESULTS, chatcite.ABLATIONS)
+_TABLES = (
+    gengo_encoders.TABLE,
+    summaries.TABLE,
+    gengo_instructions.TABLE,
+    chatcite.RESULTS,
+    chatcite.ABLATIONS,
+)
 
 TABLES: Mapping[str, SeedTable] = {table.name: table for table in _TABLES}
 

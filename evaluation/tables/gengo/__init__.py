@@ -1,0 +1,1 @@
+"""GenGO Ultra's tables: encoders, summaries, instructions followed, the whole system."""
