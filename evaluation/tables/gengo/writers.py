@@ -50,7 +50,7 @@ class SummaryWriter:
         """What readers should know of the row: the papers that count as wrong."""
         if not self.failed:
             return ""
-        named = ", ".join(self.failed[:IDS_NAMED])
+        named = ", ".join(sorted(self.failed)[:IDS_NAMED])
         more = f" and {len(self.failed) - IDS_NAMED:,} more" if len(self.failed) > IDS_NAMED else ""
         return f"nothing written for {counted(len(self.failed), 'paper')}, counted as wrong ({named}{more})"
 
