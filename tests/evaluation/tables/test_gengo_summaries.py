@@ -38,8 +38,8 @@ def data(tmp_path: Path) -> Path:
         for at in range(3)
     ]
     write(tmp_path / "data" / "summaries" / "scitldr.jsonl", *papers)
-    of_paper = {"split": "val", "title": "A parser in linear time", "source": {"abstract": ABSTRACT}}
-    aclsum = [{"id": f"q{at}", **of_paper, "aspects": ASPECTS} for at in range(2)]
+    told = {"split": "val", "source": {"abstract": ABSTRACT}, "aspects": ASPECTS}
+    aclsum = [{"id": f"q{at}", "title": f"A parser in linear time {at}", **told} for at in range(2)]
     write(tmp_path / "data" / "summaries" / "aclsum.jsonl", *aclsum)
     return tmp_path / "data"
 
