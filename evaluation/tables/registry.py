@@ -6,7 +6,7 @@ from evaluation.input_files import EvaluationError
 from evaluation.tables import gengo_encoders
 from evaluation.tables.records import SeedTable
 
-_TABLES = (gengo_encoders.TABLE,)
+_TABLES = (gengo_encoders.TABLE, gengo_encoders.OTHERS)
 
 TABLES: Mapping[str, SeedTable] = {table.name: table for table in _TABLES}
 
