@@ -93,6 +93,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
         "evaluation/tables/fetching.py",
     ),
     "httpx": ("assistant/models/together.py", "assistant/models/server.py", "indexer/web/*.py"),
+    "httpx2": ("evaluation/tables/fetching.py",),
     "jinja2": ("assistant/exports/rendering.py", "assistant/models/local.py"),
     "peft": ("training/generator/*.py", "training/trunk.py"),
     "lancedb": ("corpus/store/tables.py",),

@@ -8,6 +8,7 @@ from corpus.encoders.base import (
     Vectors,
     bundled_path,
     is_here_or_nowhere,
+    is_hub_out_of_reach,
     ordinary_words,
 )
 from corpus.encoders.batching import cores, token_batches
@@ -19,5 +20,6 @@ from corpus.encoders.scale import Scale, cosine_scales
 __all__ = [
     "BUNDLED_SHA256", "Encoder", "OnnxEncoder", "PairNetwork", "Runtime", "Scale", "SentenceEncoder",
     "TokenNumbers", "Vectors", "bundled_path", "bundled_weights", "cores", "cosine_scales",
-    "encode_known", "is_here_or_nowhere", "keep_vectors", "ordinary_words", "token_batches", "token_starts"
+    "encode_known", "is_here_or_nowhere", "is_hub_out_of_reach", "keep_vectors", "ordinary_words",
+    "token_batches", "token_starts"
 ]  # fmt: skip

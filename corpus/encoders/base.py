@@ -7,7 +7,7 @@ import hashlib
 import ssl
 import threading
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, cached_property
 from http.client import HTTPException
 from pathlib import Path
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.encoders.batching import cores, token_batches
+from corpus.encoders.prompts import prompts_to_add
 from corpus.errors import CorpusError
 from corpus.settings import BUNDLED_ENCODER
 
@@ -54,7 +55,10 @@ class Encoder(Protocol):
 
     @property
     def sha256(self) -> str:
-        """The hash of the weights as they were published; raises CorpusError where they cannot be had."""
+        """The hash of the weights as they were published, with the prompts that we add to theirs.
+
+        Raises CorpusError where the encoder cannot be had.
+        """
         ...
 
     def load(self) -> None:
@@ -83,12 +87,14 @@ class SentenceEncoder:
         self.name = name
         # The tokenizer under the model keeps its padding settings in itself: one caller at a time.
         self._lock = threading.RLock()
+        self._added_prompts: dict[str, str] = {}
 
     @cached_property
     def sha256(self) -> str:
         if self.name == BUNDLED_ENCODER:
             return BUNDLED_SHA256
-        return _model_hash(self.model)
+        model = self.model  # loading it also finds what prompts it lacks
+        return _model_hash(model, self._added_prompts)
 
     def load(self) -> None:
         with self._lock:
@@ -104,7 +110,7 @@ class SentenceEncoder:
 
         transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         try:
-            return SentenceTransformer(
+            model = SentenceTransformer(
                 str(location),
                 device="cpu" if bundled else None,
                 local_files_only=is_here_or_nowhere(location),
@@ -114,6 +120,9 @@ class SentenceEncoder:
                 f"The encoder {self.name!r} could not be loaded. Check the name and the connection to the "
                 f"model hub, or unset PAPER_TRAIL_ENCODER to use the bundled {BUNDLED_ENCODER}."
             ) from error
+        self._added_prompts = prompts_to_add(self.name, model.prompts)
+        model.prompts.update(self._added_prompts)
+        return model
 
     def encode_passages(self, texts: Sequence[str]) -> Vectors:
         with self._lock:
@@ -150,8 +159,11 @@ def is_here_or_nowhere(location: Path | str) -> bool:
 
     The hub's library retries every file of a model for half a minute where there is no network.
     """
-    if Path(location).is_dir():
-        return True
+    return Path(location).is_dir() or is_hub_out_of_reach()
+
+
+def is_hub_out_of_reach() -> bool:
+    """Return True if nothing can be had from the model hub now: it is forbidden, or does not answer."""
     from huggingface_hub import constants  # noqa: PLC0415 - only needed for other encoders than the bundled
 
     return bool(constants.HF_HUB_OFFLINE) or not _answers(
@@ -205,9 +217,14 @@ def _file_hash(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _model_hash(model: "SentenceTransformer") -> str:
-    """Return a hash over all weights of a model, whatever files they came from."""
+def _model_hash(model: "SentenceTransformer", added_prompts: Mapping[str, str]) -> str:
+    """Return a hash over all weights of a model, whatever files they came from.
+
+    Vectors made before prompts were added are others: so what is added counts.
+    """
     digest = hashlib.sha256()
+    for name, prompt in sorted(added_prompts.items()):
+        digest.update(f"{name}\0{prompt}\0".encode())
     for name, tensor in sorted(model.state_dict().items()):
         digest.update(name.encode())
         digest.update(tensor.detach().cpu().contiguous().float().numpy().tobytes())

@@ -10,6 +10,7 @@ from evaluation.tables.records import SeedTable
 
 _TABLES = (
     gengo_encoders.TABLE,
+    gengo_encoders.OTHERS,
     summaries.TABLE,
     gengo_instructions.TABLE,
     chatcite.RESULTS,

