@@ -3,16 +3,15 @@
 from collections.abc import Mapping
 
 from evaluation.input_files import EvaluationError
-from evaluation.tables import gengo_encoders, gengo_instructions
 from evaluation.tables.chatcite import summaries as chatcite
-from evaluation.tables.gengo import summaries
+from evaluation.tables.gengo import encoders, instructions, summaries
 from evaluation.tables.records import SeedTable
 
 _TABLES = (
-    gengo_encoders.TABLE,
-    gengo_encoders.OTHERS,
+    encoders.TABLE,
+    encoders.OTHERS,
     summaries.TABLE,
-    gengo_instructions.TABLE,
+    instructions.TABLE,
     chatcite.RESULTS,
     chatcite.ABLATIONS,
 )

@@ -10,7 +10,7 @@ from huggingface_hub import constants
 from typer.testing import CliRunner
 
 from evaluation.__main__ import app
-from evaluation.tables import gengo_encoders
+from evaluation.tables.gengo import encoders
 from evaluation.tables.printed import printed_rows
 from evaluation.tables.sources import DataSet, data_sets
 from tests.small_litsearch import save_litsearch
@@ -172,13 +172,11 @@ def test_rows_are_kept_until_an_input_changes(tmp_path: Path, sizes: None) -> No
     [("intfloat/e5-small-v2", "e5-small-v2"), ("/models/mine/", "mine"), ("all-MiniLM-L6-v2",) * 2],
 )
 def test_an_encoder_is_printed_without_its_owner(encoder: str, name: str) -> None:
-    assert gengo_encoders.encoder_name(encoder) == name
+    assert encoders.encoder_name(encoder) == name
 
 
 def test_printed_rows_have_columns_of_the_table() -> None:
-    columns = {column.name for column in gengo_encoders.TABLE.columns}
+    columns = {column.name for column in encoders.TABLE.columns}
     printed = printed_rows("gengo-encoders")
-    assert {gengo_encoders.encoder_name(one) for one in gengo_encoders.ENCODERS} == {
-        row.system for row in printed
-    }
+    assert {encoders.encoder_name(one) for one in encoders.ENCODERS} == {row.system for row in printed}
     assert all(set(row.figures) <= columns for row in printed)
