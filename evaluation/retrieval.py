@@ -6,8 +6,8 @@ The collection is built for it, or a corpus that exists is searched, whose paper
 import math
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -53,7 +53,13 @@ RetrievalFigures = TypedDict(
 )
 
 
-class _Document(BaseModel):
+# Functional, because of the names, which the JSON lines have.
+Quality = TypedDict("Quality", {"ndcg@10": float, "map@10": float, "recall@100": float})
+
+
+class JudgedDocument(BaseModel):
+    """A text that is searched, or a query."""
+
     id: str = Field(alias="_id")
     title: str = ""
     text: str = ""
@@ -77,7 +83,7 @@ class JudgedQueries:
 class JudgedCollection(JudgedQueries):
     """Judged queries with the documents to search."""
 
-    documents: tuple[_Document, ...]
+    documents: tuple[JudgedDocument, ...]
 
     @property
     def collection(self) -> Collection:
@@ -91,7 +97,7 @@ class JudgedCollection(JudgedQueries):
             yield SourcePaper(document.id, _paper(document, position))
 
 
-def _paper(document: _Document, position: int) -> Paper:
+def _paper(document: JudgedDocument, position: int) -> Paper:
     return Paper(
         id=paper_id(_COLLECTION.id, document.id),
         collection_id=_COLLECTION.id,
@@ -129,8 +135,8 @@ def _judgements(folder: Path, split: Split | None) -> Path:
     return folder / "qrels" / f"{split or 'test'}.tsv"
 
 
-def _read_lines(path: Path) -> list[_Document]:
-    return read_json_lines(path, _Document, "Each line has _id, title and text.")
+def _read_lines(path: Path) -> list[JudgedDocument]:
+    return read_json_lines(path, JudgedDocument, "Each line has _id, title and text.")
 
 
 def _read_gains(path: Path) -> dict[str, dict[str, int]]:
@@ -171,9 +177,26 @@ class HowSearched:
         return settings.model_copy(update={"encoder": self.encoder}) if self.encoder else settings
 
 
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What the search found: each query's documents, best first, and the seconds that each search took."""
+
+    encoder: Encoder
+    documents: int
+    rankings: Mapping[str, list[str]]
+    seconds: tuple[float, ...]
+
+
 def evaluate(folder: Path, how: HowSearched, split: Split | None = None) -> RetrievalFigures:
     """Return how well the search ranks a judged collection, indexed for this; raises EvaluationError."""
     judged = read_judged(folder, split)
+    missing = missing_documents(judged, [document.id for document in judged.documents])
+    found, built = search_collection(judged, how)
+    return {**_figures(found, judged, missing, how.mode), "build_seconds": built}
+
+
+def search_collection(judged: JudgedCollection, how: HowSearched) -> tuple[Searched, float]:
+    """Return what the search finds in a judged collection, and the seconds that indexing it took."""
     with tempfile.TemporaryDirectory() as home:
         settings = how.settings(Settings(home=Path(home)))
         encoder = open_encoder(settings, how.runtime)
@@ -182,8 +205,10 @@ def evaluate(folder: Path, how: HowSearched, split: Split | None = None) -> Retr
         build_collection(settings, encoder, judged, lambda _: None)
         built = time.perf_counter() - clock
         corpus = Corpus.open(settings.corpus_path, encoder)
-        figures = _measure(corpus, encoder, _under_paper_ids(judged), how.mode)
-        return {**figures, "build_seconds": built}
+        found = _search_all(corpus, encoder, judged, how.mode)
+    documents = {paper_id(_COLLECTION.id, document.id): document.id for document in judged.documents}
+    rankings = {query: [documents[paper] for paper in ranking] for query, ranking in found.rankings.items()}
+    return replace(found, rankings=rankings), built
 
 
 def evaluate_corpus(
@@ -196,58 +221,57 @@ def evaluate_corpus(
     judged = read_queries(folder, split)
     settings = how.settings(read_settings().model_copy(update={"home": home_of(home)}))
     encoder = open_encoder(settings, how.runtime)
-    return _measure(Corpus.open(settings.corpus_path, encoder), encoder, judged, how.mode)
+    corpus = Corpus.open(settings.corpus_path, encoder)
+    missing = missing_documents(judged, [paper.id for paper in corpus.papers_by_id(judged.relevant)])
+    return _figures(_search_all(corpus, encoder, judged, how.mode), judged, missing, how.mode)
 
 
-def _under_paper_ids(judged: JudgedQueries) -> JudgedQueries:
-    """Return the judgements with the ids that the build gives the documents."""
-    gains = {
-        query: {paper_id(_COLLECTION.id, document): gain for document, gain in found.items()}
-        for query, found in judged.gains.items()
-    }
-    return JudgedQueries(judged.name, judged.queries, gains)
-
-
-def _measure(corpus: Corpus, encoder: Encoder, judged: JudgedQueries, mode: SearchMode) -> RetrievalFigures:
-    missing = _missing_documents(corpus, judged)
-    rankings, seconds = _rankings(corpus, encoder, judged, mode)
+def _figures(found: Searched, judged: JudgedQueries, missing: int, mode: SearchMode) -> RetrievalFigures:
+    measured = quality(found.rankings, judged)
     return {
         "data": judged.name,
-        "encoder": encoder.name,
-        "runtime": encoder.runtime,
+        "encoder": found.encoder.name,
+        "runtime": found.encoder.runtime,
         "mode": mode,
-        "documents": corpus.count_papers(),
-        "queries": len(rankings),
+        "documents": found.documents,
+        "queries": len(found.rankings),
         "missing_documents": missing,
-        "ndcg@10": _mean(rankings, judged, partial(ndcg, depth=10)),
-        "map@10": _mean(rankings, judged, partial(average_precision, depth=10)),
-        "recall@100": _mean(rankings, judged, partial(recall, depth=100)),
-        "ms_per_query": 1000 * seconds / len(rankings),
+        "ndcg@10": measured["ndcg@10"],
+        "map@10": measured["map@10"],
+        "recall@100": measured["recall@100"],
+        "ms_per_query": 1000 * fmean(found.seconds),
     }
 
 
-def _missing_documents(corpus: Corpus, judged: JudgedQueries) -> int:
-    """Return how many relevant documents the corpus lacks; raises EvaluationError where it has none."""
-    found = len(corpus.papers_by_id(judged.relevant))
+def missing_documents(judged: JudgedQueries, known: Iterable[str]) -> int:
+    """Return how many relevant documents are not among some; raises EvaluationError where none is."""
+    relevant = judged.relevant
+    found = len(set(relevant).intersection(known))
     if not found:
         raise EvaluationError(
-            f"The corpus has none of the documents that {judged.name} names, such as {judged.relevant[0]!r}."
+            f"The corpus has none of the documents that {judged.name} names, such as {relevant[0]!r}."
         )
-    return len(judged.relevant) - found
+    return len(relevant) - found
 
 
-def _rankings(
-    corpus: Corpus, encoder: Encoder, judged: JudgedQueries, mode: SearchMode
-) -> tuple[dict[str, list[str]], float]:
-    """Return the ids of each query's papers, best first, and the seconds that all searches took."""
+def _search_all(corpus: Corpus, encoder: Encoder, judged: JudgedQueries, mode: SearchMode) -> Searched:
     search(corpus, encoder, "warm", Scope(), mode=mode)
-    clock = time.perf_counter()
-    found = {
-        query: search(corpus, encoder, text, Scope(), papers=DEPTH, passages_per_paper=1, mode=mode)
-        for query, text in judged.queries.items()
+    rankings, seconds = {}, []
+    for query, text in judged.queries.items():
+        clock = time.perf_counter()
+        hits = search(corpus, encoder, text, Scope(), papers=DEPTH, passages_per_paper=1, mode=mode)
+        seconds.append(time.perf_counter() - clock)
+        rankings[query] = [hit.paper.id for hit in hits]
+    return Searched(encoder, corpus.count_papers(), rankings, tuple(seconds))
+
+
+def quality(rankings: Mapping[str, Sequence[str]], judged: JudgedQueries) -> Quality:
+    """Return how good rankings are, in the mean over all queries; one that is not there found nothing."""
+    return {
+        "ndcg@10": _mean(rankings, judged, partial(ndcg, depth=10)),
+        "map@10": _mean(rankings, judged, partial(average_precision, depth=10)),
+        "recall@100": _mean(rankings, judged, partial(recall, depth=DEPTH)),
     }
-    seconds = time.perf_counter() - clock
-    return {query: [hit.paper.id for hit in hits] for query, hits in found.items()}, seconds
 
 
 def _mean(
@@ -255,7 +279,7 @@ def _mean(
     judged: JudgedQueries,
     measure: Callable[[Sequence[str], Gains], float],
 ) -> float:
-    return fmean(measure(ranking, judged.gains[query]) for query, ranking in rankings.items())
+    return fmean(measure(rankings.get(query, ()), judged.gains[query]) for query in judged.queries)
 
 
 def ndcg(ranking: Sequence[str], gains: Gains, depth: int) -> float:
