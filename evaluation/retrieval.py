@@ -5,7 +5,6 @@ The collection is built for it, or a corpus that exists is searched, whose paper
 
 import math
 import tempfile
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,6 +21,7 @@ from corpus.search import SearchMode, search
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
 from evaluation.input_files import EvaluationError, home_of, read_json_lines, read_text
+from evaluation.moments import Moment
 from indexer.build import build_collection
 from indexer.sources import SourcePaper
 
@@ -179,12 +179,12 @@ class HowSearched:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What the search found: each query's documents, best first, and the seconds that each search took."""
+    """What the search found: each query's documents, best first, and how long each search took."""
 
     encoder: Encoder
     documents: int
     rankings: Mapping[str, list[str]]
-    seconds: tuple[float, ...]
+    taken: tuple[Moment, ...]
 
 
 def evaluate(folder: Path, how: HowSearched, split: Split | None = None) -> RetrievalFigures:
@@ -192,18 +192,18 @@ def evaluate(folder: Path, how: HowSearched, split: Split | None = None) -> Retr
     judged = read_judged(folder, split)
     missing = missing_documents(judged, [document.id for document in judged.documents])
     found, built = search_collection(judged, how)
-    return {**_figures(found, judged, missing, how.mode), "build_seconds": built}
+    return {**_figures(found, judged, missing, how.mode), "build_seconds": built.clock}
 
 
-def search_collection(judged: JudgedCollection, how: HowSearched) -> tuple[Searched, float]:
-    """Return what the search finds in a judged collection, and the seconds that indexing it took."""
+def search_collection(judged: JudgedCollection, how: HowSearched) -> tuple[Searched, Moment]:
+    """Return what the search finds in a judged collection, and how long indexing it took."""
     with tempfile.TemporaryDirectory() as home:
         settings = how.settings(Settings(home=Path(home)))
         encoder = open_encoder(settings, how.runtime)
         encoder.load()
-        clock = time.perf_counter()
+        started = Moment.now()
         build_collection(settings, encoder, judged, lambda _: None)
-        built = time.perf_counter() - clock
+        built = started.since()
         corpus = Corpus.open(settings.corpus_path, encoder)
         found = _search_all(corpus, encoder, judged, how.mode)
     documents = {paper_id(_COLLECTION.id, document.id): document.id for document in judged.documents}
@@ -239,7 +239,7 @@ def _figures(found: Searched, judged: JudgedQueries, missing: int, mode: SearchM
         "ndcg@10": measured["ndcg@10"],
         "map@10": measured["map@10"],
         "recall@100": measured["recall@100"],
-        "ms_per_query": 1000 * fmean(found.seconds),
+        "ms_per_query": 1000 * fmean(one.clock for one in found.taken),
     }
 
 
@@ -256,13 +256,13 @@ def missing_documents(judged: JudgedQueries, known: Iterable[str]) -> int:
 
 def _search_all(corpus: Corpus, encoder: Encoder, judged: JudgedQueries, mode: SearchMode) -> Searched:
     search(corpus, encoder, "warm", Scope(), mode=mode)
-    rankings, seconds = {}, []
+    rankings, taken = {}, []
     for query, text in judged.queries.items():
-        clock = time.perf_counter()
+        started = Moment.now()
         hits = search(corpus, encoder, text, Scope(), papers=DEPTH, passages_per_paper=1, mode=mode)
-        seconds.append(time.perf_counter() - clock)
+        taken.append(started.since())
         rankings[query] = [hit.paper.id for hit in hits]
-    return Searched(encoder, corpus.count_papers(), rankings, tuple(seconds))
+    return Searched(encoder, corpus.count_papers(), rankings, tuple(taken))
 
 
 def quality(rankings: Mapping[str, Sequence[str]], judged: JudgedQueries) -> Quality:
