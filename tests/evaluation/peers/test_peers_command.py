@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from evaluation.__main__ import app
 from evaluation.peers.runs import PROJECT
 from tests.evaluation.peers.pythons import Pythons
+from tests.evaluation.summaries.gold_material import PAPERS, write_anthology
 
 HEADER = "query-id\tdoc-id\trank\tscore\n"
 GOOD = f"{HEADER}q1\tbonds\t1\t0.9\nq1\tcats\t2\t0.8\nq2\tsoup\t1\t0.5\n"
@@ -243,6 +244,21 @@ def test_documents_of_the_anthology_are_asked_for(data: Path, out: Path) -> None
     assert (done.exit_code, "--anthology" in done.stderr) == (2, True)
     done = compared(data, Path(sys.executable), out, "--anthology", str(data))
     assert (done.exit_code, "no Anthology data" in done.stderr) == (2, True)
+
+
+def test_papers_of_the_anthology_that_have_an_abstract_are_searched(
+    tmp_path: Path, out: Path, pythons: Pythons
+) -> None:
+    asked = tmp_path / "cited"
+    asked.mkdir()
+    (asked / "queries.jsonl").write_text(json.dumps({"_id": "q1", "text": "dense retrieval"}) + "\n")
+    (asked / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq1\t2018.trail-main.1\t1\n")
+    anthology = write_anthology(tmp_path / "anthology")
+    run = f"{HEADER}q1\t2018.trail-main.5\t1\t1\nq1\t2018.trail-main.1\t2\t0\n"
+    options = ("--peer", "lancedb", "--anthology", str(anthology))
+    figures = figures_of(compared(asked, pythons.that_writes(run), out, *options))
+    assert figures["lancedb"]["map@10"] == 0.5
+    assert (figures["ours"]["map@10"], figures["ours"]["documents"]) == (1.0, len(PAPERS) - 1)
 
 
 def test_peers_have_the_versions_of_the_product() -> None:
