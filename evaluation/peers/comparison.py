@@ -79,7 +79,8 @@ def compare(
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise EvaluationError(f"The folder {out} cannot be made: {error.strerror}.") from error
-    workplace = Workplace(python, out, say)
+    # Peers run in another folder than their caller.
+    workplace = Workplace(python.absolute(), out.absolute(), say)
     for folder in comparison.folders:
         material = read_material(folder, comparison.wanted)
         ours: PeerFigures | None = None

@@ -50,7 +50,8 @@ def read_rankings(path: Path, judged: JudgedCollection) -> Mapping[str, Sequence
 
     A query that found nothing has no line; a file without any is no run.
     """
-    header, *lines = read_text(path).splitlines() or [""]
+    # Not splitlines: an id may have what only Unicode takes for the end of a line.
+    header, *lines = read_text(path).removesuffix("\n").split("\n")
     if tuple(header.split("\t")) != HEADER:
         raise EvaluationError(
             f"{path.name}, line 1: the header must be {', '.join(HEADER)}, with tabs between."

@@ -106,7 +106,7 @@ class Workplace:
     def _start(self, systems: Sequence[System], data: Path, written: Path) -> str:
         """Have a peer's process write its runs, and return what it said."""
         module, names = systems[0].module, [one.name for one in systems]
-        command = [str(self.python.absolute()), "-m", module, str(data), str(written), *names]
+        command = [str(self.python), "-m", module, str(data), str(written), *names]
         try:
             done = subprocess.run(  # noqa: S603 - a module of ours, by the Python that was named
                 command,

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 OURS = "ours"
-DEPTH = 100
+DEPTH = 100  # as deep as `evaluation.retrieval` judges, which needs more than a peer has
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 

@@ -75,6 +75,24 @@ def test_what_was_measured_is_not_measured_again(data: Path, out: Path, pythons:
     assert "asked again" in compared(data, python, out, *options).stderr
 
 
+def test_paths_are_those_of_the_caller(
+    data: Path, out: Path, pythons: Pythons, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = pythons.that_writes(GOOD)
+    monkeypatch.chdir(data.parent)
+    done = compared(Path(data.name), Path(python.name), Path(out.name), "--peer", "lancedb")
+    assert list(figures_of(done)) == ["ours", "lancedb"]
+
+
+def test_an_id_may_have_what_unicode_takes_for_a_line(data: Path, out: Path, pythons: Pythons) -> None:
+    for name in ("corpus.jsonl", "qrels.tsv"):
+        text = (data / name).read_text()
+        (data / name).write_text(text.replace("bonds", "bo\x85nds").replace("soup", "so\u2028up"))
+    run = GOOD.replace("bonds", "bo\x85nds").replace("soup", "so\u2028up")
+    figures = figures_of(compared(data, pythons.that_writes(run), out, "--peer", "lancedb"))
+    assert figures["lancedb"]["map@10"] == 0.5
+
+
 def test_a_call_that_failed_goes_on_where_it_stood(data: Path, out: Path, pythons: Pythons) -> None:
     halting = pythons.that_writes(GOOD)
     halting.write_text(
