@@ -12,7 +12,7 @@ HOSTS ?=
 CODE := streamlit_app.py corpus indexer assistant explorer evaluation training tests
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: app demo lock test tests test-live lint format bench bench-app demo-pdfs screenshots chromium clean
+.PHONY: app demo lock test tests test-live lint format bench bench-app peers demo-pdfs screenshots chromium clean
 
 app: $(VENV)/installed $(HOME_DIR)/corpus/manifest.json
 	@echo "Paper Trail: http://$(ADDRESS):$(PORT)   (stop with Ctrl+C)"
@@ -104,6 +104,20 @@ bench-app: $(VENV)/installed-dev
 	$(BIN)/python -m evaluation bench-app $(foreach count,$(SESSIONS),--sessions $(count)) \
 	  $(if $(ANTHOLOGY),--anthology $(ANTHOLOGY))
 
+# Our search beside paper-qa's and plain LanceDB's, which have an environment of their own. What is measured is
+# kept in build/peers, so that a call that was interrupted goes on; on two cores all of it takes an hour.
+PEERS := .venv-peers
+PEER_DATA ?= $(wildcard ../shared/data/retrieval/*)
+PEER_OPTIONS ?=
+peers: $(VENV)/installed-dev $(PEERS)/installed
+	$(BIN)/python -m evaluation peers --python $(PEERS)/bin/python $(foreach folder,$(PEER_DATA),--data $(folder)) \
+	  $(if $(ANTHOLOGY),--anthology $(ANTHOLOGY)) $(PEER_OPTIONS)
+
+$(PEERS)/installed: evaluation/peers/requirements.txt
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
 # Renders the demonstration papers again from their sources; the PDFs are committed.
 demo-pdfs: $(VENV)/installed-dev
 	$(BIN)/python -m corpus.demo.render
@@ -114,5 +128,5 @@ screenshots: $(VENV)/installed-dev chromium
 
 # Leaves the corpus alone: `rm -r home` makes a fresh product.
 clean:
-	rm -rf $(VENV) $(LIVE) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LIVE) $(PEERS) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -not -path './.venv*/*' -prune -exec rm -rf {} +

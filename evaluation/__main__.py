@@ -42,6 +42,8 @@ from evaluation.histories import histories_table, measure_histories
 from evaluation.input_files import EvaluationError, named_folders
 from evaluation.judged import JUDGED, counts_of, judged_table, measure_judged, read_judged
 from evaluation.known_items import known_items_table, measure_known_items
+from evaluation.peers.comparison import Comparison, compare, peers_table, said_beside
+from evaluation.peers.material import Wanted
 from evaluation.retrieval import HowSearched, RetrievalFigures, Split, evaluate, evaluate_corpus
 from evaluation.rouge import METRICS
 from evaluation.summaries.corwa import TAG_WEIGHTS
@@ -145,6 +147,41 @@ def retrieval(
         figures = evaluate_corpus(corpus, data, how, split) if corpus else evaluate(data, how, split)
     _say_missing(figures)
     _print_figures(figures, decimals=4)
+
+
+@app.command()
+def peers(
+    data: Annotated[
+        list[Path],
+        typer.Option(help="A folder in BEIR's form, as for `retrieval`; for several, repeat."),
+    ],
+    python: Annotated[
+        Path, typer.Option(help="The Python of the environment that has evaluation/peers/requirements.txt.")
+    ],
+    *,
+    anthology: Annotated[
+        Path | None,
+        typer.Option(help="What folders without corpus.jsonl search: the Anthology's papers with abstracts."),
+    ] = None,
+    most_documents: Annotated[
+        int | None,
+        typer.Option(help="Search the relevant documents and others by chance, so many at most.", min=1),
+    ] = None,
+    peer: Annotated[
+        list[str] | None, typer.Option(help="Compare with this peer alone; may be repeated.")
+    ] = None,
+    out_folder: Annotated[
+        Path, typer.Option("--out", help="Where runs are kept; those that are there are not made again.")
+    ] = Path("build/peers"),
+) -> None:
+    """Measure our search beside paper-qa's and plain LanceDB's: same documents, questions and weights."""
+    comparison = Comparison(data, Wanted(anthology, most_documents), tuple(peer or ()))
+    with failures_told():
+        compared = list(compare(comparison, python, out_folder, lambda line: typer.echo(line, err=True)))
+    out.print(peers_table(compared))
+    for line in said_beside(compared):
+        out.print(line, style="dim", markup=False, highlight=False)
+    typer.echo(json.dumps(compared))
 
 
 @app.command()

@@ -4,9 +4,8 @@ The collection is built for it, or a corpus that exists is searched, whose paper
 """
 
 import tempfile
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -19,6 +18,7 @@ from corpus.search import SearchMode, search
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
 from evaluation.input_files import EvaluationError, home_of
+from evaluation.moments import Moment
 from evaluation.retrieval.judged_sets import (
     JudgedCollection,
     JudgedQueries,
@@ -56,6 +56,13 @@ RetrievalFigures = TypedDict(
 )
 
 
+# Functional, because of the names, which the JSON lines have.
+Quality = TypedDict(
+    "Quality",
+    {"ndcg@10": float, "map@10": float, "recall@5": float, "recall@20": float, "recall@100": float},
+)
+
+
 @dataclass(frozen=True, slots=True)
 class HowSearched:
     """What is measured: one side of the search or both, and the encoder, by default the setting's."""
@@ -66,6 +73,16 @@ class HowSearched:
 
     def settings(self, settings: Settings) -> Settings:
         return settings.model_copy(update={"encoder": self.encoder}) if self.encoder else settings
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What the search found: each query's documents, best first, and how long each search took."""
+
+    encoder: Encoder
+    documents: int
+    rankings: Mapping[str, list[str]]
+    taken: tuple[Moment, ...]
 
 
 def evaluate(folder: Path, how: HowSearched, split: Split | None = None) -> RetrievalFigures:
@@ -81,16 +98,35 @@ def evaluate_modes(
 
     Raises EvaluationError and CorpusError.
     """
+    missing = missing_documents(judged, [document.id for document in judged.documents])
+    searched, built = search_modes(judged, how, modes)
+    return {
+        mode: {**_figures(found, judged, missing, mode), "build_seconds": built.clock}
+        for mode, found in searched.items()
+    }
+
+
+def search_collection(judged: JudgedCollection, how: HowSearched) -> tuple[Searched, Moment]:
+    """Return what the search finds in a judged collection, and how long indexing it took."""
+    searched, built = search_modes(judged, how, (how.mode,))
+    return searched[how.mode], built
+
+
+def search_modes(
+    judged: JudgedCollection, how: HowSearched, modes: Sequence[SearchMode]
+) -> tuple[dict[SearchMode, Searched], Moment]:
+    """Return what sides of the search find in a collection indexed once, and how long indexing it took."""
     with tempfile.TemporaryDirectory() as home:
         settings = how.settings(Settings(home=Path(home)))
         encoder = open_encoder(settings, how.runtime)
         encoder.load()
-        clock = time.perf_counter()
+        started = Moment.now()
         build_collection(settings, encoder, judged, lambda _: None)
-        built = time.perf_counter() - clock
+        built = started.since()
         corpus = Corpus.open(settings.corpus_path, encoder)
-        asked = _under_paper_ids(judged)
-        return {mode: {**_measure(corpus, encoder, asked, mode), "build_seconds": built} for mode in modes}
+        searched = {mode: _search_all(corpus, encoder, judged, mode) for mode in modes}
+    documents = {document_paper_id(document.id): document.id for document in judged.documents}
+    return {mode: _by_document(found, documents, judged) for mode, found in searched.items()}, built
 
 
 def evaluate_corpus(
@@ -103,67 +139,74 @@ def evaluate_corpus(
     judged = read_queries(folder, split)
     settings = how.settings(read_settings().model_copy(update={"home": home_of(home)}))
     encoder = open_encoder(settings, how.runtime)
-    return _measure(Corpus.open(settings.corpus_path, encoder), encoder, judged, how.mode)
+    corpus = Corpus.open(settings.corpus_path, encoder)
+    missing = missing_documents(judged, [paper.id for paper in corpus.papers_by_id(judged.relevant)])
+    return _figures(_search_all(corpus, encoder, judged, how.mode), judged, missing, how.mode)
 
 
-def _under_paper_ids(judged: JudgedQueries) -> JudgedQueries:
-    """Return the judgements with the ids that the build gives the documents."""
-    gains = {
-        query: {document_paper_id(document): gain for document, gain in found.items()}
-        for query, found in judged.gains.items()
-    }
-    return JudgedQueries(judged.name, judged.queries, gains, leaves_out_itself=judged.leaves_out_itself)
+def missing_documents(judged: JudgedQueries, known: Iterable[str]) -> int:
+    """Return how many relevant documents are not among some; raises EvaluationError where none is."""
+    relevant = judged.relevant
+    found = len(set(relevant).intersection(known))
+    if not found:
+        raise EvaluationError(
+            f"The corpus has none of the documents that {judged.name} names, such as {relevant[0]!r}."
+        )
+    return len(relevant) - found
 
 
-def _measure(corpus: Corpus, encoder: Encoder, judged: JudgedQueries, mode: SearchMode) -> RetrievalFigures:
-    missing = _missing_documents(corpus, judged)
-    rankings, seconds = _rankings(corpus, encoder, judged, mode)
+def quality(rankings: Mapping[str, Sequence[str]], judged: JudgedQueries) -> Quality:
+    """Return how good rankings are, in the mean over all queries; one that is not there found nothing."""
     return {
-        "data": judged.name,
-        "encoder": encoder.name,
-        "runtime": encoder.runtime,
-        "mode": mode,
-        "documents": corpus.count_papers(),
-        "queries": len(rankings),
-        "missing_documents": missing,
         "ndcg@10": _mean(rankings, judged, partial(ndcg, depth=10)),
         "map@10": _mean(rankings, judged, partial(average_precision, depth=10)),
         "recall@5": _mean(rankings, judged, partial(recall, depth=5)),
         "recall@20": _mean(rankings, judged, partial(recall, depth=20)),
-        "recall@100": _mean(rankings, judged, partial(recall, depth=100)),
-        "ms_per_query": 1000 * seconds / len(rankings),
+        "recall@100": _mean(rankings, judged, partial(recall, depth=DEPTH)),
     }
 
 
-def _missing_documents(corpus: Corpus, judged: JudgedQueries) -> int:
-    """Return how many relevant documents the corpus lacks; raises EvaluationError where it has none."""
-    found = len(corpus.papers_by_id(judged.relevant))
-    if not found:
-        raise EvaluationError(
-            f"The corpus has none of the documents that {judged.name} names, such as {judged.relevant[0]!r}."
-        )
-    return len(judged.relevant) - found
+def _figures(found: Searched, judged: JudgedQueries, missing: int, mode: SearchMode) -> RetrievalFigures:
+    measured = quality(found.rankings, judged)
+    return {
+        "data": judged.name,
+        "encoder": found.encoder.name,
+        "runtime": found.encoder.runtime,
+        "mode": mode,
+        "documents": found.documents,
+        "queries": len(found.rankings),
+        "missing_documents": missing,
+        "ndcg@10": measured["ndcg@10"],
+        "map@10": measured["map@10"],
+        "recall@5": measured["recall@5"],
+        "recall@20": measured["recall@20"],
+        "recall@100": measured["recall@100"],
+        "ms_per_query": 1000 * fmean(one.clock for one in found.taken),
+    }
 
 
-def _rankings(
-    corpus: Corpus, encoder: Encoder, judged: JudgedQueries, mode: SearchMode
-) -> tuple[dict[str, list[str]], float]:
-    """Return the ids of each query's papers, best first, and the seconds that all searches took."""
+def _search_all(corpus: Corpus, encoder: Encoder, judged: JudgedQueries, mode: SearchMode) -> Searched:
+    """Return the ids of each query's papers, best first; one more where a query's own is left out."""
     search(corpus, encoder, "warm", Scope(), mode=mode)
     papers = DEPTH + judged.leaves_out_itself
-    clock = time.perf_counter()
-    found = {
-        query: search(corpus, encoder, text, Scope(), papers=papers, passages_per_paper=1, mode=mode)
-        for query, text in judged.queries.items()
-    }
-    seconds = time.perf_counter() - clock
-    rankings = {query: [hit.paper.id for hit in hits] for query, hits in found.items()}
+    rankings, taken = {}, []
+    for query, text in judged.queries.items():
+        started = Moment.now()
+        hits = search(corpus, encoder, text, Scope(), papers=papers, passages_per_paper=1, mode=mode)
+        taken.append(started.since())
+        rankings[query] = [hit.paper.id for hit in hits]
+    return Searched(encoder, corpus.count_papers(), rankings, tuple(taken))
+
+
+def _by_document(found: Searched, documents: Mapping[str, str], judged: JudgedQueries) -> Searched:
+    """Return rankings of documents for those of papers, without the query's own where that is left out."""
+    rankings = {query: [documents[paper] for paper in ranking] for query, ranking in found.rankings.items()}
     if judged.leaves_out_itself:
         rankings = {
-            query: [paper for paper in ranking if paper != document_paper_id(query)]
+            query: [document for document in ranking if document != query]
             for query, ranking in rankings.items()
         }
-    return rankings, seconds
+    return replace(found, rankings=rankings)
 
 
 def _mean(
@@ -171,4 +214,4 @@ def _mean(
     judged: JudgedQueries,
     measure: Callable[[Sequence[str], Gains], float],
 ) -> float:
-    return fmean(measure(ranking, judged.gains[query]) for query, ranking in rankings.items())
+    return fmean(measure(rankings.get(query, ()), judged.gains[query]) for query in judged.queries)
