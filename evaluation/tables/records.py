@@ -90,6 +90,7 @@ class SeedTable:
 
     `sets` are the data sets it is about, by their names in sources.toml. `plan` yields the rows that can be
     measured here and what is missing for others; it measures nothing itself. `remarks` say how ours differs.
+    `code` is what of ours its figures depend on: files and folders, by their paths from the root.
     """
 
     name: str
@@ -100,6 +101,7 @@ class SeedTable:
     sets: tuple[str, ...]
     plan: Callable[[Asked, Say], Planned]
     remarks: tuple[str, ...] = ()
+    code: tuple[str, ...] = ("assistant", "corpus", "evaluation", "indexer")
 
     @property
     def heading(self) -> str:

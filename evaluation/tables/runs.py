@@ -5,7 +5,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cache
@@ -32,9 +32,8 @@ from evaluation.tables.sources import content_hash, find
 from indexer.errors import SourceError
 
 _ROOT = Path(__file__).parents[2]
-# What can change a figure: all of our code and its data files.
-_CODE = ("assistant", "corpus", "evaluation", "indexer")
-_CODE_SUFFIXES = frozenset({".py", ".toml", ".md", ".onnx", ".safetensors", ".json", ".jsonl"})
+# What can change a figure: our code and its data files.
+_CODE_SUFFIXES = frozenset({".py", ".toml", ".md", ".onnx", ".safetensors", ".json", ".jsonl", ".txt"})
 
 _MEASURED = TypeAdapter(Measured)
 
@@ -43,7 +42,7 @@ def measure_table(table: SeedTable, asked: Asked, command: str, say: Say) -> Tab
     """Measure all rows of a table that can be measured here; what fails costs its row and is named."""
     rows: list[Measured] = []
     missing: list[Missing] = []
-    kept = KeptRows(asked.out / table.name)
+    kept = KeptRows(asked.out / table.name, table.code)
     kept.begin()
     try:
         for planned in table.plan(asked, say):
@@ -61,6 +60,7 @@ class KeptRows:
     """The rows of a table that were measured before, each in a file named by what it depends on."""
 
     folder: Path
+    code: tuple[str, ...]
 
     def begin(self) -> None:
         """Make sure that rows can be kept before any is measured; raises EvaluationError."""
@@ -71,7 +71,7 @@ class KeptRows:
 
     def measure(self, plan: RowPlan, say: Say) -> Measured | Missing:
         """Return the row that is kept, or measure it and keep it; what went wrong is what is missing."""
-        path = self.folder / f"{_key(plan)}.json"
+        path = self.folder / f"{self._key(plan)}.json"
         if kept := _read(path):
             return replace(kept, is_kept=True)
         say(f"Measuring {plan.system}.")
@@ -86,6 +86,11 @@ class KeptRows:
         measured = Measured(row, date, round(time.perf_counter() - clock, 1), machine())
         _keep(path, measured)
         return measured
+
+    def _key(self, plan: RowPlan) -> str:
+        inputs = {name: _told_apart(value) for name, value in plan.inputs.items()}
+        told = json.dumps([plan.system, inputs, code_hash(self.code)], sort_keys=True)
+        return hashlib.sha256(told.encode()).hexdigest()[:20]
 
 
 def machine() -> str:
@@ -113,12 +118,6 @@ def _keep(path: Path, measured: Measured) -> None:
         raise EvaluationError(f"{path} cannot be written: {error.strerror}.") from error
 
 
-def _key(plan: RowPlan) -> str:
-    inputs = {name: _told_apart(value) for name, value in plan.inputs.items()}
-    told = json.dumps([plan.system, inputs, _code()], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:20]
-
-
 def _told_apart(value: object) -> object:
     if isinstance(value, Path):
         return content_hash(value)
@@ -128,14 +127,17 @@ def _told_apart(value: object) -> object:
 
 
 @cache
-def _code() -> str:
-    """Return a hash of our own code: what other code has measured is measured again."""
+def code_hash(parts: tuple[str, ...]) -> str:
+    """Return a hash of our own code in files and folders: what other code has measured is measured again."""
     digest = hashlib.sha256()
-    for package in _CODE:
-        for path in sorted((_ROOT / package).rglob("*")):
-            if path.suffix in _CODE_SUFFIXES and path.is_file():
-                digest.update(f"{path.relative_to(_ROOT)}\0".encode() + path.read_bytes())
+    for path in sorted({file for part in parts for file in _files(_ROOT / part)}):
+        digest.update(f"{path.relative_to(_ROOT)}\0".encode() + path.read_bytes())
     return digest.hexdigest()
+
+
+def _files(part: Path) -> Iterator[Path]:
+    files = part.rglob("*") if part.is_dir() else [part]
+    return (file for file in files if file.suffix in _CODE_SUFFIXES and file.name != "README.md")
 
 
 def _stand_ins(table: SeedTable, data: Path) -> tuple[str, ...]:

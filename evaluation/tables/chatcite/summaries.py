@@ -117,6 +117,11 @@ def _note(report: "TableReport", found: "RowFigures") -> str:
     return f"on {report.sections} of {report.gold} sections{failed}{judged}"
 
 
+_CODE = (
+    *("assistant", "corpus", "indexer"),
+    *("evaluation/summaries", "evaluation/judging", "evaluation/tables/chatcite"),
+)
+
 RESULTS = SeedTable(
     name="chatcite-summaries",
     seed="ChatCite",
@@ -126,6 +131,7 @@ RESULTS = SeedTable(
     sets=SETS,
     plan=_plan_results,
     remarks=_REMARKS,
+    code=_CODE,
 )
 ABLATIONS = SeedTable(
     name="chatcite-ablations",
@@ -136,4 +142,5 @@ ABLATIONS = SeedTable(
     sets=SETS,
     plan=_plan_ablations,
     remarks=_REMARKS,
+    code=_CODE,
 )

@@ -170,6 +170,9 @@ _REMARKS = (
     " without anything relevant are left out.",
 )
 
+# What encoding and searching take; what only answers or other tables take has no part in them.
+_CODE = ("corpus", "indexer", "evaluation/retrieval", "evaluation/tables/gengo/encoders.py")
+
 TABLE = SeedTable(
     name="gengo-encoders",
     seed="GenGO Ultra",
@@ -178,6 +181,7 @@ TABLE = SeedTable(
     columns=_columns(SETS),
     sets=tuple(SETS),
     plan=partial(_plan, SETS),
+    code=_CODE,
     remarks=(
         *_REMARKS,
         "The paper prints no recall. On SciDocs a query's own paper is left out, as BEIR does.",
@@ -191,5 +195,6 @@ OTHERS = SeedTable(
     columns=_columns(OTHER_SETS),
     sets=tuple(OTHER_SETS),
     plan=partial(_plan, OTHER_SETS),
+    code=_CODE,
     remarks=_REMARKS,
 )

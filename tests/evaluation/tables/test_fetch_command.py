@@ -14,6 +14,7 @@ from huggingface_hub import constants
 from typer.testing import CliRunner
 
 from evaluation.__main__ import app
+from evaluation.tables import fetching, sources
 from evaluation.tables.sources import data_sets
 from tests.standin_hub import Fault, StandinHub
 
@@ -24,8 +25,7 @@ FILES = {
     PACKED: gzip.compress(CORPUS, compresslevel=0),
     ("BeIR/scifact", "queries.jsonl.gz"): gzip.compress(QUERIES),
     ("BeIR/scifact-qrels", "test.tsv"): JUDGED,
-    ("sobamchan/aclsum", "abstractive/test.jsonl"): b"{}\n",
-    ("allenai/scitldr", "Abstract/test/0000.parquet"): b"PAR1",
+    ("allenai/SciRIFF", "4096/test-00000-of-00001.parquet"): b"PAR1",
 }
 HUB = "https://huggingface.co/datasets"
 
@@ -73,9 +73,17 @@ def test_a_data_set_is_fetched_unpacked_and_not_again(hub: StandinHub, tmp_path:
     assert (code, f"SciFact (BEIR) is at {data / 'scifact'}." in said, hub.requests) == (0, True, [])
 
 
-def test_the_revision_that_is_known_is_asked_for(hub: StandinHub, tmp_path: Path) -> None:
-    assert fetch(tmp_path / "data", "scitldr", "aclsum")[0] == 0
-    assert hub.revisions == {"refs/convert/parquet", data_sets()["aclsum"].hub[0].revision}
+def test_the_revision_that_is_known_is_asked_for(
+    hub: StandinHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = data_sets()["sciriff"]
+    (file,) = known.hub
+    file = file.model_copy(update={"revision": "refs/convert/parquet"})
+    changed = {"sciriff": known.model_copy(update={"hub": (file,)})}
+    monkeypatch.setattr(sources, "data_sets", lambda: changed)
+    monkeypatch.setattr(fetching, "data_sets", lambda: changed)
+    assert fetch(tmp_path / "data", "sciriff")[0] == 0
+    assert hub.revisions == {"refs/convert/parquet"}
 
 
 @pytest.mark.parametrize(
@@ -122,8 +130,8 @@ def test_a_connection_that_is_cut_is_taken_up_again(hub: StandinHub, tmp_path: P
 def test_what_fails_costs_its_data_set_alone(hub: StandinHub, tmp_path: Path) -> None:
     hub.faults = {("BeIR/scifact-qrels", "test.tsv"): Fault(404, "EntryNotFound")}
     data = tmp_path / "data"
-    code, said = fetch(data, "scifact", "cacm", "aclsum")
-    assert (code, "ACLSum is at" in said) == (2, True)
+    code, said = fetch(data, "scifact", "cacm", "sciriff")
+    assert (code, "SciRIFF (4096) is at" in said) == (2, True)
     assert f"put it at {data / 'retrieval/cacm'} (corpus.jsonl, queries.jsonl, qrels.tsv)" in said
     # What came whole stays; what is said is only what is lacking.
     assert "scifact/corpus.jsonl" in files_in(data)
@@ -134,27 +142,27 @@ def test_what_fails_costs_its_data_set_alone(hub: StandinHub, tmp_path: Path) ->
 def test_without_a_hub_what_it_gave_before_is_used(
     hub: StandinHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, offline: str
 ) -> None:
-    assert fetch(tmp_path / "first", "aclsum")[0] == 0
+    assert fetch(tmp_path / "first", "sciriff")[0] == 0
     if offline == "forbidden":
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
-        fetched = fetch(tmp_path / "second", "aclsum"), fetch(tmp_path / "second", "scifact")
+        fetched = fetch(tmp_path / "second", "sciriff"), fetch(tmp_path / "second", "scifact")
     else:
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))  # bound, never listening: every connection is refused
             ask(monkeypatch, f"http://127.0.0.1:{taken.getsockname()[1]}", tmp_path)
-            fetched = fetch(tmp_path / "second", "aclsum"), fetch(tmp_path / "second", "scifact")
+            fetched = fetch(tmp_path / "second", "sciriff"), fetch(tmp_path / "second", "scifact")
     (found, _), (lacking, said) = fetched
-    assert (found, lacking, list(files_in(tmp_path / "second"))) == (0, 2, ["aclsum/abstractive/test.jsonl"])
+    assert (found, lacking, list(files_in(tmp_path / "second"))) == (0, 2, ["sciriff/test.parquet"])
     assert "the model hub cannot be reached, or HF_HUB_OFFLINE forbids it" in said
     assert f"{HUB}/BeIR/scifact/resolve/main/corpus.jsonl.gz at" in said
 
 
 def test_a_place_that_cannot_be_written_is_said(hub: StandinHub, tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "aclsum").write_text("a file where a folder has to be")
-    code, said = fetch(tmp_path / "data", "aclsum")
-    assert (code, "test.jsonl cannot be written: " in said) == (2, True)
-    assert list(files_in(tmp_path / "data")) == ["aclsum"]
+    (tmp_path / "data" / "sciriff").write_text("a file where a folder has to be")
+    code, said = fetch(tmp_path / "data", "sciriff")
+    assert (code, "test.parquet cannot be written: " in said) == (2, True)
+    assert list(files_in(tmp_path / "data")) == ["sciriff"]
 
 
 def test_a_name_that_is_not_known_is_refused(tmp_path: Path) -> None:
@@ -167,12 +175,12 @@ def test_the_command_asks_the_hub_that_the_environment_names(
 ) -> None:
     hub = served.enter_context(StandinHub(FILES, {}))
     told = {"HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "0"}
-    command = [sys.executable, "-m", "evaluation", "fetch", "aclsum", "--data", str(tmp_path / "data")]
+    command = [sys.executable, "-m", "evaluation", "fetch", "sciriff", "--data", str(tmp_path / "data")]
     done = subprocess.run(
         command, cwd=root, env=os.environ | told, capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert files_in(tmp_path / "data") == {"aclsum/abstractive/test.jsonl": b"{}\n"}
+    assert files_in(tmp_path / "data") == {"sciriff/test.parquet": b"PAR1"}
 
 
 def test_what_is_fetched_is_the_first_form_of_its_data_set() -> None:

@@ -74,9 +74,17 @@ def test_a_row_is_measured_again_where_what_it_depends_on_has_changed(
     assert len(made.made) == 2
     measured(table_of(made, "a", inputs={"file": file, "limit": 3}), asked)
     assert len(made.made) == 3
-    monkeypatch.setattr(runs, "_code", lambda: "other code")
+    monkeypatch.setattr(runs, "code_hash", lambda _: "other code")
     measured(table_of(made, "a", inputs={"file": file, "limit": 3}), asked)
     assert len(made.made) == 4
+
+
+def test_a_table_depends_on_the_code_that_it_names_and_on_where_tables_are() -> None:
+    root = Path(runs.__file__).parents[2]
+    for table in TABLES.values():
+        assert table.code and all((root / part).exists() for part in table.code), table.name
+    hashes = {runs.code_hash(parts) for parts in [("corpus",), ("corpus/text.py",), ("corpus", "indexer")]}
+    assert len(hashes) == 3
 
 
 def test_a_folder_is_told_apart_by_what_is_in_it(tmp_path: Path) -> None:
