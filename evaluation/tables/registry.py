@@ -5,8 +5,13 @@ from collections.abc import Mapping
 from evaluation.input_files import EvaluationError
 from evaluation.tables import gengo_encoders, gengo_instructions
 from evaluation.tables.records import SeedTable
+from evaluation.tables.systems import truthreader_histories
 
-_TABLES = (gengo_encoders.TABLE, gengo_instructions.TABLE)
+_TABLES = (
+    gengo_encoders.TABLE,
+    gengo_instructions.TABLE,
+    truthreader_histories.TABLE,
+)
 
 TABLES: Mapping[str, SeedTable] = {table.name: table for table in _TABLES}
 
