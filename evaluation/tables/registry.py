@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from evaluation.input_files import EvaluationError
 from evaluation.tables import gengo_encoders, gengo_instructions
 from evaluation.tables.records import SeedTable
-from evaluation.tables.systems import truthreader_answers, truthreader_histories
+from evaluation.tables.systems import gengo_system, truthreader_answers, truthreader_histories
 
 _TABLES = (
     gengo_encoders.TABLE,
     gengo_instructions.TABLE,
+    gengo_system.TABLE,
     truthreader_answers.TABLE,
     truthreader_histories.TABLE,
 )
