@@ -5,7 +5,12 @@ from collections.abc import Mapping
 from evaluation.input_files import EvaluationError
 from evaluation.tables import gengo_encoders, gengo_instructions
 from evaluation.tables.records import SeedTable
-from evaluation.tables.systems import gengo_system, truthreader_answers, truthreader_histories
+from evaluation.tables.systems import (
+    gengo_system,
+    truthreader_answers,
+    truthreader_histories,
+    truthreader_robustness,
+)
 
 _TABLES = (
     gengo_encoders.TABLE,
@@ -13,6 +18,7 @@ _TABLES = (
     gengo_system.TABLE,
     truthreader_answers.TABLE,
     truthreader_histories.TABLE,
+    truthreader_robustness.TABLE,
 )
 
 TABLES: Mapping[str, SeedTable] = {table.name: table for table in _TABLES}
