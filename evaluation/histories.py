@@ -75,18 +75,24 @@ class ConversationTurn(BaseModel):
         return bool(self.history and self.contexts and ANSWERED.intersection(self.answerability))
 
 
-def measure_histories(file: Path, encoder: Encoder, seed: int = 13) -> HistoryFigures:
-    """Return how often an encoder finds the passages of turns; raises EvaluationError and CorpusError."""
+def measure_histories(
+    file: Path, encoder: Encoder, seed: int = 13, limit: int | None = None
+) -> HistoryFigures:
+    """Return how often an encoder finds the passages of turns, of the first `limit` of them.
+
+    Raises EvaluationError and CorpusError.
+    """
     turns = read_json_lines(file, ConversationTurn, "Each line has history, question and contexts (MTRAG).")
-    measured = [turn for turn in turns if turn.is_measured]
-    if len({turn.collection for turn in measured}) < 2:
+    follow_ups = [turn for turn in turns if turn.is_measured]
+    if len({turn.collection for turn in follow_ups}) < 2:
         raise EvaluationError(f"{file} has no answerable follow-ups of two collections, which it takes.")
+    measured = follow_ups[:limit]
     passages = list(dict.fromkeys(part.text for turn in turns for part in turn.contexts))
     vectors = encoder.encode_passages(passages)
     recall: dict[QueryContext, dict[HistoryKind, Mapping[str, float]]] = {}
     for context in CONTEXTS:
         for kind in HISTORIES:
-            queries = [_query(context, kind, turn, measured, seed) for turn in measured]
+            queries = [_query(context, kind, turn, follow_ups, seed) for turn in measured]
             asked = np.stack([encoder.encode_query(query) for query in queries])
             first = np.argsort(-(asked @ vectors.T), axis=1, kind="stable")[:, : max(DEPTHS)]
             ranked = [[passages[index] for index in row] for row in first.tolist()]

@@ -1,6 +1,6 @@
 """Which generators can be chosen, and opening one by its name."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from assistant.generators.extractive import ExtractiveGenerator
@@ -8,6 +8,7 @@ from assistant.generators.parameters import check_parameters, default_parameters
 from assistant.generators.prompted import ModelOptions, PromptedGenerator
 from assistant.generators.protocol import ANY_LENGTH, Generator
 from assistant.models import (
+    ChatModel,
     MeteredModel,
     ModelEntry,
     OnCost,
@@ -49,17 +50,19 @@ def open_generator(
     session: str = "",
     *,
     on_cost: OnCost | None = None,
+    through: Callable[[ChatModel], ChatModel] | None = None,
 ) -> Generator:
     """Return the generator of that name; raises AssistantError when it cannot be chosen.
 
     `parameters` are for generators that ask a model; `session` is who asks, for the limits on calls;
-    `on_cost` is told what each call has cost.
+    `on_cost` is told what each call has cost; what `through` returns of the model is asked in its place.
     """
     choice = check_choice(name, settings, parameters)
     if choice is None:
         return ExtractiveGenerator(encoder)
     entry, parameters = choice
     model = open_model(entry, settings, session)
+    model = through(model) if through else model
     return PromptedGenerator(
         MeteredModel(model, entry, on_cost) if on_cost else model,
         context=entry.context,

@@ -1,16 +1,17 @@
 """Questions as the product answers them, from a home that was built before."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.chat import Assistant
 from assistant.generators import EXTRACTIVE, open_generator
+from assistant.models import ChatModel
 from assistant.records import Answered, AskOptions, Retrieved, Turn
 from corpus.encoder_choice import open_encoder
 from corpus.records import Scope
-from corpus.settings import read_settings
+from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
 from evaluation.input_files import EvaluationError, home_of
 
@@ -24,15 +25,21 @@ class AskedQuestion:
     seconds: float
 
 
-def open_assistant(path: Path, generator: str = EXTRACTIVE) -> Assistant:
+def open_assistant(
+    path: Path,
+    generator: str = EXTRACTIVE,
+    settings: Settings | None = None,
+    through: Callable[[ChatModel], ChatModel] | None = None,
+) -> Assistant:
     """Return what answers from a PAPER_TRAIL_HOME, or the corpus folder in it; by default without a model.
 
-    Raises CorpusError, and AssistantError where there is no such generator.
+    What `through` returns of a model is asked in its place. Raises CorpusError, and AssistantError where
+    there is no such generator.
     """
-    settings = read_settings().model_copy(update={"home": home_of(path)})
+    settings = (settings or read_settings()).model_copy(update={"home": home_of(path)})
     encoder = open_encoder(settings)
     corpus = Corpus.open(settings.corpus_path, encoder)
-    return Assistant(corpus, encoder, open_generator(generator, settings, encoder))
+    return Assistant(corpus, encoder, open_generator(generator, settings, encoder, through=through))
 
 
 def ask(assistant: Assistant, question: str, history: Sequence[Turn], scope: Scope) -> AskedQuestion:

@@ -6,12 +6,22 @@ from evaluation.input_files import EvaluationError
 from evaluation.tables.chatcite import summaries as chatcite
 from evaluation.tables.gengo import encoders, instructions, summaries
 from evaluation.tables.records import SeedTable
+from evaluation.tables.systems import (
+    gengo_system,
+    truthreader_answers,
+    truthreader_histories,
+    truthreader_robustness,
+)
 
 _TABLES = (
     encoders.TABLE,
     encoders.OTHERS,
     summaries.TABLE,
     instructions.TABLE,
+    gengo_system.TABLE,
+    truthreader_answers.TABLE,
+    truthreader_histories.TABLE,
+    truthreader_robustness.TABLE,
     chatcite.RESULTS,
     chatcite.ABLATIONS,
 )

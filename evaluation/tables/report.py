@@ -10,7 +10,7 @@ from evaluation.tables.records import Column, Row, SeedTable, TableResult
 
 OURS, PRINTED = "Ours", "Printed"
 # More stand beside each other in no terminal.
-MOST_COLUMNS = 10
+MOST_COLUMNS = 8
 
 
 def shown_table(result: TableResult) -> rich_table.Table:

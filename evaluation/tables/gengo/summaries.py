@@ -1,7 +1,8 @@
 """GenGO Ultra, Table 2: summaries of papers, in one sentence (SciTLDR) and by aspects (ACLSum)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 from corpus.records import AspectName
 from evaluation.aspects import ASPECTS, AspectFigures, measure_aspects, read_aspect_items, score_aspects
@@ -18,11 +19,15 @@ from evaluation.tables.records import (
     Say,
     SeedTable,
 )
-from evaluation.tables.sources import Found, find
+from evaluation.tables.sources import Found, check_count, find
 from evaluation.tldr import TldrFigures, measure_tldr, read_tldr_items, score_tldrs
 
 TLDR, ACLSUM = "SciTLDR", "ACLSum"
 METRICS = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rougeL": "ROUGE-L", "rougeK": "ROUGE-K"}
+_READ: Mapping[str, Callable[[Path], tuple[str, Sequence[object]]]] = {
+    TLDR: read_tldr_items,
+    ACLSUM: read_aspect_items,
+}
 # Our rows by the names that the figures have for them.
 _OURS = {"ours": "extractive, one sentence chosen", "lead": "lead sentences", "oracle": "oracle sentence"}
 
@@ -31,7 +36,9 @@ def _plan(asked: Asked, say: Say) -> Planned:  # noqa: ARG001
     found: dict[str, Found] = {}
     for title, name in ((TLDR, "scitldr"), (ACLSUM, "aclsum")):
         try:
-            found[title] = find(name, asked.data)
+            one = find(name, asked.data)
+            check_count(one, "papers", len(_READ[title](one.path)[1]))
+            found[title] = one
         except MissingError as error:
             yield Missing(error.what, error.advice)
     if not found:

@@ -116,3 +116,12 @@ def test_a_model_that_cannot_be_asked_is_said(data: Path, server: StandinChat) -
     missing = {one["what"]: one["advice"] for one in run(data, "--model", "other")["missing"]}
     assert missing["other"].startswith("it cannot be asked here. There are: writer,")
     assert not server.requests
+
+
+def test_half_a_download_is_not_measured_and_says_so(data: Path) -> None:
+    whole = data / "scitldr" / "SciTLDR-A" / "test.jsonl"
+    write(whole, {"paper_id": "p", "title": "A parser", "source": ABSTRACT, "target": [TARGET]})
+    told = run(data)
+    (advice,) = (one["advice"] for one in told["missing"] if one["what"] == "SciTLDR, abstracts")
+    assert "has 1 papers where 618 are known of it" in advice
+    assert all(not name.startswith("SciTLDR") for row in told["measured"] for name in row["figures"])
