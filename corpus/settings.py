@@ -90,6 +90,7 @@ class Settings(BaseSettings):
     server_key_path = _InHome("server.key")
     downloads_path = _InHome("downloads")
     staging_path = _InHome("staging")
+    measured_path = _InHome("measured.json")
 
 
 def read_settings() -> Settings:

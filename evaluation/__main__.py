@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -37,6 +38,7 @@ from evaluation.bench.latency import measure_latency
 from evaluation.bench.search import SearchSpeed, measure_search
 from evaluation.commands import tables as table_commands
 from evaluation.commands.failures import failures_told
+from evaluation.corpus_figures import corpus_table, measure_corpus
 from evaluation.fields import LABELLED, LabelledPart, Readable, fields_table, measure_fields
 from evaluation.histories import histories_table, measure_histories
 from evaluation.input_files import EvaluationError, named_folders
@@ -354,6 +356,22 @@ def questions(
         figures = measure_questions(data, corpus, chosen, written, generator)
     out.print(questions_table(figures))
     typer.echo(json.dumps(figures))
+
+
+@app.command()
+def corpus(
+    home: Annotated[
+        Path | None, typer.Option(help="The PAPER_TRAIL_HOME to measure; by default that of the settings.")
+    ] = None,
+    most: Annotated[int, typer.Option(help="Ask so much of each kind at most.", min=1)] = 100,
+) -> None:
+    """Measure a corpus as a whole, and keep the figures beside it: the About page shows them."""
+    # Not of a home that only this machine has.
+    command = f"python -m evaluation corpus --most {most}"
+    with failures_told():
+        report = measure_corpus(home, most, command)
+    out.print(corpus_table(report))
+    typer.echo(json.dumps(asdict(report)))
 
 
 @app.command()

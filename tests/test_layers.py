@@ -25,7 +25,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 ROOMS: dict[str, tuple[str, ...]] = {
     "corpus": (
         *("version", "errors", "text", "durable", "http", "records", "settings", "wording", "language"),
-        *("sentences", "bibtex", "pdf", "encoders", "store", "encoder_choice", "search", "demo"),
+        *("sentences", "bibtex", "pdf", "encoders", "store", "measured", "encoder_choice", "search", "demo"),
     ),
     "indexer": (
         *(

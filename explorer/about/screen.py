@@ -13,6 +13,7 @@ from corpus.settings import Settings
 from corpus.version import VERSION
 from explorer.about.corpus import draw_building, draw_holdings
 from explorer.about.learned import draw_learned
+from explorer.about.measured import draw_measured
 from explorer.about.models import draw_writers
 from explorer.about.scores import draw_scores
 from explorer.app import Library, Visitor, draw_signed_in
@@ -123,6 +124,7 @@ PARTS: dict[str, Callable[[Library], None]] = {
     "How it was built": draw_building,
     "What is found in papers": _draw_findings,
     "Who writes": draw_writers,
+    "How well it does": draw_measured,
     "What the scores mean": lambda _library: draw_scores(),
     "What was learned": lambda _library: draw_learned(),
     "What is kept": _draw_keeping,

@@ -3,13 +3,16 @@
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from corpus.measured import MeasuredCorpus, Share, write_measured
 from corpus.records import Build, Failure, ParserCount, Remark
 from corpus.settings import Settings
+from corpus.store import read_manifest
 from explorer.about.builds import build_rows, failures, format_effort, format_parsers, last_builds, remarks
 from explorer.about.models import not_offered, offered, parameter_rows
 from explorer.about.scores import Quality, format_quality
@@ -128,3 +131,30 @@ def test_what_the_weights_say_of_themselves_is_said_in_cases() -> None:
     said = format_quality(Quality.model_validate(found | {"other_sets_only": others}))
     assert "taught by claims that people have judged: 1,200 of Y." in said[0] and "90 of X" in said[0]
     assert "X: 79, and weighed without that set 70" in said[1]
+
+
+def test_what_was_measured_of_this_version_is_shown_and_of_another_said(
+    screen: Screen, home: Path, request: pytest.FixtureRequest
+) -> None:
+    path = Settings(home=home).measured_path
+    request.addfinalizer(lambda: path.unlink(missing_ok=True))
+    assert "has not been measured" in texts(screen("about", part="How well it does"))
+    manifest = read_manifest(home / "corpus")
+    shares = (
+        Share("papers found <b>first</b>\nby title", 0.984, 16),
+        Share("refused", 0.0, 8, is_good=False),
+    )
+    made = MeasuredCorpus(
+        shares, manifest.versions, manifest.encoder_sha256, "2026-11-23", "P", "command [x](y)"
+    )
+    write_measured(path, made)
+    shown = screen("about", part="How well it does")
+    table = shown.dataframe[0].value
+    assert list(table["Measured"]) == ["98 %", "0 %"] and list(table["Best"]) == ["100 %", "0 %"]
+    assert "\n" not in table["Share of"][0]
+    assert "2026\\-11\\-23" in texts(shown) and "[x](y)" not in texts(shown)
+    write_measured(path, replace(made, versions={"papers": 1}))
+    earlier = screen("about", part="How well it does")
+    assert "An earlier version" in texts(earlier) and not earlier.dataframe
+    path.write_text("no figures", encoding="utf-8")
+    assert "cannot be read" in texts(screen("about", part="How well it does"))
