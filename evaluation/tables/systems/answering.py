@@ -110,10 +110,17 @@ def answer_all(assistant: Assistant, questions: Sequence[SystemQuestion], at_onc
     with ThreadPoolExecutor(workers) as pool:
         for answer in pool.map(lambda question: _answer(assistant, question), questions):
             answers.append(answer)
-            if len(answers) >= min(MOST_ERRORS, len(questions)) and all(one.problem for one in answers):
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise ModelError(answer.problem)
+            if sum(bool(one.problem) for one in answers) >= MOST_ERRORS:
+                _check_writes(answers)
+    _check_writes(answers)
     return answers
+
+
+def _check_writes(answers: Sequence[SystemAnswer]) -> None:
+    """Raise ModelError where there are problems alone besides what was refused before a model was asked."""
+    problems = [one.problem for one in answers if one.problem]
+    if problems and not any(one.turn.calls for one in answers if one.turn):
+        raise ModelError(problems[0])
 
 
 def _answer(assistant: Assistant, question: SystemQuestion) -> SystemAnswer:
