@@ -67,7 +67,7 @@ def test_a_model_that_answers_in_any_case_is_wrong(measure: Measure, served: Sta
 
 def test_a_model_that_tells_what_is_near_does_not_refuse(measure: Measure, served: StandinChat) -> None:
     served.default = told_of
-    assert measure(TABLE, *WITH_WRITER)["measured"][1]["figures"]["refusal recall"] < 50
+    assert measure(TABLE, *WITH_WRITER)["measured"][1]["figures"]["refusal recall"] < 100
 
 
 def test_a_citation_that_does_not_carry_its_claim_lowers_the_precision(
