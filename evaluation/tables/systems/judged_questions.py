@@ -19,7 +19,7 @@ HOW_BUILT: Mapping[str, str] = {
     "demo": "demo",
     "acl-2022": "acl 2022.acl-long",
     "findings-2022": "acl 2022.findings-acl 2020.aacl-main",
-    "acl-pdfs": 'pdfs PDFS --collection acl-pdfs --title "Full texts"',
+    "acl-pdfs": 'pdfs FOLDER-OF-PDFS --collection acl-pdfs --title "Full texts"',
 }
 
 

@@ -39,6 +39,7 @@ def measure(tmp_path: Path, demo_home: Path) -> Measure:
         given = ["--data", str(tmp_path / "data"), "--out", str(tmp_path / "out"), *homes, *arguments]
         result = CliRunner().invoke(app, ["table", table, *given])
         assert result.exit_code == 0, result.output
-        return json.loads(result.stdout.splitlines()[-1])
+        told: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
+        return told
 
     return measure

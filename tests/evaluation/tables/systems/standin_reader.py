@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from corpus.sentences import sentence_spans
 from corpus.store import Corpus
 from evaluation.judged import JudgedQuestion, places
 from evaluation.tables.systems.judged_questions import read_chosen
@@ -14,6 +15,9 @@ MODELS = (
     '[[models]]\nid = "judge"\nstructured = true\n'
 )
 NO_ANSWER = "NO ANSWER: None of the papers tells; they are about other things."
+# What the stand-in begins its answers with, and no passage does.
+OPENING = "It is said that "
+_PASSAGE = re.compile(r"⟦passage: [^⟧]*⟧\n(?P<text>[^⟦]+)")
 _PAPER = re.compile(r"^\[(\d+)\] ⟦paper \d+⟧$", re.MULTILINE)
 _QUESTION = re.compile(r"The question to answer now:\n\n(?:⟦[^⟧]*⟧\n)?(.+)")
 
@@ -25,13 +29,22 @@ def write_models(folder: Path) -> Path:
 
 
 def prompt_of(request: Received) -> str:
-    return request.body["messages"][-1]["content"]
+    return str(request.body["messages"][-1]["content"])
 
 
 def question_in(request: Received) -> str:
     """Return the question that an answer is asked for, "" where something else is."""
     found = _QUESTION.search(prompt_of(request))
     return found[1].strip() if found else ""
+
+
+def told_of(request: Received) -> Behaviour:
+    """Say what the first sentence of the first passage says."""
+    passage = _PASSAGE.search(prompt_of(request))
+    assert passage
+    text = passage["text"].strip()
+    first, last = sentence_spans(text)[0]
+    return reply(f"{OPENING}{text[first:last].rstrip('.')} [1].")
 
 
 class JudgedReader:

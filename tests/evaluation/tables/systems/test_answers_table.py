@@ -7,7 +7,7 @@ import pytest
 from evaluation.judged import counts_of, measure_judged
 from evaluation.tables.systems.judged_questions import read_chosen
 from tests.evaluation.tables.systems.conftest import Measure
-from tests.evaluation.tables.systems.standin_reader import JudgedReader, question_in
+from tests.evaluation.tables.systems.standin_reader import NO_ANSWER, JudgedReader, question_in, told_of
 from tests.standin_chat import Behaviour, Received, StandinChat, cut_off, refusal, reply
 
 TABLE = "truthreader-answers"
@@ -62,9 +62,25 @@ def test_a_model_that_quotes_what_answers_and_else_refuses_is_right(
 
 def test_a_model_that_answers_in_any_case_is_wrong(measure: Measure, served: StandinChat) -> None:
     served.default = reply("Whales sing in the winter of the north [1]. Bats do not [77].")
+    assert measure(TABLE, *WITH_WRITER)["measured"][1]["figures"]["answer accuracy"] == 0
+
+
+def test_a_model_that_tells_what_is_near_does_not_refuse(measure: Measure, served: StandinChat) -> None:
+    served.default = told_of
+    assert measure(TABLE, *WITH_WRITER)["measured"][1]["figures"]["refusal recall"] < 100
+
+
+def test_a_citation_that_does_not_carry_its_claim_lowers_the_precision(
+    measure: Measure, served: StandinChat, reader: JudgedReader
+) -> None:
+    def behave(request: Received) -> Behaviour:
+        quoted = "".join(reader.quote(request).pieces)
+        return reply(quoted if quoted == NO_ANSWER else f"{quoted} Nine whales were asked about it [1].")
+
+    served.default = behave
     figures = measure(TABLE, *WITH_WRITER)["measured"][1]["figures"]
-    assert figures["answer accuracy"] == 0
-    assert figures.get("citation precision", 0) == 0
+    assert (figures["answer accuracy"], figures["citations"]) == (100, 2)
+    assert figures["citation precision"] == 50
 
 
 def test_a_failure_costs_its_question_and_is_named(

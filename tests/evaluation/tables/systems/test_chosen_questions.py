@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 from corpus.store import Corpus
 from evaluation.judged import JudgedQuestion, places, read_judged
@@ -62,5 +63,5 @@ def test_nothing_of_a_swapped_context_answers() -> None:
         assert all(grade == 0 for (paper, _, _), grade in one.judged.grades.items() if paper in papers)
 
 
-def test_what_was_judged_of_the_demonstration_is_in_it(demo_corpus: Corpus, demo_home) -> None:
+def test_what_was_judged_of_the_demonstration_is_in_it(demo_corpus: Corpus, demo_home: Path) -> None:
     check_held("demo", demo_home, demo_corpus, [one for one in read_chosen() if one.judged.corpus == "demo"])

@@ -25,7 +25,8 @@ def run(data: Path, *arguments: str) -> dict[str, Any]:
     given = ["--data", str(data), "--out", str(data.parent / "out"), *arguments]
     result = CliRunner().invoke(app, ["table", "truthreader-histories", *given])
     assert result.exit_code == 0, result.output
-    return json.loads(result.stdout.splitlines()[-1])
+    told: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
+    return told
 
 
 def test_rows_are_those_that_can_differ_and_have_the_figures_of_the_histories(data: Path) -> None:

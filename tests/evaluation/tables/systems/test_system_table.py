@@ -1,37 +1,25 @@
 """GenGO's table of the whole system by its command: marks of a stand-in judge, and what needs none."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from assistant.trail import from_json
-from corpus.sentences import sentence_spans
 from evaluation.tables.systems.gengo_system import questions_of_table
 from tests.evaluation.judging.standin_judge import judging, shown
 from tests.evaluation.tables.systems.conftest import Measure
-from tests.evaluation.tables.systems.standin_reader import NO_ANSWER, prompt_of, question_in
+from tests.evaluation.tables.systems.standin_reader import NO_ANSWER, OPENING, question_in, told_of
 from tests.standin_chat import Behaviour, Received, StandinChat, refusal, reply
 
 TABLE = "gengo-system"
 MARKS = ("coherence", "consistency", "fluency", "relevance")
-# What the stand-in begins its answers with, and no passage does.
-OPENING = "It is said that "
-_PASSAGE = re.compile(r"⟦passage: [^⟧]*⟧\n(?P<text>[^⟦]+)")
 UNJUDGED = ("answered", "refused", "cited", "citation recall", "citation precision")
 JUDGED = ("--model", "writer", "--judge", "judge", "--limit", "3")
 
 
 def is_judging(request: Received) -> bool:
-    return request.body["model"] == "judge"
-
-
-def told_of(request: Received) -> Behaviour:
-    """Say what the first sentence of the first passage says."""
-    text = _PASSAGE.search(prompt_of(request))["text"].strip()
-    first, last = sentence_spans(text)[0]
-    return reply(f"{OPENING}{text[first:last].rstrip('.')} [1].")
+    return bool(request.body["model"] == "judge")
 
 
 def mark_of(_: int, text: str) -> int:
