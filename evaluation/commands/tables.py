@@ -20,7 +20,7 @@ DATA, OUT = Path("evaluation-data"), Path("evaluation-results")
 Data = Annotated[Path, typer.Option(help="The folder of the data sets.")]
 
 
-def table(  # noqa: PLR0913 - each is an option of the command line
+def table(
     name: Annotated[str, typer.Argument(help="The table; --list names all.")] = "",
     *,
     data: Data = DATA,

@@ -1,0 +1,125 @@
+"""Speed: builds, search, screens, first words."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.table import Column, Table
+
+from corpus.settings import read_settings
+from evaluation.bench.build import measure
+from evaluation.bench.latency import measure_latency
+from evaluation.bench.search import SearchSpeed, measure_search
+from evaluation.commands.failures import failures_told
+from evaluation.commands.printing import out, print_figures
+
+
+def bench(
+    anthology: Annotated[
+        Path | None, typer.Option(help="Measure on real volumes from this Anthology data directory.")
+    ] = None,
+    quick: Annotated[bool, typer.Option(help="Measure on the three smallest volumes only.")] = False,
+    search_rows: Annotated[
+        int, typer.Option(help="Measure search alone, over so many synthetic passages.", min=0)
+    ] = 0,
+) -> None:
+    """Measure speed: builds beside the bare encoder, search, answers without a model, cold starts."""
+    if search_rows:
+        speed = measure_search(search_rows)
+        out.print(_search_table(speed))
+        typer.echo(json.dumps(speed))
+        return
+    figures = measure(anthology, quick=quick)
+    table = Table("What", Column("Figure", justify="right"), box=SIMPLE_HEAD)
+    for label, written in _BENCH_ROWS:
+        table.add_row(label, written.format_map(figures))
+    out.print(table)
+    typer.echo(json.dumps(figures))
+
+
+def bench_app(
+    home: Annotated[
+        Path | None, typer.Option(help="Measure on this PAPER_TRAIL_HOME, in which nothing is changed.")
+    ] = None,
+    *,
+    anthology: Annotated[
+        Path | None, typer.Option(help="Measure on real volumes from this Anthology data directory.")
+    ] = None,
+    sessions: Annotated[
+        list[int] | None, typer.Option(help="Visitors at once, by default 25; for several, repeat.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="How long each of four turns at a page takes.")] = 6.0,
+    think: Annotated[float, typer.Option(help="Seconds between two looks of a visitor.")] = 1.0,
+    clicks: Annotated[int, typer.Option(help="Clicks on citations in Chromium, where there is one.")] = 20,
+    page: Annotated[list[str] | None, typer.Option(help="Measure this page alone; may be repeated.")] = None,
+) -> None:
+    """Measure the app: how quickly pages are drawn for many visitors, beside Streamlit's stock settings."""
+    # The browser and the websocket are for development; who measures something else need not have them.
+    from evaluation.bench import app as app_bench  # noqa: PLC0415
+
+    wanted = app_bench.Wanted(
+        home, anthology, tuple(sessions or (25,)), seconds, think, clicks, tuple(page or ())
+    )
+    with failures_told():
+        figures = app_bench.measure_app(wanted, lambda line: typer.echo(line, err=True))
+    for table in app_bench.app_tables(figures):
+        out.print(table)
+    for failure in app_bench.app_failures(figures):
+        typer.echo(failure)
+    typer.echo(json.dumps(figures))
+
+
+def latency(
+    home: Annotated[
+        Path | None, typer.Option(help="The PAPER_TRAIL_HOME to ask; by default that of the settings.")
+    ] = None,
+    delay: Annotated[float, typer.Option(help="Seconds the model takes to begin a reply.")] = 0.3,
+    rounds: Annotated[int, typer.Option(help="How often each question is asked.")] = 4,
+) -> None:
+    """Measure what is added to a model's own time until its first words are on their way to the reader."""
+    with failures_told():
+        figures = measure_latency(home or read_settings().home, delay, rounds)
+    print_figures(figures, decimals=1)
+
+
+def _search_table(speed: SearchSpeed) -> Table:
+    table = Table("Search", "ms, median / p95", Column("Recall", justify="right"), box=SIMPLE_HEAD)
+    table.title = (
+        f"{speed['search_rows']:,} passages, written and indexed in {speed['search_build_seconds']:.0f} s"
+    )
+    everything = f"{speed['search_rows_ms_p50']:.0f} / {speed['search_rows_ms_p95']:.0f}"
+    filtered = f"{speed['search_filtered_ms_p50']:.0f} / {speed['search_filtered_ms_p95']:.0f}"
+    table.add_row("everything", everything, f"{speed['search_recall']:.4f}")
+    table.add_row("one collection", filtered, f"{speed['search_filtered_recall']:.4f}")
+    return table
+
+
+# What people read of each figure, and how it is written.
+_BENCH_ROWS = (
+    ("Collection", "{collection}"),
+    ("Passages", "{passages:,}"),
+    ("Bare encoder, passages/s", "{bare_passages_per_s:.1f}"),
+    ("Our encoder in torch, passages/s", "{torch_passages_per_s:.1f}"),
+    ("Accelerated encoder, passages/s", "{accelerated_passages_per_s:.1f}"),
+    ("Accelerated / torch", "{accelerated_to_torch:.2f}"),
+    ("Build, passages/s", "{build_passages_per_s:.1f}"),
+    ("Build / bare encoder", "{build_to_bare:.2f}"),
+    ("Accelerated build, passages/s", "{accelerated_build_passages_per_s:.1f}"),
+    ("Preparing the accelerated encoder, once, s", "{export_seconds:.1f}"),
+    ("Passages embedded by a second build", "{passages_embedded_again}"),
+    ("Second build, s", "{rebuild_seconds:.1f}"),
+    ("Search, ms, median / p95", "{search_ms_p50:.0f} / {search_ms_p95:.0f}"),
+    ("Answer without a model, ms, median / p95", "{answer_ms_p50:.0f} / {answer_ms_p95:.0f}"),
+    ("Reading a follow-up, ms", "{follow_up_ms:.0f}"),
+    (
+        "Weighing ten claims of ten papers, ms, with its network / without",
+        "{support_ms:.0f} / {support_without_network_ms:.0f}",
+    ),
+    ("Memory of the networks, MiB", "{learned_mib:.0f}"),
+    (
+        "Cold start to answer in the terminal, s, torch / accelerated",
+        "{cold_answer_seconds_torch:.1f} / {cold_answer_seconds_accelerated:.1f}",
+    ),
+)
