@@ -65,13 +65,13 @@ def table(
         )
         results = []
         for one in tables.TABLES.values() if every else [tables.table_named(name)]:
-            results.append(tables.measure_table(one, asked, _command(one.name, asked), _say))
+            results.append(tables.measure_table(one, asked, _command(one, asked), _say))
             if markdown:
                 typer.echo(f"{tables.markdown_table(results[-1])}\n")
             elif not as_json:
                 _console().print(tables.shown_table(results[-1]))
         if update_docs:
-            tables.write_results(results)
+            tables.write_results(results, data)
     told = [result.to_json() for result in results]
     typer.echo(json.dumps(told if every else told[0]))
 
@@ -108,14 +108,14 @@ def _say(line: str) -> None:
     typer.echo(line, err=True)
 
 
-def _command(name: str, asked: "tables.Asked") -> str:
+def _command(table: "tables.SeedTable", asked: "tables.Asked") -> str:
     """Return the command that measures one table as it is measured now, with names for its folders."""
     options = [
         *(("--model", model) for model in asked.models),
         *([("--judge", asked.judge)] if asked.judge else []),
         *(("--encoder", encoder) for encoder in asked.encoders),
-        *(("--home", f"{home}={home.upper()}") for home in asked.homes),
+        *(("--home", f"{home}={home.upper()}") for home in asked.homes if table.asks_corpora),
         *([] if asked.limit is None else [("--limit", str(asked.limit))]),
     ]
     given = (word for option in options for word in option)
-    return shlex.join(["python", "-m", "evaluation", "table", name, "--data", "DATA", *given])
+    return shlex.join(["python", "-m", "evaluation", "table", table.name, "--data", "DATA", *given])

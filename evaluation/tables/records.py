@@ -91,6 +91,7 @@ class SeedTable:
     `sets` are the data sets it is about, by their names in sources.toml. `plan` yields the rows that can be
     measured here and what is missing for others; it measures nothing itself. `remarks` say how ours differs.
     `code` is what of ours its figures depend on: files and folders, by their paths from the root.
+    `asks_corpora` where it asks corpora that were built.
     """
 
     name: str
@@ -102,6 +103,7 @@ class SeedTable:
     plan: Callable[[Asked, Say], Planned]
     remarks: tuple[str, ...] = ()
     code: tuple[str, ...] = ("assistant", "corpus", "evaluation", "indexer")
+    asks_corpora: bool = False
 
     @property
     def heading(self) -> str:

@@ -27,13 +27,16 @@ def results_page(results: Sequence[TableResult]) -> str:
     return "\n\n".join([_HEAD.strip(), *sections]) + "\n"
 
 
-def write_results(results: Sequence[TableResult]) -> None:
-    """Write the page, and the same as JSON beside it for programs; raises EvaluationError."""
+def write_results(results: Sequence[TableResult], data: Path) -> None:
+    """Write the page, and the same as JSON beside it for programs; raises EvaluationError.
+
+    Where data sets lay here means nothing elsewhere: the folder is called DATA.
+    """
     told = json.dumps([result.to_json() for result in results], indent=1, ensure_ascii=False)
     for path, text in ((PAGE, results_page(results)), (PAGE.with_suffix(".json"), f"{told}\n")):
         try:
             temporary = path.with_name(f".{path.name}.{os.getpid()}")
-            temporary.write_text(text, encoding="utf-8")
+            temporary.write_text(text.replace(str(data), "DATA"), encoding="utf-8")
             replace_durably(temporary, path)
         except OSError as error:
             raise EvaluationError(f"{path} cannot be written: {error.strerror}.") from error

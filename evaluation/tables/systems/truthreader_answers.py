@@ -60,6 +60,7 @@ TABLE = SeedTable(
     ),
     sets=(),
     plan=_plan,
+    asks_corpora=True,
     remarks=(
         "The questions are 88 of ours, not TruthReader's: as many, 22 of each of four corpora of papers, each"
         " with sentences that a language model judged to answer it. Printed figures are of other questions"

@@ -121,6 +121,7 @@ TABLE = SeedTable(
     columns=(Column("answer accuracy", 2), Column("refusal recall", 2)),
     sets=(),
     plan=_plan,
+    asks_corpora=True,
     remarks=(
         "Of what TruthReader prints there only the table's number is known here. Questions and figures are"
         f" those of truthreader-answers, the first {QUESTIONS} of them by default; what is said there of how"
