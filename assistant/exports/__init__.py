@@ -1,5 +1,6 @@
 """Conversations and the papers they cite in other formats: formatting only."""
 
+from assistant.exports.escaping import escaped
 from assistant.exports.markdown import comparison_to_markdown, to_markdown
 from assistant.exports.references import papers_as_bibtex
 from assistant.exports.registry import (
@@ -15,5 +16,6 @@ from assistant.exports.registry import (
 
 __all__ = [
     "COMPARISON_FORMATS", "CONVERSATION_FORMATS", "PAPER_FORMATS", "REFERENCE_FORMATS", "Exported",
-    "Format", "OptionName", "comparison_text", "comparison_to_markdown", "papers_as_bibtex", "to_markdown"
+    "Format", "OptionName", "comparison_text", "comparison_to_markdown", "escaped", "papers_as_bibtex",
+    "to_markdown"
 ]  # fmt: skip

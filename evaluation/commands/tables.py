@@ -37,7 +37,8 @@ def table(
     list_all: Annotated[bool, typer.Option("--list", help="Name the tables, and what is not here.")] = False,
     every: Annotated[bool, typer.Option("--all", help="Measure every table.")] = False,
     update_docs: Annotated[
-        bool, typer.Option("--update-docs", help="With --all: write docs/results.md.")
+        bool,
+        typer.Option("--update-docs", help="With --all: write docs/results.md; alone: of what it says."),
     ] = False,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print nothing but the JSON line.")] = False,
@@ -52,7 +53,7 @@ def table(
         typer.echo(json.dumps(missing))
         return
     with failures_told():
-        _check_asked(name, every=every, may_update=every and not limit, update_docs=update_docs)
+        _check_asked(name, every=every, limit=limit, update_docs=update_docs)
         asked = tables.Asked(
             data=data,
             out=out_folder,
@@ -63,6 +64,9 @@ def table(
             homes=named_folders(home or ()),
             limit=limit,
         )
+        if update_docs and not every:
+            tables.rewrite_results(asked)
+            return
         results = []
         for one in tables.TABLES.values() if every else [tables.table_named(name)]:
             results.append(tables.measure_table(one, asked, _command(one, asked), _say))
@@ -71,16 +75,16 @@ def table(
             elif not as_json:
                 _console().print(tables.shown_table(results[-1]))
         if update_docs:
-            tables.write_results(results, data)
+            tables.write_results(results, asked)
     told = [result.to_json() for result in results]
     typer.echo(json.dumps(told if every else told[0]))
 
 
-def _check_asked(name: str, *, every: bool, may_update: bool, update_docs: bool) -> None:
-    if every == bool(name):
-        raise EvaluationError("Name one table, or give --all or --list.")
-    if update_docs and not may_update:
+def _check_asked(name: str, *, every: bool, limit: int | None, update_docs: bool) -> None:
+    if update_docs and (name or limit):
         raise EvaluationError("--update-docs goes with --all and without --limit.")
+    if every == bool(name) and not update_docs:
+        raise EvaluationError("Name one table, or give --all or --list.")
 
 
 def fetch(

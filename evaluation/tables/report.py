@@ -1,11 +1,13 @@
 """A table as people read it: on the terminal and in Markdown."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich import table as rich_table
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 
+from assistant.exports import escaped
 from evaluation.tables.records import Column, Row, SeedTable, TableResult
 
 OURS, PRINTED = "Ours", "Printed"
@@ -47,15 +49,16 @@ def _on_its_side(result: TableResult) -> rich_table.Table:
 
 def markdown_table(result: TableResult) -> str:
     """Return a table with what belongs to it as Markdown."""
-    head = ["", "system", *(column.name for column in result.table.columns)]
-    lines = [_line(head), _line(["---", "---", *("---:" for _ in result.table.columns)])]
+    head = ["", "system", *(escaped(column.name) for column in result.table.columns)]
+    lines = [_line(head), f"| --- | --- |{' ---: |' * len(result.table.columns)}"]
     for heading, rows in _parts(result):
-        lines += [_line([heading, row.system, *_cells(row, result.table.columns)]) for row in rows]
-    notes = "\n".join(f"- {_plain(note)}" for note in notes_of(result))
-    command = f"`{result.command}`"
+        lines += [_line([heading, escaped(row.system), *_cells(row, result.table.columns)]) for row in rows]
+    notes = "\n".join(f"- {escaped(note)}" for note in notes_of(result))
+    command = _code(result.command)
     dates = sorted({one.date for one in result.rows})
-    measured = f"{command}, {' and '.join(dict.fromkeys((*dates[:1], *dates[-1:])))}" if dates else command
-    machines = sorted({one.machine for one in result.rows})
+    spanned = " and ".join(dict.fromkeys((*dates[:1], *dates[-1:])))
+    measured = f"{command}, {escaped(f'measured on {spanned}')}" if dates else command
+    machines = sorted({escaped(one.machine) for one in result.rows})
     return "\n".join([*lines, "", " · ".join([measured, *machines]), *(["", notes] if notes else [])])
 
 
@@ -91,9 +94,12 @@ def _cells(row: Row, columns: Sequence[Column]) -> Iterator[str]:
 
 
 def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(_plain(cell) for cell in cells)} |"
+    return f"| {' | '.join(cells)} |"
 
 
-def _plain(text: str) -> str:
-    """Return text that Markdown takes as it is, on one line."""
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+def _code(text: str) -> str:
+    """Return code within a line, between more backticks than stand together in it."""
+    line = " ".join(text.split())
+    fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
+    padded = f" {line} " if "`" in line else line
+    return f"{fence}{padded}{fence}"

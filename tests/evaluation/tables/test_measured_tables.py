@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
 from pydantic import ValidationError
 
 from corpus.settings import Settings
@@ -133,11 +134,15 @@ def test_nowhere_to_keep_rows_is_said(asked: Asked) -> None:
 
 
 def test_a_table_says_in_markdown_what_belongs_to_it(asked: Asked) -> None:
-    hostile = "a | b <script>\n# heading"
+    hostile = "a \\| b <script>\n# heading ![x](https://example.org/x.png) `"
     table = replace(table_of(Measurements(), hostile), remarks=("Ours is of another set.",))
     text = markdown_table(measure_table(table, asked, "python -m evaluation table made-up", lambda _: None))
     (row,) = (line for line in text.splitlines() if line.startswith("| Ours |"))
-    assert row == "| Ours | a \\| b &lt;script> # heading | 1.00 ± 0.50 |"
+    assert row == (
+        "| Ours | a \\\\\\| b \\<script\\> \\# heading"
+        " \\!\\[x\\](https\\://example.org/x.png) \\` | 1.00 ± 0.50 |"
+    )
+    assert MarkdownIt("commonmark").enable("table").render(text).count("<td") == 3
     assert "`python -m evaluation table made-up`" in text
     assert "- Ours is of another set." in text
     assert "- Missing: a model: name one" in text

@@ -1,16 +1,29 @@
 """The `table` command: lists, one table, all of them, and the page that is written of these."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
+from corpus.settings import Settings
 from evaluation import tables
 from evaluation.__main__ import app
 from evaluation.tables import results_page
-from evaluation.tables.records import Asked, Column, Missing, Planned, Row, RowPlan, Say, SeedTable
+from evaluation.tables.records import (
+    Asked,
+    Column,
+    Measured,
+    Missing,
+    Planned,
+    Row,
+    RowPlan,
+    Say,
+    SeedTable,
+    TableResult,
+)
 
 
 def plan(asked: Asked, say: Say) -> Planned:
@@ -21,6 +34,8 @@ def plan(asked: Asked, say: Say) -> Planned:
 
 
 ALL = tuple(tables.TABLES.values())
+# What stands in no address and behind no name for a folder, as DATA/ is.
+_FOLDER_OF_ONE_MACHINE = re.compile(r"(?<![\w:/.~\\-])(?:\.\.)?/\w[\w.-]{0,100}/")
 TABLE = SeedTable("made-up", "TruthReader", "Table 0", "shares", (Column("share", 3),), (), plan)
 
 
@@ -88,11 +103,73 @@ def test_the_page_is_what_was_measured_and_names_no_folder_of_this_machine(tmp_p
     assert str(tmp_path) not in page
 
 
-def test_the_results_page_of_the_repository_is_of_the_tables_that_there_are() -> None:
+def test_a_page_is_written_again_of_what_it_says_and_measures_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(tmp_path, "--all", "--update-docs")
+    page = tmp_path / "results.md"
+    written = page.read_text(encoding="utf-8")
+    page.write_text("somebody's own words", encoding="utf-8")
+    monkeypatch.setattr("evaluation.tables.measure_table", None)
+    assert run(tmp_path, "--update-docs").stdout == ""
+    assert page.read_text(encoding="utf-8") == written
+
+
+def test_folders_of_this_machine_are_named_as_readers_name_theirs(tmp_path: Path) -> None:
+    data, home = tmp_path / "data", tmp_path / "homes" / "demo"
+    asked = Asked(data, Path("out"), Settings(home=tmp_path / "own"), homes={"demo": home})
+    told_as = {
+        f"fetch corwa --data {data}, or put it at {data}/corwa.jsonl.":
+            "fetch corwa --data DATA, or put it at DATA/corwa.jsonl.",
+        f"{home}/corpus, {tmp_path / 'own' / 'corpus'} and {Path.home() / '.cache'}":
+            "DEMO/corpus, HOME/corpus and ~/.cache",
+        "out/a is no word, but out is one.": "OUT/a is no word, but out is one.",
+        f"{tmp_path / 'data-of-others'} at https://a.org{data}/x":
+            f"{tmp_path / 'data-of-others'} at https://a.org{data}/x",
+        "words " * 100: f"{'words ' * 48}words …",
+    }  # fmt: skip
+    missing = tuple(Missing(f"{data}/corwa", advice) for advice in told_as)
+    row = Measured(
+        Row("ours", {"share": 0.5}, note=f"kept in {Path('out').absolute()}"), "2026-11-23", 1, "m"
+    )
+    shown = results_page.for_readers(TableResult(TABLE, "c", (), (row,), missing, ()), asked)
+    assert [one.what for one in shown.missing] == ["DATA/corwa"] * len(told_as)
+    assert [one.advice for one in shown.missing] == list(told_as.values())
+    assert shown.rows[0].row.note == "kept in OUT"
+
+
+def changed(one: dict[str, Any], **fields: object) -> str:
+    return json.dumps([{**one, **fields}])
+
+
+def test_results_that_are_none_of_these_tables_are_said_to_be_none(tmp_path: Path) -> None:
+    (one,) = told(run(tmp_path, "--all", "--update-docs"))
+    row = one["measured"][0]
+    page = (tmp_path / "results.md").read_bytes()
+    broken = [
+        "", "[", "{}", "null", f"{changed(one)[:-20]}", changed(one, other=1), changed(one, table="other"),
+        changed(one, columns=["share", "other"]), changed(one, heading="TruthReader, Table 1: shares"),
+        changed(one, measured=[{**row, "figures": {"other": 1.0}}]),
+        changed(one, measured=[{**row, "figures": {"share": "0.5"}}]), f'{changed(one)}, "more": 1',
+        " " * results_page.LARGEST + changed(one),
+    ]  # fmt: skip
+    for text in broken:
+        (tmp_path / "results.json").write_text(text, encoding="utf-8")
+        assert run(tmp_path, "--update-docs", code=2).stderr, text[:80]
+    (tmp_path / "results.json").unlink()
+    assert "python -m evaluation table --all --update-docs" in run(tmp_path, "--update-docs", code=2).stderr
+    assert (tmp_path / "results.md").read_bytes() == page
+
+
+def test_the_results_page_of_the_repository_is_what_its_figures_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody edits it by hand; where a table has changed, `table --update-docs` writes it again."""
+    monkeypatch.setattr("evaluation.tables.registry.TABLES", {table.name: table for table in ALL})
     page = Path(results_page.__file__).parents[2] / "docs" / "results.md"
-    told = json.loads(page.with_suffix(".json").read_text(encoding="utf-8"))
-    assert [one["table"] for one in told] == [table.name for table in ALL]
+    kept = page.with_suffix(".json")
+    if not page.exists() and not kept.exists():
+        pytest.skip("docs/results.md is not written: python -m evaluation table --all --update-docs")
+    results = results_page.read_results(kept)
+    assert [result.table.name for result in results] == [table.name for table in ALL]
     text = page.read_text(encoding="utf-8")
-    for one in told:
-        assert f"## {one['heading']}" in text and f"`{one['command']}`" in text
-        assert all(row["system"] in text for row in (*one["measured"], *one["printed"]))
+    assert text == results_page.results_page(results)
+    assert not _FOLDER_OF_ONE_MACHINE.findall(text)
