@@ -4,7 +4,7 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, StrictFloat, StrictInt
 
 from evaluation.tables.records import Row
 
@@ -15,7 +15,7 @@ class _PrintedRow(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     system: str
-    figures: dict[str, float]
+    figures: dict[str, StrictFloat | StrictInt]
     note: str = ""
 
 

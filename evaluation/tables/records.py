@@ -33,13 +33,15 @@ class Column:
 class Row:
     """A system's figures by the names of columns; what is not there was not measured, or not printed.
 
-    `deviations` are standard deviations of some of them. `note` says what differs from the other rows.
+    `deviations` are standard deviations of some of them. `note` says what differs from the other rows. What
+    is not `is_whole`, because something failed on the way, is not kept: the next run tries again.
     """
 
     system: str
     figures: Mapping[str, float]
     deviations: Mapping[str, float] = field(default_factory=dict)
     note: str = ""
+    is_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,8 @@ class KeptRows:
             return Missing(plan.system, str(error))
         date = datetime.now(UTC).date().isoformat()
         measured = Measured(row, date, round(time.perf_counter() - clock, 1), machine())
-        _keep(path, measured)
+        if row.is_whole:
+            _keep(path, measured, say)
         return measured
 
     def _key(self, plan: RowPlan) -> str:
@@ -102,20 +103,21 @@ def machine() -> str:
 
 
 def _read(path: Path) -> Measured | None:
-    """Return a kept row, None where there is none or it was not written whole."""
+    """Return a kept row, None where there is none that can be read whole."""
     try:
         return _MEASURED.validate_json(path.read_bytes())
-    except (FileNotFoundError, ValidationError):
+    except (OSError, ValidationError):
         return None
 
 
-def _keep(path: Path, measured: Measured) -> None:
+def _keep(path: Path, measured: Measured, say: Say) -> None:
+    """Keep a row; where it cannot be kept, that is said: what was measured is not lost for it."""
     try:
         temporary = path.with_suffix(f".{os.getpid()}")
         temporary.write_text(json.dumps(asdict(measured)), encoding="utf-8")
         replace_durably(temporary, path)
     except OSError as error:
-        raise EvaluationError(f"{path} cannot be written: {error.strerror}.") from error
+        say(f"{path} cannot be written: {error.strerror}. The next run measures {measured.row.system} again.")
 
 
 def _told_apart(value: object) -> object:

@@ -66,7 +66,8 @@ class DataSet(_Table):
 
     @model_validator(mode="after")
     def _check_places(self) -> Self:
-        for path in (*(form.path for form in self.forms), *(file.to for file in self.hub)):
+        within = [form.path for form in self.forms] + [file for form in self.forms for file in form.files]
+        for path in (*within, *(file.to for file in self.hub)):
             if Path(path).is_absolute() or ".." in Path(path).parts:
                 raise ValueError(f"{path} is not below the data folder")
         return self

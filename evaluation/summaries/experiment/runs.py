@@ -1,6 +1,7 @@
 """The experiment run: every system on every gold section, each kept as soon as it is done."""
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -128,7 +129,8 @@ def file_name(*parts: str) -> str:
 def write_whole(path: Path, text: str) -> None:
     """Write a file that is there whole or not at all, whenever the run is killed."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_suffix(".part")
+    # Of this process alone: another run may be at the same section.
+    temporary = path.with_suffix(f".{os.getpid()}.part")
     temporary.write_text(text, encoding="utf-8")
     replace_durably(temporary, path)
 

@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,10 @@ class TableReport:
         return {**asdict(self), "printed": _printed()}
 
 
+# The whole Anthology is read for them, which takes half a minute; each writer's table wants the same.
+_gold_sections = lru_cache(maxsize=1)(read_gold_sections)
+
+
 def table_report(asked: TableAsked, say: Say) -> TableReport:
     """Run the experiment, or what is left of it.
 
@@ -107,7 +112,7 @@ def table_report(asked: TableAsked, say: Say) -> TableReport:
     encoder = open_encoder(settings)
     rows = table_rows(asked.writer, asked.samples, settings, encoder)
     say("Looking up the references of all sections in the Anthology.")
-    gold = read_gold_sections(asked.corwa, asked.anthology)[: asked.sections]
+    gold = _gold_sections(asked.corwa, asked.anthology)[: asked.sections]
     home = settings.model_copy(update={"home": asked.out})
     corpus = build_gold_corpus(gold, home, encoder, say)
     runs = tuple(Experiment(corpus, encoder, rows, asked.out / "summaries", say).run(gold))

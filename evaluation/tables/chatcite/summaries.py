@@ -1,7 +1,9 @@
 """ChatCite's results and its ablations, from one experiment on gold sections."""
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assistant.generators import EXTRACTIVE
@@ -16,6 +18,7 @@ from evaluation.tables.records import (
     Say,
     SeedTable,
 )
+from evaluation.tables.runs import code_hash
 from evaluation.tables.sources import find
 
 if TYPE_CHECKING:
@@ -65,7 +68,7 @@ def _plan(
         yield Missing(_listed(with_a_model), "there is nothing to prompt: name a model with --model.")
     for index, writer in enumerate(asked.models or (EXTRACTIVE,)):
         inputs: dict[str, object] = {"corwa": corwa, "anthology": anthology, "sections": asked.limit}
-        inputs |= {"writer": writer, "judge": asked.judge, "samples": SAMPLES}
+        inputs |= {"writer": writer, "judge": asked.judge, "samples": SAMPLES, "encoder": _encoder(asked)}
         # One experiment has all its rows, so that a judge sees all systems of a section together.
         report = cache(partial(_report, asked, writer, say))
         own = {} if writer == EXTRACTIVE else {name: f"{it}, {writer}" for name, it in with_a_model.items()}
@@ -82,10 +85,23 @@ def _report(asked: Asked, writer: str, say: Say) -> "TableReport":
     from evaluation.summaries.experiment import TableAsked, table_report  # noqa: PLC0415
 
     corwa, anthology = (find(name, asked.data).path for name in SETS)
-    folder = "".join(one if one.isalnum() else "-" for one in writer)
-    out = asked.out / "chatcite-experiment" / folder
-    wanted = TableAsked(corwa, anthology, out, writer, SAMPLES, asked.limit, asked.judge)
+    wanted = TableAsked(corwa, anthology, _folder(asked, writer), writer, SAMPLES, asked.limit, asked.judge)
     return table_report(wanted, say)
+
+
+def _folder(asked: Asked, writer: str) -> Path:
+    """Return where the summaries of a writer are kept.
+
+    Those of a model were paid for, and outlive our code; what costs nothing is of the code that is measured.
+    """
+    made_by = [writer, *_encoder(asked), *([code_hash(_CODE)] if writer == EXTRACTIVE else [])]
+    told_apart = hashlib.sha256("\0".join(made_by).encode()).hexdigest()[:12]
+    name = "".join(one if one.isalnum() else "-" for one in writer)
+    return asked.out / "chatcite-experiment" / f"{name}-{told_apart}"
+
+
+def _encoder(asked: Asked) -> tuple[str, str]:
+    return asked.settings.encoder, asked.settings.encoder_runtime
 
 
 def _row(measured: Callable[[], "TableReport"], name: str, title: str) -> Row:
@@ -100,6 +116,7 @@ def _row(measured: Callable[[], "TableReport"], name: str, title: str) -> Row:
         {column: mean for column, (mean, _) in spreads.items()},
         {column: deviation for column, (_, deviation) in spreads.items()},
         note=_note(report, found),
+        is_whole=report.sections == report.gold and (not report.judge or report.judged == report.sections),
     )
 
 

@@ -1,6 +1,8 @@
 """Tables measured row by row: what is kept, what is measured again, and what failure costs."""
 
 import json
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -12,11 +14,12 @@ from pydantic import ValidationError
 
 from corpus.settings import Settings
 from evaluation.input_files import EvaluationError
-from evaluation.tables import TABLES, Asked, measure_table, runs, sources
+from evaluation.tables import TABLES, Asked, measure_table, printed, runs, sources
 from evaluation.tables.printed import printed_rows
 from evaluation.tables.records import Column, Missing, MissingError, Planned, Row, RowPlan, Say, SeedTable
 from evaluation.tables.report import markdown_table, notes_of
 from evaluation.tables.sources import DataSet, data_sets, find
+from tests.demo_home import PROJECT
 
 
 class Measurements:
@@ -127,6 +130,83 @@ def test_a_kept_row_that_is_torn_is_measured_again(asked: Asked, torn: str) -> N
     assert made.made == ["a", "a"]
 
 
+def test_a_row_that_cannot_be_kept_is_shown_all_the_same(asked: Asked) -> None:
+    made = Measurements()
+    measured(table_of(made, "a"), asked)
+    (kept,) = (asked.out / "made-up").iterdir()
+    kept.unlink()
+    kept.mkdir()
+    said: list[str] = []
+    result = measure_table(table_of(made, "a", "b"), asked, "command", said.append)
+    assert [one.row.system for one in result.rows] == ["a", "b"]
+    assert any(f"{kept} cannot be written: " in line for line in said)
+
+
+def test_a_row_on_the_way_to_which_something_failed_is_not_kept(asked: Asked) -> None:
+    made: list[Row] = []
+
+    def measure() -> Row:
+        made.append(Row("a", {"figure": float(len(made))}, is_whole=bool(made)))
+        return made[-1]
+
+    def plan(asked: Asked, say: Say) -> Planned:
+        yield RowPlan("a", {}, measure)
+
+    table = replace(table_of(Measurements()), plan=plan)
+    assert [measured(table, asked)["a"] for _ in range(3)] == [0, 1, 1]
+
+
+# A table of ten rows, each of which says that it was begun; the fourth may take forever.
+PROGRAM = """
+import sys, time
+from pathlib import Path
+from corpus.settings import Settings
+from evaluation.tables import Asked, measure_table
+from evaluation.tables.records import Column, Row, RowPlan, SeedTable
+
+def measured(number):
+    print(number, flush=True)
+    time.sleep(300 if number == 3 and "hang" in sys.argv else 0.02)
+    return Row(str(number), {"figure": float(number)})
+
+def plan(asked, say):
+    for number in range(10):
+        yield RowPlan(str(number), {}, lambda number=number: measured(number))
+
+code = ("corpus/text.py",)
+table = SeedTable("made-up", "ChatCite", "Table 0", "t", (Column("figure"),), (), plan, code=code)
+asked = Asked(Path("data"), Path(sys.argv[1]), Settings())
+result = measure_table(table, asked, "command", lambda _: None)
+assert [one.row.figures["figure"] for one in result.rows] == list(range(10))
+"""
+
+
+def running(out: Path, *more: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", PROGRAM, str(out), *more]
+    return subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True)
+
+
+def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
+    with running(tmp_path, "hang") as killed:
+        assert killed.stdout is not None
+        begun = [killed.stdout.readline() for _ in range(4)]
+        killed.kill()
+    assert begun == ["0\n", "1\n", "2\n", "3\n"]
+    with running(tmp_path) as second:
+        assert second.communicate(timeout=120)[0].split() == [str(number) for number in range(3, 10)]
+    assert second.returncode == 0
+
+
+def test_two_runs_at_once_leave_whole_rows_and_nothing_else(tmp_path: Path) -> None:
+    with running(tmp_path) as one, running(tmp_path) as other:
+        for run in (one, other):
+            run.communicate(timeout=120)
+    assert (one.returncode, other.returncode) == (0, 0)
+    kept = list((tmp_path / "made-up").iterdir())
+    assert len(kept) == 10 and {path.suffix for path in kept} == {".json"}
+    assert all(json.loads(path.read_text(encoding="utf-8"))["row"]["system"].isdigit() for path in kept)
+
+
 def test_nowhere_to_keep_rows_is_said(asked: Asked) -> None:
     asked.out.write_text("a file", encoding="utf-8")
     with pytest.raises(EvaluationError, match="cannot be made"):
@@ -170,6 +250,43 @@ def test_data_sets_lie_below_the_data_folder(path: str) -> None:
     known = {"title": "A", "licence": "MIT", "address": "https://example.org"}
     with pytest.raises(ValidationError, match="not below the data folder"):
         DataSet.model_validate({**known, "forms": [{"path": path}]})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"license": "MIT"},
+        {"forms": [{"path": "a", "file": ["b"]}]},
+        {"forms": [{"path": "a", "files": ["../b"]}]},
+        {"forms": [{"path": "a", "files": ["/etc/passwd"]}]},
+        {"hub": [{"repository": "a/b", "path": "c", "to": "../c"}]},
+        {"hub": [{"repository": "a/b", "path": "c", "to": "c", "sha256": "abc"}]},
+        {"hub": [{"repository": "a/b", "path": "c"}]},
+        {"title": 1},
+    ],
+)
+def test_what_is_said_of_a_data_set_is_read_strictly(change: dict[str, object]) -> None:
+    known = {"title": "A", "licence": "MIT", "address": "https://example.org"}
+    assert DataSet.model_validate(known).title == "A"
+    with pytest.raises(ValidationError):
+        DataSet.model_validate({**known, **change})
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        'system = "a", figures = { figure = "1" }',
+        'system = "a", figures = { figure = 1 }, remark = "x"',
+        "figures = { figure = 1 }",
+    ],
+)
+def test_printed_rows_are_read_strictly(row: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "printed.toml"
+    file.write_text(f"[made-up]\nrows = [{{ {row} }}]\n", encoding="utf-8")
+    monkeypatch.setattr(printed, "_FILE", file)
+    monkeypatch.setattr(printed, "_read", printed._read.__wrapped__)
+    with pytest.raises(ValidationError):
+        printed_rows("made-up")
 
 
 def test_a_set_that_is_not_there_is_said_with_where_to_put_it(tmp_path: Path) -> None:
