@@ -58,6 +58,8 @@ def scope_said(scope: Scope) -> str:
         scope.topics and f"topics {', '.join(scope.topics)}",
         scope.venues and f"venues {', '.join(scope.venues)}",
         scope.authors and f"authors {', '.join(scope.authors)}",
+        scope.languages and f"languages {', '.join(scope.languages)}",
+        scope.labels and f"labels {', '.join(scope.labels)}",
     ]
     return "; ".join(part for part in parts if part) or "the whole corpus"
 

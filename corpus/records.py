@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, cast, get_args
 
-PassageKind = Literal["abstract", "body", "caption", "note"]
+PassageKind = Literal["abstract", "body", "caption", "note", "table", "formula"]
 AspectName = Literal["challenge", "approach", "outcome"]
 TopicKind = Literal["field", "task", "method", "dataset", "metric"]
 
@@ -49,11 +49,23 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """The cells of a table, row by row, all rows of the same length; the first `header` rows name columns."""
+
+    rows: tuple[tuple[str, ...], ...]
+    header: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """The unit of retrieval: about 200 words of one section, with its sentences.
 
     `number` counts from 0 within the paper; number 0 is the abstract (or, without one, the title).
     `section` is the path of headings from the outermost to the passage's own.
+
+    A passage of the kind "table" has the cells in `table`: its last sentences are the rows below the header,
+    one each, in their order, and those before them the caption. `area` is where on the page the table, the
+    figure or the formula stands that the passage is about, where that is known.
     """
 
     id: str
@@ -65,6 +77,8 @@ class Passage:
     text: str
     sentences: tuple[Sentence, ...]
     page: int | None = None
+    table: Table | None = None
+    area: Box | None = None
 
     def sentence_text(self, index: int) -> str:
         """Return sentence `index` without the white space round it."""
@@ -158,6 +172,9 @@ class Paper:
 
     `position` is its place in its collection; `fingerprint` hashes everything the paper was made from, so
     that a rebuild can tell what is unchanged; `pdf_sha256` names the PDF kept beside the corpus, if any.
+    `language` is what its text is written in, ISO 639-1, "" where that is not known. `scanned_pages` of its
+    pages were read from their pictures, as surely as `scan_confidence` says, 0..1. `labels` are what its
+    owner has filed it under, and `notes` what they have written about it.
     """
 
     id: str
@@ -180,6 +197,11 @@ class Paper:
     pdf_sha256: str = ""
     page_count: int = 0
     full_text: bool = False
+    language: str = ""
+    scanned_pages: int = 0
+    scan_confidence: float = 0.0
+    labels: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     position: int = 0
     fingerprint: str = ""
     aspects: tuple[Aspect, ...] = ()
@@ -307,7 +329,8 @@ class Scope:
     """Which part of the corpus is meant; an empty tuple or None does not restrict.
 
     `years` is an inclusive range (first, last). `topics` are keys of topics: a paper is meant that has, of
-    each kind named, at least one. `venues` and `authors` (by `Author.name`) are alternatives each.
+    each kind named, at least one. `venues`, `authors` (by `Author.name`), `languages` and `labels` are
+    alternatives each.
     """
 
     collections: tuple[str, ...] = ()
@@ -316,6 +339,8 @@ class Scope:
     topics: tuple[str, ...] = ()
     venues: tuple[str, ...] = ()
     authors: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
 
 
 def paper_id(collection_id: str, key: str) -> str:

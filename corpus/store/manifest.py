@@ -11,7 +11,7 @@ from corpus.durable import replace_durably
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 TABLES = ("collections", "papers", "passages", "links", "builds", "places", "clusters")
 
 

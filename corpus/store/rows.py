@@ -72,6 +72,7 @@ SCHEMAS = {
     "clusters": CLUSTERS,
 }
 PAPER_COLUMNS = [field.name for field in fields(Paper)]
+_REPEATED = ("year", "venue", "language", "labels")
 PASSAGE_COLUMNS = [field.name for field in fields(Passage)]
 
 
@@ -80,8 +81,8 @@ def passages_schema(dimension: int) -> pa.Schema:
 
     `indexed` is what is searched and encoded: the paper's title and section path before the text.
     `sentence_vectors` are those of the paper's title and of each sentence, encoded alone, packed in 16 bits
-    a number. `year`, `topic_keys`, `venue` and `author_names` repeat the paper's, so that a filter needs one
-    table.
+    a number. `year`, `venue`, `language`, `labels`, `topic_keys` and `author_names` repeat the paper's, so
+    that a filter needs one table.
     """
     return pa.schema(
         _columns(
@@ -89,6 +90,8 @@ def passages_schema(dimension: int) -> pa.Schema:
             year=pa.int32(),
             topic_keys=_STRINGS,
             venue=pa.string(),
+            language=pa.string(),
+            labels=_STRINGS,
             author_names=_STRINGS,
             indexed=pa.string(),
             vector=pa.list_(pa.float32(), dimension),
@@ -160,7 +163,7 @@ def passage_rows(
     `sentence_vectors` are each passage's title and sentences; a search does without them if it must.
     """
     repeated = {
-        identifier: {"year": paper.year, "venue": paper.venue, **_filtered_by(paper)}
+        identifier: {name: getattr(paper, name) for name in _REPEATED} | _filtered_by(paper)
         for identifier, paper in papers.items()
     }
     rows = [

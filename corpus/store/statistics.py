@@ -36,7 +36,11 @@ class Statistics:
     def topic_counts(self, scope: Scope | None = None) -> dict[str, int]:
         """Return how many papers in `scope` have each topic, by the topic's key, the most frequent first."""
         columns = ["topic_keys"]
-        return dict(self._of_papers("topics", scope, columns, lambda papers: _frequencies(_flat(papers))))
+        return dict(
+            self._of_papers(
+                "topics", scope, columns, lambda papers: _frequencies(pc.list_flatten(papers["topic_keys"]))
+            )
+        )
 
     def year_counts(self, scope: Scope | None = None) -> dict[int, int]:
         """Return how many papers in `scope` are of each year, the earliest first."""
@@ -46,6 +50,22 @@ class Statistics:
         """Return how many papers in `scope` appeared at each venue, the most frequent first."""
         columns = ["venue"]
         return dict(self._of_papers("venues", scope, columns, lambda papers: _frequencies(papers["venue"])))
+
+    def language_counts(self, scope: Scope | None = None) -> dict[str, int]:
+        """Return how many papers in `scope` are in each language, by its code, the most frequent first."""
+        columns = ["language"]
+        return dict(
+            self._of_papers("languages", scope, columns, lambda papers: _frequencies(papers["language"]))
+        )
+
+    def label_counts(self, scope: Scope | None = None) -> dict[str, int]:
+        """Return how many papers in `scope` their owner has given each label, the most frequent first."""
+        columns = ["labels"]
+        return dict(
+            self._of_papers(
+                "labels", scope, columns, lambda papers: _frequencies(pc.list_flatten(papers["labels"]))
+            )
+        )
 
     def topic_year_counts(
         self, scope: Scope | None, kind: TopicKind, limit: int
@@ -130,10 +150,6 @@ class Statistics:
         return self._cache.answer((asked, where), lambda: find(where))
 
 
-def _flat(papers: pa.Table) -> pa.ChunkedArray:
-    return pc.list_flatten(papers["topic_keys"])
-
-
 def _frequencies(column: pa.ChunkedArray) -> dict[str, int]:
     """Return how often each value occurs, the most frequent first, then by the value; "" is none."""
     counted = pc.value_counts(column.drop_null())
@@ -151,7 +167,7 @@ def _topic_years(papers: pa.Table, kind: TopicKind, limit: int) -> dict[str, dic
     """Return how many papers of each year have the most frequent topics of a kind, by the topics' keys."""
     whole = papers.combine_chunks()
     years = pc.take(whole["year"], pc.list_parent_indices(whole["topic_keys"]))
-    topics = pa.table({"topic_keys": _flat(whole), "year": years})
+    topics = pa.table({"topic_keys": pc.list_flatten(whole["topic_keys"]), "year": years})
     topics = topics.filter(pc.starts_with(topics["topic_keys"], topic_key(kind, "")))
     most = list(_frequencies(topics["topic_keys"]))[: max(0, limit)]
     topics = topics.filter(pc.is_in(topics["topic_keys"], pa.array(most, pa.string())))

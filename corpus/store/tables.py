@@ -41,6 +41,8 @@ _FILTERS = {
     "topic_keys": LabelList(),
     "venue": Bitmap(),
     "author_names": LabelList(),
+    "language": Bitmap(),
+    "labels": LabelList(),
 }
 _INDICES: dict[str, dict[str, Any]] = {
     "papers": {"doi": BTree(), "arxiv_id": BTree(), **_FILTERS},
@@ -228,7 +230,12 @@ def condition(scope: Scope | None, paper_column: Literal["id", "paper_id"]) -> s
     """Return `scope` as an SQL condition: columns from here, every value quoted."""
     if scope is None:
         return None
-    columns = {"collection_id": scope.collections, paper_column: scope.papers, "venue": scope.venues}
+    columns = {
+        "collection_id": scope.collections,
+        paper_column: scope.papers,
+        "venue": scope.venues,
+        "language": scope.languages,
+    }
     conditions = [one_of(column, values) for column, values in columns.items() if values]
     if scope.years:
         # The column holds 32 bits: a year beyond them would be an error where it should find nothing.
@@ -238,6 +245,8 @@ def condition(scope: Scope | None, paper_column: Literal["id", "paper_id"]) -> s
         conditions.append(_any_of("topic_keys", keys))
     if scope.authors:
         conditions.append(_any_of("author_names", scope.authors))
+    if scope.labels:
+        conditions.append(_any_of("labels", scope.labels))
     return " AND ".join(conditions) or None
 
 

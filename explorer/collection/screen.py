@@ -1,5 +1,7 @@
 """The Collection screen: what is there, found by words and filters, as a table, as cards or as a map."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from corpus.records import CollectionSummary, Scope
@@ -150,7 +152,7 @@ def _years(finding: Finding, listing: Listing) -> dict[int, int]:
     scope = finding.scope
     if not scope.years:
         return dict(listing.counts.years)
-    wider = Scope(scope.collections, scope.papers, None, scope.topics, scope.venues, scope.authors)
+    wider = replace(scope, years=None)
     return dict(finding.within(wider).counts().years)
 
 

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ def collections_in(summaries: Sequence[CollectionSummary], scope: Scope) -> tupl
 
 def names_papers(scope: Scope) -> bool:
     """Return True if a scope says which papers are meant, and not only in which collections."""
-    return bool(scope.papers or scope.topics or scope.years or scope.venues or scope.authors)
+    return replace(scope, collections=()) != Scope()
 
 
 def covered(corpus: Corpus, scope: Scope) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from corpus.durable import replace_durably
 from corpus.errors import CorpusError
 
 _PAPERS, _PASSAGES = "papers.arrow", "passages.arrow"
+_COUNT, _REMARKS = "staged_count", "staged_notes"  # columns beside those of a paper
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class Staging:
         with _staging(self._folder):
             self._folder.mkdir(parents=True, exist_ok=True)
             _write(stem.with_suffix(f".{_PASSAGES}"), passages)
-            _write(part, papers.append_column("count", counts).append_column("notes", notes))
+            _write(part, papers.append_column(_COUNT, counts).append_column(_REMARKS, notes))
         self._next += 1
         for identifier, one in zip(papers["id"].to_pylist(), staged, strict=True):
             self._papers[identifier], self._part_of[identifier] = one, part
@@ -71,7 +72,7 @@ class Staging:
     def paper_batches(self, wanted: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the papers in `wanted`, fingerprints by id."""
         for part, ids in self._parts(wanted).items():
-            yield from _rows(_table(part).drop_columns(["count", "notes"]), "id", ids)
+            yield from _rows(_table(part).drop_columns([_COUNT, _REMARKS]), "id", ids)
 
     def passage_batches(self, wanted: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the passages of the papers in `wanted`, fingerprints by id."""
@@ -104,11 +105,11 @@ class Staging:
         self._papers = {key: self._papers[key] for key in self._part_of}
 
     def _take(self, part: Path) -> None:
-        columns = ["id", "collection_id", "fingerprint", "parser", "count", "notes"]
+        columns = ["id", "collection_id", "fingerprint", "parser", _COUNT, _REMARKS]
         for row in _table(part).select(columns).to_pylist():
             self._part_of[row["id"]] = part
             self._papers[row["id"]] = StagedPaper(
-                row["collection_id"], row["fingerprint"], row["parser"], row["count"], tuple(row["notes"])
+                row["collection_id"], row["fingerprint"], row["parser"], row[_COUNT], tuple(row[_REMARKS])
             )
 
     def _parts(self, wanted: Mapping[str, str]) -> dict[Path, list[str]]:

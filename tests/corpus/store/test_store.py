@@ -97,7 +97,7 @@ def test_a_broken_manifest_is_named_with_what_to_do(
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda manifest: manifest.update(schema=3, colour="blue"), "has schema 3; .* reads schema 4"),
+        (lambda manifest: manifest.update(schema=3, colour="blue"), "has schema 3; .* reads schema 5"),
         (lambda manifest: manifest.pop("versions"), "not one of ours"),
         (lambda manifest: manifest.update(versions=[]), "not one of ours"),
         (lambda manifest: manifest["versions"].pop("papers"), "not one of ours"),
