@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from corpus.errors import CorpusError
 
 PROJECT = Path(__file__).resolve().parent.parent
+OcrChoice = Literal["auto", "rapidocr", "tesseract", "off"]
 BUNDLED_ENCODER = "all-MiniLM-L6-v2"
 
 
@@ -68,6 +69,8 @@ class Settings(BaseSettings):
     grobid_url: str = ""
     grobid_timeout: float = Field(default=180.0, gt=0, allow_inf_nan=False)
     grobid_concurrency: int = Field(default=0, ge=0)
+    ocr: OcrChoice = "auto"  # auto: what is installed
+    ocr_pages: int = Field(default=100, ge=1, le=1_000)  # of one file
     private_hosts: bool = False  # whether readers may have pages of hosts in this network fetched
     arxiv_url: str = "https://export.arxiv.org"
     conversations: SecretStr = SecretStr("")  # a database's URL, which may hold a password

@@ -106,6 +106,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "paperqa": ("evaluation/peers/paper_qa.py",),
     "playwright": ("evaluation/bench/app_browser.py",),
     "pypdfium2": ("corpus/pdf/*.py",),
+    "rapidocr": ("indexer/parsers/ocr/rapid.py",),
     "requests": ("indexer/parsers/grobid/client.py", "indexer/sources/arxiv.py"),
     "rouge_score": ("assistant/checking/overlap.py", "evaluation/*.py"),
     "sentence_transformers": (

@@ -1,10 +1,10 @@
 """Pages of PDFs: words with boxes, and pictures."""
 
 from corpus.pdf.file import PDFIUM_VERSION, PdfError, page_count, page_size, title_in_properties
-from corpus.pdf.images import page_image
-from corpus.pdf.pages import PdfPage, Word, read_pages
+from corpus.pdf.images import page_image, page_picture
+from corpus.pdf.pages import PdfPage, Word, read_pages, shares_of_pictures
 
 __all__ = [
-    "PDFIUM_VERSION", "PdfError", "PdfPage", "Word", "page_count", "page_image", "page_size",
-    "read_pages", "title_in_properties"
+    "PDFIUM_VERSION", "PdfError", "PdfPage", "Word", "page_count", "page_image", "page_picture", "page_size",
+    "read_pages", "shares_of_pictures", "title_in_properties"
 ]  # fmt: skip

@@ -20,15 +20,23 @@ def page_image(path: str | Path, page: int, boxes: Iterable[Box] = (), scale: fl
 
     Very large pages come smaller than asked, so that no file can fill the memory. Raises PdfError.
     """
+    picture, scale = page_picture(path, page, scale)
+    return _as_jpeg(_mark(picture, [box for box in boxes if box.page == page], scale))
+
+
+def page_picture(path: str | Path, page: int, scale: float) -> tuple[Image.Image, float]:
+    """Return a page as a picture, as large as `page_image` draws it, and its pixels to the point.
+
+    Raises PdfError.
+    """
     with opened(path) as document, LOCK:
         width, height = size_of(document, path, page)
         scale = min(scale, math.sqrt(_MOST_PIXELS / max(width * height, 1.0)))
         try:
-            picture = document[page - 1].render(scale=scale).to_pil().convert("RGB")
+            return document[page - 1].render(scale=scale).to_pil().convert("RGB"), scale
         except (pypdfium2.PdfiumError, ValueError, MemoryError) as error:
             why = str(error) or "not enough memory"
             raise PdfError(f"page {page} of {Path(path).name} cannot be drawn: {why}") from error
-    return _as_jpeg(_mark(picture, [box for box in boxes if box.page == page], scale))
 
 
 def _mark(picture: Image.Image, boxes: list[Box], scale: float) -> Image.Image:

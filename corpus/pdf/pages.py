@@ -2,7 +2,7 @@
 
 import ctypes
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium_c
 
 from corpus.pdf.characters import Glyph, character, compose, is_apart, size_from_letters
-from corpus.pdf.file import LOCK, opened
+from corpus.pdf.file import LOCK, PdfError, opened
 from corpus.records import Box
 
 # pdfium marks a line-break hyphen as U+FFFE or U+0002, also for real hyphens.
@@ -76,6 +76,29 @@ def read_pages(path: str | Path) -> Iterator[PdfPage]:
                 except pypdfium2.PdfiumError:
                     page = PdfPage(index + 1, 0.0, 0.0, (), damaged=True)
             yield page
+
+
+def shares_of_pictures(path: str | Path, pages: Iterable[int]) -> Iterator[float]:
+    """Yield how much of each of these pages pictures cover, 0..1 and more; raises PdfError."""
+    with opened(path) as document:
+        for number in pages:
+            with LOCK:
+                try:
+                    share = _share_of_pictures(document[number - 1])
+                except pypdfium2.PdfiumError as error:
+                    raise PdfError(f"page {number} of {Path(path).name} is damaged") from error
+            yield share
+
+
+def _share_of_pictures(page: pypdfium2.PdfPage) -> float:
+    try:
+        width, height = page.get_size()
+        pictures = page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_IMAGE])
+        extents = [picture.get_bounds() for picture in pictures]
+    finally:
+        page.close()
+    area = sum((right - left) * (top - bottom) for left, bottom, right, top in extents)
+    return float(area / max(width * height, 1.0))
 
 
 def _read_page(document: pypdfium2.PdfDocument, index: int) -> PdfPage:

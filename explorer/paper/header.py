@@ -62,8 +62,17 @@ def facts_of(home: Collection, paper: Paper) -> str:
     pages = f"pp. {paper.pages}" if paper.pages else ""
     year = str(paper.year or "")
     says_year = bool(year) and year in paper.venue
-    facts = (paper.venue, "" if says_year else year, pages, home.source, home.licence)
+    facts = (paper.venue, "" if says_year else year, pages, home.source, home.licence, scan_said(paper))
     return " · ".join(shortened(fact, LONGEST_FACT) for fact in facts if one_line(fact))
+
+
+def scan_said(paper: Paper) -> str:
+    """Return that a paper's text was read from pictures of its pages, and how surely; "" for others."""
+    if not paper.scanned_pages:
+        return ""
+    whole = paper.scanned_pages == paper.page_count
+    what = "its scan" if whole else f"{counted(paper.scanned_pages, 'scanned page')}"
+    return f"read from {what}, {paper.scan_confidence:.0%} sure"
 
 
 def external_links(paper: Paper) -> tuple[tuple[str, str], ...]:

@@ -9,6 +9,7 @@ from corpus.records import Scope
 from explorer.app import Library, Visitor, VisitorSession, field_value, forget_field, jobs, set_field
 from explorer.components import forget_pictures
 from indexer.uploads.document import is_upload
+from indexer.uploads.sandbox import limits_of
 from indexer.uploads.session import UploadSession, UploadWorkers
 
 _KEY = "own_documents"
@@ -27,7 +28,11 @@ def begin_documents(library: Library) -> UploadSession:
     if (uploads := documents_of_visit()) is None:
         settings = library.settings
         uploads = UploadSession(
-            settings.home, library.encoder, _readers(), allow_private=settings.private_hosts
+            settings.home,
+            library.encoder,
+            _readers(),
+            allow_private=settings.private_hosts,
+            limits=limits_of(settings),
         )
         set_field(_KEY, uploads)
         _attended(uploads.folder.name, uploads)

@@ -25,8 +25,8 @@ from indexer.build.staging import StagedPaper, Staging
 from indexer.errors import ParseError
 from indexer.lock import build_lock
 from indexer.paper_map import draw_map
-from indexer.parsers import ParserChoice, file_sha256, is_pdf, open_tei_parser
-from indexer.prepare import PreparedPaper, Preparer, Task
+from indexer.parsers import OcrOptions, ParserChoice, file_sha256, is_pdf, open_tei_parser
+from indexer.prepare import PreparedPaper, Preparer, Task, unread_scan
 from indexer.sources import Source, SourcePaper
 
 # Part of every fingerprint: raise it when the same file would give other passages.
@@ -118,6 +118,7 @@ class _Run:
 
     def __init__(self, settings: Settings, encoder: Encoder, options: BuildOptions) -> None:
         self._settings, self._encoder, self._options = settings, encoder, options
+        self._ocr = OcrOptions.of(settings)
         self._started, self._clock = datetime.now(UTC), time.perf_counter()
         # The first build of a corpus, killed while it wrote its tables, still has all it staged.
         self._writer = CorpusWriter(settings.corpus_path, encoder, unfinished=_has_staged(settings))
@@ -139,7 +140,8 @@ class _Run:
         grobid, self._remark = open_tei_parser(self._settings, self._options.parser)
         fall_back = self._options.parser != "grobid"
         waiting: list[Future[None]] = []
-        with Preparer(grobid, fall_back=fall_back) as preparer, ThreadPoolExecutor(1) as disk:
+        reading = Preparer(grobid, fall_back=fall_back, ocr=self._ocr)
+        with reading as preparer, ThreadPoolExecutor(1) as disk:
             for block in blocks(self._prepared(preparer, sources, progress)):
                 encoded = block_encoder.encode(block)
                 waiting.append(disk.submit(stage, self._staging, self._settings.pdf_path, encoded))
@@ -207,7 +209,7 @@ class _Run:
         tally.seen.add(identifier)
         task = _task_of(entry, known=identifier in tally.known)
         known = tally.known.get(identifier)
-        if known and known.fingerprint == task.fingerprint and not self._options.again:
+        if known and self._is_unchanged(known.fingerprint, task) and not self._options.again:
             tally.unchanged += 1
             if known.has_pdf:
                 keep_pdf(task.pdf, task.pdf_sha256, self._settings.pdf_path)
@@ -218,6 +220,11 @@ class _Run:
             tally.take(identifier, staged, entry.name)
             return None
         return task
+
+    def _is_unchanged(self, fingerprint: str, task: Task) -> bool:
+        """Return True if a paper was made from the same things, by as much as can be read now."""
+        unread = not self._ocr.engine and fingerprint == unread_scan(task.fingerprint)
+        return unread or fingerprint == task.fingerprint
 
     def _commit(self, tallies: Sequence[_Tally]) -> tuple[Build, ...]:
         """Change the tables and publish, unless there is nothing to tell."""

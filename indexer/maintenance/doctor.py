@@ -14,7 +14,7 @@ from corpus.errors import CorpusError
 from corpus.settings import BUNDLED_ENCODER, Settings
 from corpus.store import Corpus, Manifest, check_encoder, read_manifest
 from corpus.wording import counted
-from indexer.parsers import GrobidError, GrobidStatus
+from indexer.parsers import INSTALL, GrobidError, GrobidStatus, engine_name
 
 State = Literal["ok", "warning", "problem", "off"]
 """`off` is what was not asked for and is not needed; only `problem` keeps something from working."""
@@ -43,6 +43,7 @@ def examine(settings: Settings) -> tuple[Finding, ...]:
         _corpus(settings),
         _encoder(settings.encoder),
         _grobid(settings),
+        _scans(settings),
         _models(settings),
     )
 
@@ -189,6 +190,21 @@ def _grobid_problem(status: GrobidStatus) -> str:
     if status.reachable:
         return f"The GROBID server at {status.url} cannot be used: {status.problem}."
     return f"{status.problem}. To start one: {START_GROBID}"
+
+
+def _scans(settings: Settings) -> Finding:
+    engine = engine_name(settings.ocr)
+    facts: dict[str, Fact] = {"setting": settings.ocr, "engine": engine}
+    if engine:
+        most = f"up to {counted(settings.ocr_pages, 'page')} of one file"
+        return Finding("scans", "ok", f"Scans are read by {engine}, {most}.", facts)
+    if settings.ocr == "off":
+        return Finding("scans", "off", "Scans are not read: PAPER_TRAIL_OCR is off.", facts)
+    if settings.ocr == "auto":
+        text = f"Scans are not read: nothing is installed that does. {INSTALL}."
+        return Finding("scans", "off", text, facts)
+    text = f"PAPER_TRAIL_OCR names {settings.ocr}, which is not installed. Install it, or unset the setting."
+    return Finding("scans", "problem", text, facts)
 
 
 def _models(settings: Settings) -> Finding:

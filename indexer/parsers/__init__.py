@@ -4,6 +4,7 @@ from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
 from indexer.parsers.grobid.answers import GrobidError
 from indexer.parsers.grobid.status import GrobidStatus
 from indexer.parsers.identifiers import letters_of
+from indexer.parsers.ocr.engines import INSTALL, NO_OCR, SECONDS_PER_PAGE, OcrOptions, engine_name
 from indexer.parsers.registry import (
     SUFFIXES,
     ParserChoice,
@@ -16,7 +17,7 @@ from indexer.parsers.registry import (
 from indexer.parsers.sandbox import IsolatedProcesses, bound
 
 __all__ = [
-    "SUFFIXES", "Document", "DocumentSection", "GrobidError", "GrobidStatus",
-    "IsolatedProcesses", "Paragraph", "ParserChoice", "Piece", "TeiParser", "bound", "file_sha256", "is_pdf",
-    "letters_of", "open_tei_parser", "read_document"
+    "INSTALL", "NO_OCR", "SECONDS_PER_PAGE", "SUFFIXES", "Document", "DocumentSection", "GrobidError",
+    "GrobidStatus", "IsolatedProcesses", "OcrOptions", "Paragraph", "ParserChoice", "Piece", "TeiParser",
+    "bound", "engine_name", "file_sha256", "is_pdf", "letters_of", "open_tei_parser", "read_document"
 ]  # fmt: skip

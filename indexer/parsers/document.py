@@ -42,7 +42,10 @@ class DocumentSection:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One paper as a parser read it; fields it did not find are empty, `notes` is for the build report."""
+    """One paper as a parser read it; fields it did not find are empty, `notes` is for the build report.
+
+    `scanned_pages` of its pages were read from their pictures, as surely as `scan_confidence` says, 0..1.
+    """
 
     title: str = ""
     authors: tuple[Author, ...] = ()
@@ -56,4 +59,6 @@ class Document:
     page_count: int = 0
     parser: str = ""
     parser_version: str = ""
+    scanned_pages: int = 0
+    scan_confidence: float = 0.0
     notes: tuple[str, ...] = ()

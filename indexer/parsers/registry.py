@@ -11,6 +11,7 @@ from corpus.settings import Settings
 from indexer.errors import ParseError
 from indexer.parsers.document import Document
 from indexer.parsers.grobid.answers import GrobidError
+from indexer.parsers.ocr.engines import NO_OCR, OcrOptions
 
 _TEI, _MARKDOWN = (
     ("indexer.parsers.tei.document", "read_tei"),
@@ -50,14 +51,15 @@ class TeiParser(Protocol):
         ...
 
 
-def read_document(path: Path) -> Document:
-    """Parse a file by the end of its name; raises ParseError."""
+def read_document(path: Path, ocr: OcrOptions = NO_OCR) -> Document:
+    """Parse a file by the end of its name, scans as `ocr` says; raises ParseError."""
     name = path.name.lower()
     parser = next((parser for suffix, parser in _PARSERS.items() if name.endswith(suffix)), None)
     if parser is None:
         raise ParseError(f"{path.name} is none of the kinds of files that can be read: {', '.join(SUFFIXES)}")
     module, function = parser
-    document: Document = getattr(import_module(module), function)(path)
+    options = {"ocr": ocr} if is_pdf(path) else {}
+    document: Document = getattr(import_module(module), function)(path, **options)
     return document
 
 

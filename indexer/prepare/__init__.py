@@ -1,6 +1,14 @@
 """Listed papers and their files to what is indexed of them; loads no more than reading takes."""
 
 from indexer.prepare.passages import WORDS_PER_PASSAGE, make_passages
-from indexer.prepare.preparer import PreparedPaper, Preparer, Task, prepare
+from indexer.prepare.preparer import PreparedPaper, Preparer, Task, prepare, unread_scan
 
-__all__ = ["WORDS_PER_PASSAGE", "PreparedPaper", "Preparer", "Task", "make_passages", "prepare"]
+__all__ = [
+    "WORDS_PER_PASSAGE",
+    "PreparedPaper",
+    "Preparer",
+    "Task",
+    "make_passages",
+    "prepare",
+    "unread_scan",
+]

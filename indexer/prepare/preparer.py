@@ -19,8 +19,17 @@ from corpus.bibtex import bibtex
 from corpus.encoders import cores
 from corpus.records import LONGEST_FIELD, Author, Paper, Passage, Reference
 from indexer.enrich import choose_aspects, find_topics
-from indexer.errors import ParseError
-from indexer.parsers import Document, GrobidError, IsolatedProcesses, TeiParser, is_pdf, read_document
+from indexer.errors import ParseError, UnreadScanError
+from indexer.parsers import (
+    NO_OCR,
+    Document,
+    GrobidError,
+    IsolatedProcesses,
+    OcrOptions,
+    TeiParser,
+    is_pdf,
+    read_document,
+)
 from indexer.prepare.passages import make_passages
 from indexer.sources import SourcePaper
 
@@ -70,9 +79,15 @@ class PreparedPaper:
 class Preparer:
     """Prepares papers several at a time; for a `with` block."""
 
-    def __init__(self, grobid: TeiParser | None = None, *, fall_back: bool = True) -> None:
-        """Read PDFs with `grobid` where it is given, and with PDFium where it fails, if `fall_back`."""
+    def __init__(
+        self, grobid: TeiParser | None = None, *, fall_back: bool = True, ocr: OcrOptions = NO_OCR
+    ) -> None:
+        """Read PDFs with `grobid` where it is given, and with PDFium where it fails, if `fall_back`.
+
+        Scans are read as `ocr` says.
+        """
         self._grobid = grobid
+        self._ocr = ocr
         self._fall_back = fall_back
         workers = max(1, min(4, cores() - 1))
         at_once = max(workers, self._grobid.at_once if self._grobid else 0)
@@ -110,7 +125,9 @@ class Preparer:
                 raise
             # What the source says of the paper is worth having without its text.
             note = f"{error}; only its title and abstract are indexed"
-            return prepare(replace(task, pdf_sha256=""), None, (note,))
+            waits = isinstance(error, UnreadScanError)
+            fingerprint = unread_scan(task.fingerprint) if waits else task.fingerprint
+            return prepare(replace(task, pdf_sha256="", fingerprint=fingerprint), None, (note,))
 
     def _read(self, task: Task) -> PreparedPaper:
         try:
@@ -144,14 +161,21 @@ class Preparer:
 
     def _from_pdf(self, task: Task, pdf: Path, sha256: str, notes: tuple[str, ...] = ()) -> PreparedPaper:
         if self._grobid is None:
-            return self._processes.run(task, pdf, notes)
+            return self._processes.run(task, pdf, notes, self._ocr)
         try:
             tei = self._grobid.tei(pdf, sha256)
-            return self._processes.run(task, tei or pdf, notes)
+            return self._processes.run(task, tei or pdf, notes, self._ocr)
         except (GrobidError, ParseError) as error:
             if not self._fall_back:
                 raise ParseError(str(error)) from error
-            return self._processes.run(task, pdf, (*notes, f"{error}; read with pypdfium2 instead"))
+            return self._processes.run(
+                task, pdf, (*notes, f"{error}; read with pypdfium2 instead"), self._ocr
+            )
+
+
+def unread_scan(fingerprint: str) -> str:
+    """Return the fingerprint of a paper that is to be read again as soon as something reads its scan."""
+    return f"{fingerprint} unread scan"
 
 
 def _outcome(task: Task, future: Future[PreparedPaper]) -> tuple[Task, PreparedPaper | ParseError]:
@@ -214,6 +238,8 @@ def _completed(entry: SourcePaper, document: Document | None, task: Task) -> tup
             parser=document.parser,
             parser_version=document.parser_version,
             page_count=document.page_count,
+            scanned_pages=document.scanned_pages,
+            scan_confidence=document.scan_confidence,
             full_text=any(section.paragraphs for section in document.sections),
         )
     paper, cut = _bounded(paper)
@@ -236,10 +262,12 @@ def _processes(workers: int) -> IsolatedProcesses[PreparedPaper]:
     return IsolatedProcesses(_read_and_prepare, workers)
 
 
-def _read_and_prepare(task: Task, source: Path | bytes, notes: tuple[str, ...] = ()) -> PreparedPaper:
+def _read_and_prepare(
+    task: Task, source: Path | bytes, notes: tuple[str, ...] = (), ocr: OcrOptions = NO_OCR
+) -> PreparedPaper:
     """Prepare a paper from a file, or from the TEI that a server made of it."""
     if isinstance(source, Path):
-        return prepare(task, read_document(source), notes)
+        return prepare(task, read_document(source, ocr), notes)
     from indexer.parsers.tei.document import read_tei  # noqa: PLC0415 - most builds need no TEI
 
     return prepare(task, read_tei(source), notes)

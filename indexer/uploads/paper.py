@@ -7,7 +7,16 @@ from pathlib import Path
 from corpus.records import Paper, paper_id
 from corpus.text import storable
 from indexer.errors import ParseError
-from indexer.parsers import Document, DocumentSection, Paragraph, file_sha256, is_pdf, read_document
+from indexer.parsers import (
+    NO_OCR,
+    Document,
+    DocumentSection,
+    OcrOptions,
+    Paragraph,
+    file_sha256,
+    is_pdf,
+    read_document,
+)
 from indexer.prepare import WORDS_PER_PASSAGE, Task, prepare
 from indexer.sources import SourcePaper
 from indexer.uploads.document import KINDS, ReadDocument
@@ -25,6 +34,7 @@ class ReadLimits:
     most_bytes: int = 20 * 2**20
     most_pages: int = 200
     most_passages: int = 800
+    ocr: OcrOptions = NO_OCR
 
 
 def read_file(path: Path, name: str, collection: str, limits: ReadLimits, *, url: str = "") -> ReadDocument:
@@ -70,7 +80,7 @@ def _document(path: Path, limits: ReadLimits) -> Document:
     if suffix == ".pdf":
         from indexer.parsers.pdf.document import read_pdf  # noqa: PLC0415
 
-        return read_pdf(path, limits.most_pages)
+        return read_pdf(path, limits.most_pages, limits.ocr)
     if suffix in KINDS:
         return read_document(path)
     raise ParseError(f"files of this kind cannot be read; these can: {', '.join(KINDS)}")

@@ -7,13 +7,14 @@ than reading takes, has bounded time and memory, and whose death costs that docu
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
 from rich.markup import escape
 
+from corpus.settings import OcrChoice
 from indexer.errors import ParseError
-from indexer.parsers import bound
+from indexer.parsers import OcrOptions, bound, engine_name
 from indexer.printing import JsonOption, fail, out, print_json
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def read(
     allow_private: Annotated[
         bool, typer.Option("--allow-private-hosts", help="Fetch from hosts of one's own network too.")
     ] = False,
+    ocr: Annotated[str, typer.Option(help="Who reads scans: auto, rapidocr, tesseract or off.")] = "auto",
+    ocr_pages: Annotated[int, typer.Option(min=1, help="Scanned pages that are read at most.")] = 20,
     as_json: JsonOption = False,
 ) -> None:
     """Read one file or web page and print its title, sections and passages; the corpus stays as it is."""
@@ -58,7 +61,7 @@ def read(
                 fetching = FetchLimits(most_bytes, _SHARE_TO_FETCH * seconds, allow_private)
                 page = fetch_page(document, keep or Path(temporary), fetching)
                 path, url = page.path, page.url
-            limits = ReadLimits(most_bytes=most_bytes, most_pages=most_pages)
+            limits = ReadLimits(most_bytes, most_pages, ocr=OcrOptions(_engine(ocr), ocr_pages))
             found = read_file(path, name or url or path.name, UPLOADS, limits, url=url)
     except ParseError as error:
         fail(error, as_json)
@@ -68,6 +71,12 @@ def read(
         print_json({"document": asdict(found)})
     else:
         _print(found)
+
+
+def _engine(choice: str) -> str:
+    if choice not in get_args(OcrChoice):
+        raise ParseError(f"{choice!r} reads no scans: one of {', '.join(get_args(OcrChoice))} does")
+    return engine_name(cast(OcrChoice, choice))
 
 
 def _print(found: "ReadDocument") -> None:

@@ -13,11 +13,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from corpus.records import Box
-from corpus.settings import PROJECT
+from corpus.settings import PROJECT, Settings
+from indexer.parsers import NO_OCR, SECONDS_PER_PAGE, OcrOptions
 from indexer.uploads.document import (
     DocumentError,
     DrawnPage,
@@ -45,9 +46,25 @@ class Limits:
     seconds: int = 60
     memory_mib: int = 2048
     most_reply: int = 64 * 2**20
+    ocr: OcrOptions = NO_OCR
+
+    @property
+    def most_seconds(self) -> int:
+        """What reading may take in all: a scanned page is given time of its own when it is come to."""
+        return self.seconds + (self.ocr.most_pages * SECONDS_PER_PAGE if self.ocr.engine else 0)
 
 
 LIMITS = Limits()
+_SCANNED_PAGES = 20
+_MEMORY_FOR_SCANS = 3072
+
+
+def limits_of(settings: Settings) -> Limits:
+    """Return what reading one document may take, scans included where they can be read."""
+    ocr = OcrOptions.of(settings, _SCANNED_PAGES)
+    return replace(LIMITS, ocr=ocr, memory_mib=_MEMORY_FOR_SCANS) if ocr.engine else LIMITS
+
+
 DRAWING_LIMITS = Limits(seconds=10, memory_mib=1024, most_reply=32 * 2**20)
 _DRAWN_AT_ONCE = 2
 _drawing: list[str] = []
@@ -82,6 +99,7 @@ def read_sandboxed(
     """Read a document in a sandboxed process; what it fetches is kept in `folder`. Raises DocumentError."""
     arguments = ["--json", f"--max-bytes={limits.most_bytes}", f"--max-pages={limits.most_pages}"]
     arguments += [f"--name={material.name}", f"--keep={folder}"]
+    arguments += [f"--ocr={limits.ocr.engine or 'off'}", f"--ocr-pages={limits.ocr.most_pages}"]
     arguments += ["--web"] if material.is_web else []
     arguments += ["--allow-private-hosts"] if allow_private else []
     reply = _run("Reading", [*arguments, "--", material.place], folder, stop, limits)
@@ -165,7 +183,7 @@ def _wait(
     process: "subprocess.Popen[bytes]", reply: int, stop: threading.Event, limits: Limits, doing: str
 ) -> None:
     # The process ends itself when its time is over; that it does is not for it alone to see to.
-    deadline = time.monotonic() + limits.seconds + 5
+    deadline = time.monotonic() + limits.most_seconds + 5
     with contextlib.suppress(OSError, AttributeError):
         os.setpriority(os.PRIO_PROCESS, process.pid, _NICENESS)
     while process.poll() is None:

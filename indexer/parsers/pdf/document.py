@@ -1,15 +1,15 @@
 """PDF to document without a server: the parts of a paper, recognised by how they are set."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from corpus.pdf import PDFIUM_VERSION, PdfError, PdfPage, page_count, read_pages, title_in_properties
+from corpus.pdf import PDFIUM_VERSION, PdfError, page_count, read_pages, title_in_properties
 from corpus.records import PassageKind, Section
 from indexer.errors import ParseError
 from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
+from indexer.parsers.ocr import NO_OCR, OcrOptions
 from indexer.parsers.pdf.front_matter import (
     author_names,
     authors_beside,
@@ -17,6 +17,7 @@ from indexer.parsers.pdf.front_matter import (
     begins_run_in,
     find_title,
     is_abstract_heading,
+    leaves_inset,
     title_lines,
     without_run_in,
 )
@@ -25,6 +26,7 @@ from indexer.parsers.pdf.layout import Line, lines_in_order
 from indexer.parsers.pdf.paragraphs import Style, Vocabulary, paragraph, split_paragraphs
 from indexer.parsers.pdf.references import split_references
 from indexer.parsers.pdf.roles import begins_float, roles
+from indexer.parsers.pdf.scanned import check_text, with_scans_read
 from indexer.parsers.section_names import BIBLIOGRAPHY, KEYWORDS
 
 PARSER = "pypdfium2"
@@ -32,46 +34,34 @@ PARSER = "pypdfium2"
 MOST_PAGES = 1_000
 """The pages that are read of one file: the words of so many take about 600 MiB while they are sorted out."""
 
-_FEWEST_LETTERS_A_PAGE = 40
 # Lines of an abstract begin with "keyword", too.
 _KEYWORDS = re.compile(
     rf"(?!key ?-?word\b)(?:{KEYWORDS.pattern}|general terms)\b\s*[:.—–-]*\s*", re.IGNORECASE
 )
 
 
-def read_pdf(path: Path, most_pages: int = MOST_PAGES) -> Document:
+def read_pdf(path: Path, most_pages: int = MOST_PAGES, ocr: OcrOptions = NO_OCR) -> Document:
     """Read a paper from the text layer of its PDF, of which no more than `most_pages` are read.
 
-    Raises ParseError for files that are broken, encrypted or empty, and for scans without text.
+    Pages without text are read from their pictures as `ocr` says. Raises ParseError for files that are
+    broken, encrypted or empty, and for scans that nobody reads.
     """
     try:
         count = page_count(path)
         pages = list(islice(read_pages(path), most_pages))
+        scanned = with_scans_read(path, pages, ocr)
     except PdfError as error:
         raise ParseError(str(error)) from error
-    _check_text(path, pages)
-    lines = lines_in_order(pages)
+    check_text(path, scanned.pages, ocr)
+    lines = lines_in_order(scanned.pages)
     if not lines:
         raise ParseError(f"{path.name} has no running text on its {len(pages)} pages")
-    document = _Reader(lines, title_in_properties(path)).document(count)
-    return replace(document, notes=(*_left_out(count, most_pages), *_damage(pages)))
+    document = scanned.as_shown(_Reader(lines, title_in_properties(path)).document(count))
+    return replace(document, notes=(*_left_out(count, most_pages), *scanned.notes))
 
 
 def _left_out(count: int, most: int) -> tuple[str, ...]:
     return (f"only the first {most:,} of its {count:,} pages were read",) if count > most else ()
-
-
-def _damage(pages: Sequence[PdfPage]) -> tuple[str, ...]:
-    """Return what the build report should say of pages that could not be loaded."""
-    return tuple(f"page {page.number} is damaged and left out" for page in pages if page.damaged)
-
-
-def _check_text(path: Path, pages: Sequence[PdfPage]) -> None:
-    if all(page.damaged for page in pages):
-        raise ParseError(f"{path.name} is broken: none of its {len(pages)} pages can be loaded")
-    letters = sum(character.isalpha() for page in pages for word in page.words for character in word.text)
-    if letters < _FEWEST_LETTERS_A_PAGE * min(len(pages), 3):
-        raise ParseError(f"{path.name} has no text layer: its {len(pages)} pages are pictures (a scan?)")
 
 
 @dataclass(slots=True)
@@ -142,10 +132,12 @@ class _Reader:
         return None
 
     def _abstract_stop(self, first: int) -> int:
-        """Return the first line behind the abstract: a heading, or type of another size behind a gap."""
+        """Return the first line behind the abstract: a heading, or where the lines become longer than its."""
         finder = HeadingFinder(self._lines, self._style)
         for index in range(first + 1, min(first + 120, len(self._lines))):
             if self._roles[index] == "body" and finder.at(index) is not None:
+                return index
+            if leaves_inset(self._lines, first, index):
                 return index
         return min(first + 30, len(self._lines))
 

@@ -117,6 +117,20 @@ def bare_abstract(lines: Sequence[Line], start: int) -> range:
     return range(first, stop) if whole and prose and 50 <= len(words) <= 450 else range(0)
 
 
+def leaves_inset(lines: Sequence[Line], first: int, index: int) -> bool:
+    """Return True if an abstract set in from both edges of its column ends above a line, by its measure."""
+    above, below = lines[first:index], lines[index : index + 2]
+    if (
+        len(above) < 3
+        or len(below) < 2
+        or {line.column for line in (*above, *below)} != {lines[first].column}
+    ):
+        return False
+    left, right = min(line.left for line in above), max(line.right for line in above)
+    inset = 0.6 * lines[first].size
+    return below[0].right > right + inset and below[1].left < left - inset
+
+
 def _same_block(line: Line, below: Line) -> bool:
     gap = below.baseline - line.baseline
     # The last line of text across the page may be so short that it counts to the left column.

@@ -39,6 +39,7 @@ def test_a_fresh_install_is_well_but_for_its_corpus(tmp_path: Path) -> None:
         "corpus": "warning",
         "encoder": "ok",
         "grobid": "off",
+        "scans": "ok" if found["scans"].facts["engine"] else "off",
         "models": "off",
     }
     assert "python -m indexer demo" in found["corpus"].text

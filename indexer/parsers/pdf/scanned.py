@@ -1,0 +1,143 @@
+"""The pages of a PDF that are pictures: read by OCR where it is there, and said where it is not."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from pathlib import Path
+
+from corpus.pdf import PdfPage, shares_of_pictures
+from corpus.wording import counted
+from indexer.errors import ParseError, UnreadScanError
+from indexer.parsers.document import Document, DocumentSection, Paragraph
+from indexer.parsers.ocr import (
+    INSTALL,
+    SECONDS_PER_PAGE,
+    OcrOptions,
+    Scan,
+    open_engine,
+    read_scans,
+    turned_back,
+)
+from indexer.parsers.sandbox import grant
+
+_FEWEST_LETTERS_A_PAGE = 40
+# In a document with text a page without is a scan if pictures cover so much of it, else a drawing.
+_LEAST_PICTURED = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class ScannedPages:
+    """The pages of a document, those of scans with the words that were read on them."""
+
+    pages: Sequence[PdfPage]
+    scans: Mapping[int, Scan] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def as_shown(self, document: Document) -> Document:
+        """Return a document made of these pages with its boxes where they are on the pages as shown."""
+        if not self.scans:
+            return document
+        letters = {number: _letters(scan.page) for number, scan in self.scans.items()}
+        sure = sum(scan.confidence * letters[number] for number, scan in self.scans.items())
+        return replace(
+            document,
+            abstract=tuple(map(self._paragraph, document.abstract)),
+            sections=tuple(map(self._section, document.sections)),
+            scanned_pages=len(self.scans),
+            scan_confidence=sure / max(1, sum(letters.values())),
+        )
+
+    def _section(self, section: DocumentSection) -> DocumentSection:
+        return replace(section, paragraphs=tuple(map(self._paragraph, section.paragraphs)))
+
+    def _paragraph(self, paragraph: Paragraph) -> Paragraph:
+        sentences = (
+            replace(piece, boxes=turned_back(piece.boxes, self.scans)) for piece in paragraph.sentences
+        )
+        return replace(paragraph, sentences=tuple(sentences))
+
+
+def with_scans_read(path: Path, pages: Sequence[PdfPage], ocr: OcrOptions) -> ScannedPages:
+    """Return the pages with those of scans read, as far as `ocr` reads; raises PdfError and ParseError."""
+    damage = tuple(f"page {page.number} is damaged and left out" for page in pages if page.damaged)
+    pictures = _pictures(path, pages)
+    if not pictures or not ocr.engine:
+        left = (_unread(pictures, f". {INSTALL}"),) if pictures else ()
+        return ScannedPages(pages, notes=(*damage, *left))
+    scans: dict[int, Scan] = {}
+    wanted = pictures[: ocr.most_pages]
+    for scan in read_scans(path, _in_time(wanted), open_engine(ocr.engine)):
+        if scan.page.words:
+            scans[scan.page.number] = scan
+    read = tuple(scans[page.number].page if page.number in scans else page for page in pages)
+    notes = _notes(scans, ocr.engine) + (
+        (_unread(pictures[len(wanted) :], f": of one file {ocr.most_pages} are"),)
+        if len(pictures) > len(wanted)
+        else ()
+    )
+    return ScannedPages(read, scans, (*damage, *notes))
+
+
+def check_text(path: Path, pages: Sequence[PdfPage], ocr: OcrOptions) -> None:
+    """Raise ParseError for pages that are all damaged, or hold too little text to be a paper's."""
+    if all(page.damaged for page in pages):
+        raise ParseError(f"{path.name} is broken: none of its {len(pages)} pages can be loaded")
+    if _has_text(pages):
+        return
+    problem = f"{path.name} has no text layer: its {counted(len(pages), 'page')} are pictures (a scan?)"
+    if not ocr.engine:
+        raise UnreadScanError(f"{problem}. {INSTALL}")
+    raise ParseError(f"{problem}, and {ocr.engine} finds no text on them")
+
+
+def _pictures(path: Path, pages: Sequence[PdfPage]) -> list[PdfPage]:
+    """Return the pages that are pictures of text, or may be: drawings among pages of text are left alone."""
+    bare = [page for page in pages if not page.damaged and _letters(page) < _FEWEST_LETTERS_A_PAGE]
+    if not _has_text(pages):
+        return bare
+    shares = shares_of_pictures(path, [page.number for page in bare])
+    return [page for page, share in zip(bare, shares, strict=True) if share >= _LEAST_PICTURED]
+
+
+def _has_text(pages: Sequence[PdfPage]) -> bool:
+    return sum(map(_letters, pages)) >= _FEWEST_LETTERS_A_PAGE * min(len(pages), 3)
+
+
+def _in_time(pages: Sequence[PdfPage]) -> Iterator[PdfPage]:
+    """Yield pages, granting the process the time that each may take."""
+    for page in pages:
+        grant(SECONDS_PER_PAGE)
+        yield page
+
+
+def _letters(page: PdfPage) -> int:
+    return sum(character.isalpha() for word in page.words for character in word.text)
+
+
+def _notes(scans: Mapping[int, Scan], engine: str) -> tuple[str, ...]:
+    """Return what the build report should say of pages that were read from their pictures."""
+    if not scans:
+        return ()
+    least = min(scans.values(), key=lambda scan: scan.confidence)
+    numbers = _numbers(sorted(scans))
+    turned = _numbers([number for number, scan in sorted(scans.items()) if scan.turn])
+    sure = f"the least sure is page {least.page.number}, {least.confidence:.2f}"
+    said = f"{numbers} read from {'its picture' if len(scans) == 1 else 'their pictures'} by {engine}; {sure}"
+    return (said, *((f"{turned} turned upright to be read",) if turned else ()))
+
+
+def _unread(pages: Sequence[PdfPage], why: str) -> str:
+    return f"{_numbers([page.number for page in pages])} pictures without text, and not read{why}"
+
+
+def _numbers(pages: Sequence[int]) -> str:
+    """Return "pages 1-8, 10 are", "page 3 is", and "" for none."""
+    if not pages:
+        return ""
+    ends = [
+        (page, next(last for last in count(page) if last + 1 not in pages))
+        for page in pages
+        if page - 1 not in pages
+    ]
+    ranges = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in ends)
+    return f"page {ranges} is" if len(pages) == 1 else f"pages {ranges} are"
