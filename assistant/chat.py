@@ -16,6 +16,7 @@ from assistant.generators import (
     Generator,
     SampledGenerator,
     cannot_answer,
+    is_of_rows,
     list_papers_by,
     meant_paper,
     write_best,
@@ -163,8 +164,9 @@ class Assistant:
         def checked(draft: Draft) -> Answer:
             given = evidence.without(draft.left_out)
             answer = check(draft, question, given, papers, searched, query=query, scorer=self.scorer)
-            # Who wrote a paper stands in none of its sentences.
-            if not (rewrite.kind == "list" and list_papers_by(query, given)):
+            # Who wrote a paper stands in none of its sentences, and cells are no sentences.
+            by_whom = rewrite.kind == "list" and list_papers_by(query, given)
+            if not (by_whom or is_of_rows(answer, query, given)):
                 answer = with_relevance(answer, query, given, self.encoder)
             return with_coverage(answer, self.corpus, scope)
 

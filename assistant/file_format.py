@@ -10,8 +10,8 @@ from typing import Any, Generic, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from assistant.records import AssistantError
+from corpus import VERSION
 from corpus.records import LONGEST_FIELD
-from corpus.version import VERSION
 
 Record = TypeVar("Record")
 

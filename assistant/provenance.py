@@ -2,8 +2,8 @@
 
 from assistant.learned import FOLLOW_UPS, RELEVANCE, part_in_use
 from assistant.records import Provenance, TableVersion
+from corpus import VERSION
 from corpus.store import Corpus
-from corpus.version import VERSION
 
 
 def provenance_of(corpus: Corpus, generator: str, scorer: str) -> Provenance:

@@ -11,6 +11,7 @@ from corpus.records import PaperHits, Passage, passage_id
 from corpus.search import read_query, search
 from corpus.store import Corpus
 
+_PARTS_BESIDE = (-2, -1, 1, 2)
 TIMES_ALONE = 4  # as many passages of a paper that is asked about alone
 
 
@@ -57,13 +58,21 @@ def gather_evidence(corpus: Corpus, papers: tuple[PaperHits, ...], *, in_context
 def _ids_near(found: PaperHits, *, in_context: bool) -> list[str]:
     """Return the ids that the abstract and what stands beside the passages found would have."""
     beside = {number for hit in found.hits for number in numbers_beside(hit.passage) if in_context}
+    beside |= {hit.passage.number + step for hit in found.hits if hit.passage.table for step in _PARTS_BESIDE}
     numbers = {0, *beside} - {hit.passage.number for hit in found.hits}
     return [passage_id(found.paper.id, number) for number in sorted(numbers) if number >= 0]
+
+
+def _is_part_of_found(passage: Passage, found: PaperHits) -> bool:
+    """Return True for a part of a table of which another was found: the row asked for may be in either."""
+    return passage.table is not None and any(
+        hit.passage.table and hit.passage.caption == passage.caption for hit in found.hits
+    )
 
 
 def _in_reading_order(found: PaperHits, near: Sequence[Passage]) -> tuple[Passage, ...]:
     passages = {hit.passage.number: hit.passage for hit in found.hits}
     joining = [one for hit in found.hits for one in read_with(hit.passage, near)]
-    joining += [one for one in near if one.number == 0]
+    joining += [one for one in near if one.number == 0 or _is_part_of_found(one, found)]
     passages |= {one.number: one for one in joining}
     return tuple(passages[number] for number in sorted(passages))

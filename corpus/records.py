@@ -55,6 +55,12 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     header: int = 0
 
+    def __post_init__(self) -> None:
+        if len({len(row) for row in self.rows}) != 1 or not self.rows[0]:
+            raise ValueError("the rows of a table have to have equally many cells, and one at least")
+        if not 0 <= self.header < len(self.rows):
+            raise ValueError(f"a table of {len(self.rows)} rows cannot have {self.header} that name columns")
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -80,6 +86,10 @@ class Passage:
     table: Table | None = None
     area: Box | None = None
 
+    def __post_init__(self) -> None:
+        if self.first_row < 0:
+            raise ValueError(f"{self.id} has a table with more rows than sentences")
+
     def sentence_text(self, index: int) -> str:
         """Return sentence `index` without the white space round it."""
         sentence = self.sentences[index]
@@ -88,6 +98,17 @@ class Passage:
     @property
     def section_path(self) -> str:
         return " > ".join(section.heading for section in self.section)
+
+    @property
+    def first_row(self) -> int:
+        """The sentence that is the first row of the table; their number where the passage is none."""
+        rows = len(self.table.rows) - self.table.header if self.table else 0
+        return len(self.sentences) - rows
+
+    @property
+    def caption(self) -> str:
+        """What stands before the rows of the table; the whole text where the passage is none."""
+        return " ".join(self.sentence_text(index) for index in range(self.first_row))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Column, Table
 
+from corpus import VERSION
 from corpus.errors import CorpusError
 from corpus.measured import MeasuredCorpus, Share, write_measured
 from corpus.settings import read_settings
 from corpus.store import read_manifest
-from corpus.version import VERSION
 from evaluation.answers.refusal import RefusalFigures, measure_refusal
 from evaluation.answers.wordings import WordingFigures, measure_wordings
 from evaluation.input_files import EvaluationError, home_of

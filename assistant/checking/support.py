@@ -8,6 +8,7 @@ from assistant.checking.scorer import Support, SupportReader, SupportScorer
 from assistant.checking.thresholds import thresholds
 from assistant.records import AnswerSentence, Citation, Evidence, LabelledPaper
 from corpus.records import Paper, Passage
+from corpus.tables import quotes_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +138,25 @@ class SupportCheck:
 
     def _support(self, asked: Sequence[tuple[str, tuple[int, ...]]]) -> list[Support]:
         """Return how well all that the labels of each claim stand for carries it; each is weighed once."""
+        for one in asked:
+            if one not in self._known and (quoted := self._quoted_row(*one)) is not None:
+                self._known[one] = Support(1.0, quoted)
         new = [one for one in dict.fromkeys(asked) if one not in self._known]
         evidence = [[place.text for label in labels for place in self._places[label]] for _, labels in new]
         whose = [" ".join(self._about[label] for label in labels) for _, labels in new]
         weighed = self._reader.weigh([claim for claim, _ in new], evidence, whose)
         self._known.update(zip(new, weighed, strict=True))
         return [self._known[one] for one in asked]
+
+    def _quoted_row(self, claim: str, labels: tuple[int, ...]) -> int | None:
+        """Return which of the sentences that labels stand for is a table's row, of which a claim is cells."""
+        places = (place for label in labels for place in self._places[label])
+        return next((number for number, place in enumerate(places) if _is_row(place, claim)), None)
+
+
+def _is_row(place: _Place, claim: str) -> bool:
+    table, at = place.passage.table, place.index - place.passage.first_row
+    return table is not None and at >= 0 and quotes_row(table, at, claim)
 
 
 def citation_quality(weighed: Weighed) -> CitationQuality:

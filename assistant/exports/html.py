@@ -175,6 +175,13 @@ class LinkedAnswer:
                     yield labelled, passage, "" if passage.id in placed else self.anchor(passage.id)
                     placed.add(passage.id)
 
+    def rows(self, passage: Passage) -> Iterator[tuple[tuple[str, ...], bool]]:
+        """Yield the rows of a table below its header, each with whether it carries a citation."""
+        cited = self._cited.get(passage.id, set())
+        below = passage.table.rows[passage.table.header :] if passage.table else ()
+        for index, row in enumerate(below, start=passage.first_row):
+            yield row, index in cited
+
     def highlighted(self, passage: Passage) -> Iterator[tuple[str, bool]]:
         """Yield a passage's text in parts, each with whether it is a sentence that carries a citation."""
         cited = self._cited.get(passage.id, set())

@@ -14,7 +14,7 @@ from assistant.checking import WORD_BESIDE
 from assistant.comparing import ELEMENT_TITLES, Comparison, differences, element_grid
 from assistant.comparing import wording as comparing
 from assistant.exports import escaping
-from corpus.version import VERSION
+from corpus import VERSION
 from corpus.wording import all_authors
 
 # LaTeX is full of braces and per cent signs, so its templates are marked by what it has no use for.

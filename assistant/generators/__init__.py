@@ -14,6 +14,7 @@ from assistant.generators.extractive import (
     ask_of,
     cannot_answer,
     compare,
+    is_of_rows,
     list_papers_by,
     meant_paper,
     read_features,
@@ -30,6 +31,7 @@ __all__ = [
     "Asking", "Compared", "ExtractiveGenerator", "Generator", "GeneratorChoice", "Price",
     "PromptedGenerator", "SampledGenerator", "answerable_features", "ask_of", "by_rank", "call_of",
     "cannot_answer", "check_choice", "citation_quality", "compare", "default_parameters",
-    "generator_choices", "list_papers_by", "meant_paper", "no_price", "open_generator", "question_price",
+    "generator_choices", "is_of_rows", "list_papers_by", "meant_paper", "no_price",
+    "open_generator", "question_price",
     "read_features", "recorded_generators", "unknown_price", "with_kind", "write_best"
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 """What the sentences of a paper say, each read alone: its part in the paper, and how it is told elsewhere."""
 
+from assistant.reading.cells import AskedCells, asked_cells
 from assistant.reading.cues import Role, version
 from assistant.reading.finding import CandidateSentence, find_elements, is_own, read_roles, read_sentences
 from assistant.reading.parts import passages_of_part, sentences_of_part
@@ -27,8 +28,9 @@ from assistant.reading.telling import (
 )
 
 __all__ = [
-    "CandidateSentence", "Role", "brackets", "can_stand_alone", "find_elements", "has_lost_a_name",
-    "has_no_antecedent", "in_third_person", "is_back_matter", "is_own", "is_quotable", "leans",
+    "AskedCells", "CandidateSentence", "Role", "asked_cells", "brackets", "can_stand_alone",
+    "find_elements", "has_lost_a_name", "has_no_antecedent", "in_third_person", "is_back_matter", "is_own",
+    "is_quotable", "leans",
     "numbers_beside", "passages_of_part", "plain", "points_away", "points_back", "read_roles",
     "read_sentences", "read_with", "sentences_of_part", "short_title", "speaks_of_itself", "subject_of",
     "told", "version", "without_lead"

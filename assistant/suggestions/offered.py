@@ -21,10 +21,10 @@ from pydantic.dataclasses import dataclass as checked_dataclass
 from assistant.chat import Assistant
 from assistant.records import Answer, Answered, AskOptions, AssistantError
 from assistant.suggestions.follow_up import is_telling
+from corpus import VERSION
 from corpus.errors import CorpusError
 from corpus.records import Scope, TopicKind, parse_topic_key, topic_key
 from corpus.store import Corpus, TriedQuestion, TriedQuestions
-from corpus.version import VERSION
 
 QuestionKind = Literal["list", "definition", "comparison", "how", "overview"]
 

@@ -12,10 +12,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from corpus import VERSION
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import cores
 from corpus.settings import Settings
-from corpus.version import VERSION
 from evaluation.input_files import EvaluationError
 from evaluation.peers.exchange import figures_of, write_run
 from evaluation.peers.material import Material

@@ -8,9 +8,9 @@ from assistant.admission import LONGEST_QUESTION
 from assistant.comparing import FEWEST_PAPERS, LONGEST_DESCRIPTION, MOST_PAPERS
 from assistant.models import HOSTED_TIMEOUT, OWN_TIMEOUT
 from assistant.storage import SpendingLimits, limits_said
+from corpus import VERSION
 from corpus.search import MAX_PAPERS, MIN_PAPERS
 from corpus.settings import Settings
-from corpus.version import VERSION
 from explorer.about.corpus import draw_building, draw_holdings
 from explorer.about.learned import draw_learned
 from explorer.about.measured import draw_measured

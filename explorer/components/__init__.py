@@ -4,7 +4,16 @@ from explorer.components.checked_text import Looking, draw_checked, draw_referen
 from explorer.components.downloads import draw_downloads
 from explorer.components.evidence import draw_source, open_drawer
 from explorer.components.listener import Heard, listen
-from explorer.components.page_image import file_name, forget_pictures, pages_in, save_button, show_page
+from explorer.components.page_image import (
+    Evidenced,
+    file_name,
+    forget_pictures,
+    pages_in,
+    save_button,
+    show_page,
+    show_strip,
+)
+from explorer.components.passage_table import draw_passage_table
 from explorer.components.rows import action, row
 from explorer.components.score_bar import (
     IN_SHORT,
@@ -27,9 +36,10 @@ from explorer.components.sidebar_list import (
 from explorer.components.spending import draw_spending
 
 __all__ = [
-    "IN_SHORT", "MOST_LISTED", "Entry", "Heard", "Looking", "SidebarList", "action", "draw_checked",
-    "draw_deletion", "draw_downloads", "draw_imported", "draw_references", "draw_sidebar_list",
-    "draw_source", "draw_spending", "file_name", "forget_pictures", "format_score", "is_id", "listen",
-    "meaning", "open_drawer", "pages_in", "paper_link", "row", "save_button", "score_bars",
-    "sentence_bar", "show_next", "show_page", "support_bar", "text_of"
+    "IN_SHORT", "MOST_LISTED", "Entry", "Evidenced", "Heard", "Looking", "SidebarList", "action",
+    "draw_checked", "draw_deletion", "draw_downloads", "draw_imported", "draw_passage_table",
+    "draw_references", "draw_sidebar_list", "draw_source", "draw_spending", "file_name",
+    "forget_pictures", "format_score", "is_id", "listen", "meaning", "open_drawer", "pages_in",
+    "paper_link", "row", "save_button", "score_bars", "sentence_bar", "show_next", "show_page",
+    "show_strip", "support_bar", "text_of"
 ]  # fmt: skip

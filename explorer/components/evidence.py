@@ -9,6 +9,7 @@ from assistant.records import Citation, Turn
 from assistant.storage import LONGEST_NOTE, mark_of
 from explorer.app import PAPER, Library
 from explorer.components.page_image import Evidenced, save_button, show_strip
+from explorer.components.passage_table import draw_passage_table
 from explorer.components.score_bar import meaning, score_bars
 from explorer.presenters import (
     Source,
@@ -104,7 +105,10 @@ def _draw_neighbour(source: Source, place: str, name: str, side: str, go_to: Cal
 
 
 def _draw_passage(source: Source, place: str) -> None:
-    """Draw the passage as plain text, the sentence that supports the claim marked."""
+    """Draw the passage as plain text, the sentence that supports the claim marked; a table as one."""
+    if source.passage.table:
+        draw_passage_table(source.passage, source.sentence, place, in_short=True)
+        return
     parts = shorter_context(cut_passage(source.passage, source.sentence))
     with st.container(key=f"reading_passage_{place}", gap="xsmall"):
         if parts.before:

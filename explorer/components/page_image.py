@@ -1,7 +1,7 @@
 """Pictures of pages with the evidence boxed, drawn once and kept a while."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import streamlit as st
@@ -24,17 +24,21 @@ Corners = tuple[tuple[float, float, float, float], ...]
 
 @dataclass(frozen=True, slots=True)
 class Evidenced:
-    """The boxes of what is meant on a page, and of the passage that it is `within`, which tell its column."""
+    """The boxes of what is meant on a page, and of the passage that it is `within`, which tell its column.
+
+    `margin` is what is shown above and below them, in points.
+    """
 
     boxes: tuple[Box, ...]
     within: tuple[Box, ...]
     are_marked: bool = True
+    margin: float = STRIP_MARGIN
 
     def on(self, page: int) -> "Evidenced":
         boxes, within = (
             tuple(box for box in found if box.page == page) for found in (self.boxes, self.within)
         )
-        return Evidenced(boxes, within, self.are_marked)
+        return replace(self, boxes=boxes, within=within)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,8 @@ def strip_round(shown: Evidenced, width: float, height: float) -> Strip:
     """
     top = min((box.y for box in shown.boxes), default=0.0)
     bottom = max((box.y + box.height for box in shown.boxes), default=0.0)
-    tall = min(height, max(SHORTEST_STRIP, bottom - top + 2 * STRIP_MARGIN))
+    shortest = SHORTEST_STRIP if shown.are_marked else 0.0
+    tall = min(height, max(shortest, bottom - top + 2 * shown.margin))
     start = min(max(0.0, (top + bottom - tall) / 2), height - tall)
     left, right = _column(shown, width)
     return Strip(

@@ -11,12 +11,15 @@ from explorer.presenters import JOINER, escaped, parse_cite
 # Of one sentence; more is no sentence, but a list that the parser took for one.
 MOST_LINKED = 12
 
-BlockKind = Literal["plain", "linked", "meant"]
+BlockKind = Literal["plain", "linked", "table", "figure", "meant"]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Passages of a section that are drawn as one: as plain text, with links, or the one that is meant."""
+    """Passages of a section that are drawn alike: as text, with links, as tables, with a cut from the page.
+
+    The one that is meant is a block of its own.
+    """
 
     kind: BlockKind
     passages: tuple[Passage, ...]
@@ -53,6 +56,8 @@ def blocks(passages: Sequence[Passage], cited: Bibliography, meant: str = "") ->
     def kind_of(passage: Passage) -> BlockKind:
         if passage.id == meant:
             return "meant"
+        if passage.table or passage.area:
+            return "table" if passage.table else "figure"
         return "linked" if any(cited.linked(one.references) for one in passage.sentences) else "plain"
 
     for kind, run in groupby(passages, key=kind_of):

@@ -18,7 +18,7 @@ from explorer.paper.cited_text import Bibliography
 from explorer.paper.header import PAGES_ANCHOR, SIMILAR_ANCHOR, draw_head, draw_title
 from explorer.paper.pages import draw_pages
 from explorer.paper.relatedness import reasons
-from explorer.paper.text import draw_meant, draw_text, place_of
+from explorer.paper.text import Reading, draw_meant, draw_text, place_of
 from explorer.presenters import escaped, short_reference, shortened
 
 SIMILAR = 8
@@ -34,6 +34,10 @@ class Opened:
     pdf: Path | None
     meant: Passage | None
     sentence: int | None
+
+    @property
+    def reading(self) -> Reading:
+        return Reading(self.paper, self.cited, self.pdf, self.meant, self.sentence)
 
     @property
     def above(self) -> Passage | None:
@@ -97,16 +101,16 @@ def _draw_paper(library: Library, visitor: Visitor, opened: Opened) -> None:
     draw_title(home, paper)
     if above and visitor.now.narrow:
         # On a phone what the reader came for stands right below the title.
-        draw_meant(above, opened.sentence)
+        draw_meant(opened.reading, above)
     found = similar_papers(library.corpus, opened.passages[0], Scope(), SIMILAR) if opened.passages else ()
     why = reasons(library.corpus, paper, [one.paper for one in found])
     draw_head(home, visitor, paper, has_similar=bool(found), has_pages=opened.pdf is not None)
     text, side = st.columns([0.56, 0.44] if opened.pdf else [0.66, 0.34], gap="large")
     with text:
         if above and not visitor.now.narrow:
-            draw_meant(above, opened.sentence)
+            draw_meant(opened.reading, above)
         draw_at_a_glance(paper)
-        draw_text(paper, opened.passages, opened.cited, opened.meant, opened.sentence)
+        draw_text(opened.reading, opened.passages)
         draw_bibliography(library, paper, opened.cited)
     with side:
         if opened.pdf:

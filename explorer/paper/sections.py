@@ -65,4 +65,5 @@ def _named(passage: Passage) -> tuple[object, ...]:
 def _heading(passage: Passage) -> str:
     if passage.section:
         return passage.section[-1].heading
-    return {"caption": "Figures and tables", "note": "Notes"}.get(passage.kind, "Text")
+    titles = {"caption": "Figures and tables", "table": "Figures and tables", "note": "Notes"}
+    return titles.get(passage.kind, "Text")

@@ -1,24 +1,36 @@
 """A paper's text on the Paper screen: abstract, table of contents, sections with their references linked."""
 
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
 import streamlit as st
 
-from corpus.records import Paper, Passage
+from corpus.records import Paper, Passage, Table
+from explorer.components import Evidenced, draw_passage_table, show_strip
 from explorer.paper.cited_text import Bibliography, Block, blocks, linked_markdown
 from explorer.paper.sections import Chapter, PaperSection, chapters, paper_sections
 from explorer.presenters import cut_passage, escaped, one_line, shortened
+from indexer.uploads.document import is_upload
 
 LONGEST_HEADING = 120
+FIGURE_MARGIN = 4.0
 
 
-def draw_text(
-    paper: Paper,
-    passages: tuple[Passage, ...],
-    cited: Bibliography,
-    meant: Passage | None,
-    sentence: int | None,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a paper's text is read: with its references and, if it is there, its PDF, at the place meant."""
+
+    paper: Paper
+    cited: Bibliography
+    pdf: Path | None
+    meant: Passage | None
+    sentence: int | None
+
+
+def draw_text(reading: Reading, passages: tuple[Passage, ...]) -> None:
     """Draw abstract, contents and sections; the passage that the address names is marked where it stands."""
-    _draw_abstract(paper, meant, sentence)
+    _draw_abstract(reading)
     sections = paper_sections(passages)
     if not sections:
         st.caption("Only title and abstract are indexed; the full text is not.")
@@ -30,14 +42,14 @@ def draw_text(
             st.subheader(_heading(chapter.heading), anchor=chapter.anchor)
         for section in (chapter.own, *chapter.below):
             if section:
-                _draw_section(section, cited, meant, sentence)
+                _draw_section(section, reading)
 
 
-def draw_meant(meant: Passage, sentence: int | None) -> None:
+def draw_meant(reading: Reading, meant: Passage) -> None:
     """Draw the passage that the address names above the text, where it is seen at once."""
     with st.container(border=True, key="meant"):
         st.markdown(f"**The passage you came for** · {escaped(meant.section_path or 'text')}")
-        _draw_marked(meant, sentence, place_of("meant", meant, sentence))
+        _draw_marked(reading, meant, place_of("meant", meant, reading.sentence))
 
 
 def place_of(name: str, passage: Passage, sentence: int | None) -> str:
@@ -67,40 +79,73 @@ def _heading(heading: str) -> str:
     return escaped(shortened(heading, LONGEST_HEADING)) or "Text"
 
 
-def _draw_abstract(paper: Paper, meant: Passage | None, sentence: int | None) -> None:
+def _draw_abstract(reading: Reading) -> None:
+    paper, meant = reading.paper, reading.meant
     with st.container(key="reading_abstract"):
         st.subheader("Abstract", anchor="abstract")
         if meant and meant.kind == "abstract":
-            _draw_marked(meant, sentence, place_of("abstract", meant, sentence))
+            _draw_marked(reading, meant, place_of("abstract", meant, reading.sentence))
         elif paper.abstract:
             st.text(one_line(paper.abstract))
         else:
             st.caption("This paper came without an abstract.")
 
 
-def _draw_section(
-    section: PaperSection, cited: Bibliography, meant: Passage | None, sentence: int | None
-) -> None:
+def _draw_section(section: PaperSection, reading: Reading) -> None:
     heading = _heading(section.heading)
     st.subheader(heading if section.depth == 1 else f":small[{heading}]", anchor=section.anchor)
     with st.container(key=f"reading_{section.anchor}"):
-        for block in blocks(section.passages, cited, meant.id if meant else ""):
-            _draw_block(block, cited, sentence)
+        for block in blocks(section.passages, reading.cited, reading.meant.id if reading.meant else ""):
+            _draw_block(block, reading)
 
 
-def _draw_block(block: Block, cited: Bibliography, sentence: int | None) -> None:
+def _draw_block(block: Block, reading: Reading) -> None:
     if block.kind == "meant":
         passage = block.passages[0]
-        _draw_marked(passage, sentence, f"text_{passage.number}")
+        _draw_marked(reading, passage, f"text_{passage.number}")
     elif block.kind == "linked":
-        st.markdown(linked_markdown(block.passages, cited))
+        st.markdown(linked_markdown(block.passages, reading.cited))
+    elif block.kind == "table":
+        for _, parts in groupby(block.passages, key=lambda passage: passage.caption):
+            draw_passage_table(_whole_table(tuple(parts)))
+    elif block.kind == "figure":
+        for passage in block.passages:
+            _draw_cut(reading, passage, f"text_{passage.number}")
+            st.text(passage.text.strip())
     else:
         st.text(block.text)
 
 
-def _draw_marked(passage: Passage, sentence: int | None, place: str) -> None:
-    """Draw a passage with one sentence marked, or all of it."""
-    parts = cut_passage(passage, sentence)
+def _whole_table(parts: tuple[Passage, ...]) -> Passage:
+    """Return a table of which passages are the parts, as one."""
+    tables = [part.table for part in parts if part.table]
+    rows = (row for table in tables for row in table.rows[table.header :])
+    whole = Table((*tables[0].rows[: tables[0].header], *rows), tables[0].header)
+    return replace(
+        parts[0],
+        table=whole,
+        sentences=parts[0].sentences + sum((p.sentences[p.first_row :] for p in parts[1:]), ()),
+    )
+
+
+def _draw_cut(reading: Reading, passage: Passage, place: str) -> None:
+    """Draw what a caption is of as it stands on the page."""
+    area = passage.area
+    if area and reading.pdf:
+        shown = Evidenced((area,), (area,), are_marked=False, margin=FIGURE_MARGIN)
+        brought = is_upload(reading.paper.id)
+        show_strip(reading.pdf, area.page, shown, f"figure_{place}", is_brought=brought)
+
+
+def _draw_marked(reading: Reading, passage: Passage, place: str) -> None:
+    """Draw a passage with one sentence marked, or all of it; a table with the row."""
+    if passage.table:
+        with st.container(key=f"marked_sentence_{place}"):
+            draw_passage_table(passage, reading.sentence, place)
+        return
+    if passage.kind == "caption":
+        _draw_cut(reading, passage, place)
+    parts = cut_passage(passage, reading.sentence)
     with st.container(key=f"reading_marked_{place}", gap="xsmall"):
         if not parts.sentence:
             with st.container(key=f"marked_sentence_{place}"):

@@ -30,7 +30,7 @@ from indexer.prepare import PreparedPaper, Preparer, Task, unread_scan
 from indexer.sources import Source, SourcePaper
 
 # Part of every fingerprint: raise it when the same file would give other passages.
-INDEXER_VERSION = 6
+INDEXER_VERSION = 7
 # Blocks that wait for the disk; more would only fill the memory.
 _BLOCKS_WAITING = 4
 

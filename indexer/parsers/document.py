@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from corpus.records import Author, Box, PassageKind, Reference, Section
+from corpus.records import Author, Box, PassageKind, Reference, Section, Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +19,16 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph, caption or note as its sentences in order."""
+    """A paragraph, caption, note or table as its sentences in order.
+
+    A table's last sentences are its rows below the header, one each (see `tables.py`); `area` is where it, or
+    the figure that a caption is of, stands.
+    """
 
     sentences: tuple[Piece, ...]
     kind: PassageKind = "body"
+    table: Table | None = None
+    area: Box | None = None
 
     @property
     def text(self) -> str:

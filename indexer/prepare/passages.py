@@ -1,11 +1,11 @@
 """Sections to passages: about 200 words of one section each, cut at sentences, never across a section."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import ceil
 
-from corpus.records import Paper, Passage, PassageKind, Section, Sentence, passage_id
+from corpus.records import Box, Paper, Passage, PassageKind, Section, Sentence, Table, passage_id
 from corpus.sentences import sentence_spans
 from corpus.text import storable, words
 from indexer.parsers import Document, Paragraph, Piece, letters_of
@@ -20,17 +20,8 @@ def make_passages(paper: Paper, document: Document | None) -> tuple[Passage, ...
     passages = [_first_passage(paper, document)]
     for section in document.sections if document else ():
         for kind, paragraphs in groupby(section.paragraphs, key=lambda paragraph: paragraph.kind):
-            for text, sentences in _blocks(kind, tuple(paragraphs)):
-                passages.append(
-                    _passage(
-                        paper,
-                        len(passages),
-                        kind=kind,
-                        section=section.path,
-                        text=text,
-                        sentences=sentences,
-                    )
-                )
+            for block in _blocks(kind, tuple(paragraphs)):
+                passages.append(_passage(paper, len(passages), kind, section.path, block))
     return tuple(passages)
 
 
@@ -43,19 +34,23 @@ def _first_passage(paper: Paper, document: Document | None) -> Passage:
         Sentence(start, end, piece.boxes, piece.references) if piece else Sentence(start, end)
         for start, end, piece in found
     )
-    return _passage(paper, 0, kind="abstract", section=(), text=text, sentences=sentences)
+    return _passage(paper, 0, "abstract", (), _Block(text, sentences))
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """What is a passage's own but for its place in the paper."""
+
+    text: str
+    sentences: tuple[Sentence, ...]
+    table: Table | None = None
+    area: Box | None = None
 
 
 def _passage(
-    paper: Paper,
-    number: int,
-    *,
-    kind: PassageKind,
-    section: tuple[Section, ...],
-    text: str,
-    sentences: tuple[Sentence, ...],
+    paper: Paper, number: int, kind: PassageKind, section: tuple[Section, ...], block: _Block
 ) -> Passage:
-    pages = [box.page for sentence in sentences for box in sentence.boxes]
+    pages = [box.page for sentence in block.sentences for box in sentence.boxes]
     return Passage(
         id=passage_id(paper.id, number),
         paper_id=paper.id,
@@ -63,21 +58,45 @@ def _passage(
         number=number,
         kind=kind,
         section=section,
-        text=text,
-        sentences=sentences,
+        text=block.text,
+        sentences=block.sentences,
         page=min(pages) if pages else None,
+        table=block.table,
+        area=block.area,
     )
 
 
-def _blocks(kind: PassageKind, paragraphs: Sequence[Paragraph]) -> Iterator[tuple[str, tuple[Sentence, ...]]]:
-    """Yield the text and sentences of each passage; every caption and note is one of its own."""
+def _blocks(kind: PassageKind, paragraphs: Sequence[Paragraph]) -> Iterator[_Block]:
+    """Yield what each passage holds; every caption, note and table is one of its own."""
     if kind == "body":
         for block in _even_blocks(_flat(paragraphs)):
             yield _joined(block)
         return
     for paragraph in paragraphs:
+        if paragraph.table:
+            yield from _table_blocks(paragraph, paragraph.table)
+            continue
         for block in _even_blocks(_flat([paragraph])):
-            yield _joined(block)
+            yield replace(_joined(block), area=paragraph.area)
+
+
+def _table_blocks(paragraph: Paragraph, table: Table) -> Iterator[_Block]:
+    """Yield a table, a long one in parts that each have its caption and its header."""
+    heads, below = table.rows[: table.header], table.rows[table.header :]
+    pieces = list(_stored(paragraph))
+    caption, rows = pieces[: -len(below)], pieces[-len(below) :]
+    caption = [replace(piece, text=f"{piece.text} ") for piece in caption[:-1]] + [
+        replace(piece, text=f"{piece.text}\n") for piece in caption[-1:]
+    ]
+    start = 0
+    # The heads are said again in every row.
+    most = 2 * WORDS_PER_PASSAGE
+    for block in _even_blocks([replace(row, text=f"{row.text}\n") for row in rows], most):
+        part = below[start : start + len(block)]
+        cells = tuple(tuple(" ".join(storable(cell).split()) for cell in row) for row in (*heads, *part))
+        joined = _joined([*caption, *block])
+        yield replace(joined, table=Table(cells, table.header), area=paragraph.area)
+        start += len(block)
 
 
 def _flat(paragraphs: Sequence[Paragraph]) -> list[Piece]:
@@ -96,10 +115,10 @@ def _stored(paragraph: Paragraph) -> Iterator[Piece]:
         yield replace(piece, text=" ".join(storable(piece.text).split()))
 
 
-def _even_blocks(sentences: Sequence[Piece]) -> Iterator[list[Piece]]:
-    """Cut sentences into runs of nearly the same number of words, at most about `WORDS_PER_PASSAGE`."""
+def _even_blocks(sentences: Sequence[Piece], most: int = WORDS_PER_PASSAGE) -> Iterator[list[Piece]]:
+    """Cut sentences into runs of nearly the same number of words, at most about `most`."""
     counts = [len(words(sentence.text)) for sentence in sentences]
-    share = sum(counts) / max(1, ceil(sum(counts) / (WORDS_PER_PASSAGE * SLACK)))
+    share = sum(counts) / max(1, ceil(sum(counts) / (most * SLACK)))
     block: list[Piece] = []
     size = 0
     for sentence, count in zip(sentences, counts, strict=True):
@@ -112,11 +131,11 @@ def _even_blocks(sentences: Sequence[Piece]) -> Iterator[list[Piece]]:
         yield block
 
 
-def _joined(block: Sequence[Piece]) -> tuple[str, tuple[Sentence, ...]]:
+def _joined(block: Sequence[Piece]) -> _Block:
     text = "".join(piece.text for piece in block).rstrip()
     sentences, start = [], 0
     for piece in block:
         end = min(start + len(piece.text), len(text))
         sentences.append(Sentence(start, end, piece.boxes, piece.references))
         start = end
-    return text, tuple(sentences)
+    return _Block(text, tuple(sentences))

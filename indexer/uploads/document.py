@@ -168,6 +168,7 @@ def _is_sound_passage(passage: Passage, references: int) -> bool:
 
 def _is_on_page(passage: Passage) -> bool:
     boxes = [box for sentence in passage.sentences for box in sentence.boxes]
+    boxes += [passage.area] if passage.area else []
     return all(box.page >= 1 and _are_finite((box.x, box.y, box.width, box.height)) for box in boxes)
 
 

@@ -13,9 +13,9 @@ from typing import Self
 import httpx
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
+from corpus import VERSION
 from corpus.durable import replace_durably
 from corpus.http import is_busy, retry_after, wait_as_asked
-from corpus.version import VERSION
 from indexer.errors import SourceError
 
 USER_AGENT = f"Paper Trail/{VERSION} (indexer of a research-paper explorer; one request at a time)"

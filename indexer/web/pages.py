@@ -10,7 +10,7 @@ from pathlib import Path
 
 import httpx
 
-from corpus.version import VERSION
+from corpus import VERSION
 from indexer.errors import ParseError
 from indexer.web.addresses import Place, located, web_address
 

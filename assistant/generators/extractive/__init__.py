@@ -1,5 +1,6 @@
 """The generator without a model: kinds of questions, each with its way of composing."""
 
+from assistant.generators.extractive.candidates import is_of_rows
 from assistant.generators.extractive.features import (
     Asking,
     answerable_features,
@@ -15,5 +16,5 @@ from assistant.generators.extractive.ranking import MOST_READ, Compared, compare
 
 __all__ = [
     "ABOUT", "MOST_READ", "Asking", "Compared", "ExtractiveGenerator", "answerable_features", "ask_of",
-    "cannot_answer", "compare", "list_papers_by", "meant_paper", "read_features", "with_kind"
+    "cannot_answer", "compare", "is_of_rows", "list_papers_by", "meant_paper", "read_features", "with_kind"
 ]  # fmt: skip

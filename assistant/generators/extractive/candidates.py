@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from assistant.checking import overlap_word, score_attribution, without_labels
 from assistant.questions import stems
 from assistant.reading import (
+    asked_cells,
     has_lost_a_name,
     is_back_matter,
     is_quotable,
@@ -16,7 +17,7 @@ from assistant.reading import (
     speaks_of_itself,
     told,
 )
-from assistant.records import Evidence, LabelledPaper
+from assistant.records import Answer, Evidence, LabelledPaper
 from corpus.encoders import Encoder, cosine_scales
 from corpus.language import spelt_as
 from corpus.records import AspectName, Passage
@@ -33,15 +34,20 @@ class Candidate:
     text: str
     stems: frozenset[str]
 
+    @property
+    def is_row(self) -> bool:
+        return self.sentence >= self.passage.first_row
+
 
 def quotable_sentences(evidence: Evidence, query: str = "") -> list[Candidate]:
+    """Return the sentences that may be quoted; the rows of tables are none of them."""
     signed = {paper.label: _signed(paper, query) for paper in evidence.papers}
     return [
         Candidate(paper, passage, index, text, spelt_as(query, text, stems(text) | signed[paper.label]))
         for paper in evidence.papers
         for passage in paper.passages
         if not any(is_back_matter(section.title) for section in passage.section)
-        for index in range(len(passage.sentences))
+        for index in range(passage.first_row)
         if is_quotable(text := passage.sentence_text(index)) and text != paper.paper.title
     ]
 
@@ -51,6 +57,27 @@ def _signed(paper: LabelledPaper, query: str) -> frozenset[str]:
     asked = f" {' '.join(words(query))} "
     names = (" ".join(words(author.name)) for author in paper.paper.authors)
     return stems(" ".join(name for name in names if name and f" {name} " in asked))
+
+
+def rows_asked_for(query: str, evidence: Evidence) -> list[Candidate]:
+    """Return the rows of tables that hold what a question asks for, with the columns it names."""
+    tables = {
+        passage.id: (paper, passage)
+        for paper in evidence.papers
+        for passage in paper.passages
+        if passage.table
+    }
+    read = [(passage, f"{paper.paper.title} {paper.paper.abstract}") for paper, passage in tables.values()]
+    return [
+        Candidate(tables[found.passage.id][0], found.passage, found.sentence, found.text, stems(found.text))
+        for found in asked_cells(query, read)
+    ]
+
+
+def is_of_rows(answer: Answer, query: str, evidence: Evidence) -> bool:
+    """Return True for an answer of nothing but cells that hold what the question asks for."""
+    claims = {one.claim.rstrip(".") for one in answer.sentences}
+    return bool(claims) and claims <= {row.text.rstrip(".") for row in rows_asked_for(query, evidence)}
 
 
 def candidate_at(paper: LabelledPaper, passage: int, sentence: int) -> Candidate | None:
@@ -124,5 +151,7 @@ def listed(candidate: Candidate) -> str:
 
 
 def rephrased(candidate: Candidate) -> str:
+    if candidate.is_row:
+        return candidate.text  # Cells are no prose: a name in brackets is all there is of it.
     paper = candidate.paper.paper
     return told(plain(candidate.text), paper.authors, paper.title)

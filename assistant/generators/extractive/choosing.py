@@ -48,7 +48,7 @@ def arrange(chosen: Sequence[Candidate], kind: RequestKind) -> list[str]:
     What papers say of a subject, or of how and why, goes paper by paper in order of relevance, each paper's
     best first. Several papers make a list, so that nobody reads one paper's sentence as the next one's.
     """
-    if kind in ("list", "comparison"):
+    if kind in ("list", "comparison") or (len(chosen) > 1 and all(item.is_row for item in chosen)):
         told = [listed(item) if kind == "list" else cited(item) for item in chosen]
         return [("\n" if number else "") + f"- {one}" for number, one in enumerate(told)]
     if kind not in ("synthesis", "how"):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from assistant.checking import is_foreign, thresholds
-from assistant.generators.extractive.candidates import Candidate
+from assistant.generators.extractive.candidates import Candidate, rows_asked_for
 from assistant.generators.extractive.features import Asking, ask_of, rarity_of
 from assistant.generators.extractive.listing import list_papers_by
 from assistant.generators.extractive.one_paper import meant_paper
@@ -134,7 +134,8 @@ def cannot_answer(
         return "language"
     if rewrite.kind == "summary" and meant_paper(rewrite.searched_for, evidence):
         return None
-    if rewrite.kind == "list" and list_papers_by(rewrite.searched_for, evidence):
+    by_whom = rewrite.kind == "list" and list_papers_by(rewrite.searched_for, evidence)
+    if by_whom or rows_asked_for(rewrite.searched_for, evidence):
         return None
     bars = thresholds().refusal
     found = find_sentences(rewrite, evidence, encoder, GLANCED if by_model else MOST_READ)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from assistant.checking import KindLimits, thresholds
-from assistant.generators.extractive.candidates import Candidate, distinct
+from assistant.generators.extractive.candidates import Candidate, distinct, rows_asked_for
 from assistant.generators.extractive.choosing import arrange, choose, limits_of
 from assistant.generators.extractive.found import find_sentences, rank_parts
 from assistant.generators.extractive.listing import list_papers, list_papers_by
@@ -78,6 +78,8 @@ class ExtractiveGenerator:
     def _select(self, rewrite: Rewrite, evidence: Evidence) -> list[Candidate]:
         if (told := self._told_part(rewrite, evidence)) is not None:
             return told
+        if rows := rows_asked_for(rewrite.searched_for, evidence):
+            return rows
         found = find_sentences(rewrite, evidence, self._encoder)
         kind, ranked = found.asking.kind, found.ranked
         if kind == "list":

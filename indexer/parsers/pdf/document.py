@@ -6,10 +6,11 @@ from itertools import islice
 from pathlib import Path
 
 from corpus.pdf import PDFIUM_VERSION, PdfError, page_count, read_pages, title_in_properties
-from corpus.records import PassageKind, Section
+from corpus.records import Box, PassageKind, Section
 from indexer.errors import ParseError
 from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
 from indexer.parsers.ocr import NO_OCR, OcrOptions
+from indexer.parsers.pdf.figures import figure_area
 from indexer.parsers.pdf.front_matter import (
     author_names,
     authors_beside,
@@ -27,7 +28,9 @@ from indexer.parsers.pdf.paragraphs import Style, Vocabulary, paragraph, split_p
 from indexer.parsers.pdf.references import split_references
 from indexer.parsers.pdf.roles import begins_float, roles
 from indexer.parsers.pdf.scanned import check_text, with_scans_read
+from indexer.parsers.pdf.tables import TABLE_CAPTION, FoundTable, caption_runs, find_tables
 from indexer.parsers.section_names import BIBLIOGRAPHY, KEYWORDS
+from indexer.parsers.tables import table_paragraph
 
 PARSER = "pypdfium2"
 
@@ -69,6 +72,7 @@ class _SectionLines:
     path: tuple[Section, ...]
     body: list[Line] = field(default_factory=list)
     floats: list[tuple[PassageKind, list[Line]]] = field(default_factory=list)
+    tables: list[FoundTable] = field(default_factory=list)
 
 
 class _Reader:
@@ -80,6 +84,12 @@ class _Reader:
         self._title = find_title(lines, printed_title) or title_lines(lines, self._style)
         self._lines = lines
         self._roles = roles(lines, self._style)
+        self._tables = {
+            index: table
+            for table in find_tables(lines, self._roles, self._style)
+            for index in (*table.caption, *table.members)
+        }
+        self._mark_insides()
 
     def document(self, page_count: int) -> Document:
         title = " ".join(self._lines[index].text for index in self._title)
@@ -156,7 +166,8 @@ class _Reader:
         in_references = False
         index = start
         while index < len(self._lines):
-            heading = finder.at(index) if self._roles[index] == "body" else None
+            is_text = self._roles[index] == "body" and index not in self._tables
+            heading = finder.at(index) if is_text else None
             if (
                 heading is not None
                 and in_references
@@ -178,6 +189,10 @@ class _Reader:
 
     def _add(self, index: int, section: _SectionLines, references: list[Line] | None) -> None:
         line, role = self._lines[index], self._roles[index]
+        if table := self._tables.get(index):
+            if index == table.first:
+                section.tables.append(table)
+            return
         if role == "artifact":
             return
         if role == "caption" or (role == "table" and (references is None or self._has_caption(index))):
@@ -212,8 +227,39 @@ class _Reader:
 
     def _section(self, lines: _SectionLines) -> DocumentSection:
         body = [paragraph(group, self._vocabulary) for group in split_paragraphs(lines.body, self._style)]
-        floats = [paragraph(group, self._vocabulary, kind) for kind, group in lines.floats]
-        return DocumentSection(lines.path, tuple(p for p in (*body, *floats) if p.sentences))
+        floats = [self._float(kind, group) for kind, group in lines.floats]
+        tables = [self._table(table) for table in lines.tables]
+        return DocumentSection(lines.path, tuple(p for p in (*body, *floats, *tables) if p.sentences))
+
+    def _float(self, kind: PassageKind, lines: list[Line]) -> Paragraph:
+        is_figure = kind == "caption" and not TABLE_CAPTION.match(lines[0].text)
+        area = figure_area(self._lines, self._roles, lines) if is_figure else None
+        return replace(paragraph(lines, self._vocabulary, kind), area=area)
+
+    def _mark_insides(self) -> None:
+        """Mark what stands in figures, such as the numbers at axes, which else may be taken for tables."""
+        for run in caption_runs(self._lines, self._roles):
+            caption = [self._lines[index] for index in run]
+            if TABLE_CAPTION.match(caption[0].text):
+                continue
+            area = figure_area(self._lines, self._roles, caption)
+            for index, role in enumerate(self._roles):
+                if (
+                    area
+                    and role == "table"
+                    and index not in self._tables
+                    and _is_in(self._lines[index], area)
+                ):
+                    self._roles[index] = "figure"
+
+    def _table(self, table: FoundTable) -> Paragraph:
+        caption = paragraph([self._lines[index] for index in table.caption], self._vocabulary).sentences
+        return table_paragraph(caption, table.table, table.row_boxes, table.area)
+
+
+def _is_in(line: Line, area: Box) -> bool:
+    is_level = area.y - 2 <= line.top and line.bottom <= area.y + area.height + 2
+    return line.page == area.page and is_level and area.x - 4 <= line.left <= area.x + area.width
 
 
 def _path(path: tuple[Section, ...], depths: list[int], heading: Heading) -> tuple[Section, ...]:

@@ -187,11 +187,11 @@ def _mark_tables(lines: Sequence[Line], style: Style, result: list[Role]) -> Non
             filled = lines[index].right - lines[index].left > 0.8 * (
                 lines[index].column_right - lines[index].column_left
             )
-            running = (filled or _is_prose(lines[index])) and lines[index].size > 0.95 * style.size
+            running = (filled or is_prose(lines[index])) and lines[index].size > 0.95 * style.size
             result[index] = "body" if running else "table"
 
 
-def _is_prose(line: Line) -> bool:
+def is_prose(line: Line) -> bool:
     """Return True if a short line is text between two formulas, by its little words, not a row of a table."""
     return sum(word.text.lower() in LITTLE_WORDS for word in line.words) >= 3
 

@@ -54,7 +54,8 @@ class ScannedPages:
         sentences = (
             replace(piece, boxes=turned_back(piece.boxes, self.scans)) for piece in paragraph.sentences
         )
-        return replace(paragraph, sentences=tuple(sentences))
+        area = turned_back((paragraph.area,), self.scans)[0] if paragraph.area else None
+        return replace(paragraph, sentences=tuple(sentences), area=area)
 
 
 def with_scans_read(path: Path, pages: Sequence[PdfPage], ocr: OcrOptions) -> ScannedPages:

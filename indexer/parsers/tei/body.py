@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from corpus.records import PassageKind, Section
+from corpus.records import Box, PassageKind, Section, Table
 from indexer.parsers.document import DocumentSection, Paragraph, Piece
 from indexer.parsers.headings import (
     Heading,
@@ -15,7 +15,8 @@ from indexer.parsers.headings import (
     labels_in_figures,
 )
 from indexer.parsers.identifiers import letters_of
-from indexer.parsers.tei.boxes import Element, boxes_of
+from indexer.parsers.tables import FEWEST_ROWS, MOST_COLUMNS, header_rows, table_paragraph
+from indexer.parsers.tei.boxes import Element, boxes_of, enclosing
 from indexer.parsers.tei.text import (
     ends_with_stop,
     has_words,
@@ -44,6 +45,7 @@ _CAPTION_LABEL = re.compile(
 _PAGE_ARTIFACT = re.compile(r".* \| .*|.*\bvol(?:ume|\.)\s*\d.*", re.IGNORECASE)
 _LONGEST_ARTIFACT = 15
 _SHORTEST_REPEAT = 8
+_LEAST_HEIGHT = 30.0  # points: what is lower is a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,8 +221,48 @@ def _captions(text: Element) -> Iterator[FloatOrNote]:
     for figure in text.iter("figure"):
         pieces = _caption_pieces(figure)
         caption = " ".join(piece.text for piece in pieces)
-        if has_words(caption) and not is_glyph_soup(caption):
-            yield FloatOrNote(_identifiers(figure), Paragraph(pieces, "caption"))
+        if not has_words(caption) or is_glyph_soup(caption):
+            continue
+        table = _table(figure)
+        paragraph = Paragraph(pieces, "caption", area=_area(figure, "graphic"))
+        if table:
+            paragraph = _table_paragraph(pieces, table, _area(figure, "table"))
+        yield FloatOrNote(_identifiers(figure), paragraph)
+
+
+def _table_paragraph(caption: tuple[Piece, ...], table: Table, area: Box | None) -> Paragraph:
+    """Return a table; where its rows stand GROBID does not say, but where it stands as a whole."""
+    rows = len(table.rows) - table.header
+    return table_paragraph(caption, table, ((area,),) * rows if area else (), area)
+
+
+def _table(figure: Element) -> Table | None:
+    """Return the cells of a table where GROBID has found any: two rows and two columns at least."""
+    rows = [list(_cells(row)) for row in figure.iterfind("table/row")]
+    width = max(map(len, rows), default=0)
+    if len(rows) < FEWEST_ROWS or not FEWEST_ROWS <= width <= MOST_COLUMNS:
+        return None
+    even = [(*row, *[""] * (width - len(row))) for row in rows]
+    header = header_rows(even)
+    return Table(tuple(even), header) if header < len(even) else None
+
+
+def _cells(row: Element) -> Iterator[str]:
+    """Yield the texts of a row's cells, one that spans columns for each of these."""
+    for cell in row.iterfind("cell"):
+        span = cell.get("cols", "1")
+        times = int(span) if span.isdecimal() and len(span) < 3 else 1
+        yield from [text_of(cell)] * max(1, times)
+
+
+def _area(figure: Element, tag: str) -> Box | None:
+    """Return where a figure's graphic or table stands, if that is on one page; else its largest part."""
+    inside = [box for child in figure.iter(tag) for box in boxes_of(child)]
+    if inside:
+        return enclosing(inside)
+    # The lines of the caption are parts of it, too.
+    largest = max(boxes_of(figure), key=lambda box: box.width * box.height, default=None)
+    return largest if largest and largest.height >= _LEAST_HEIGHT else None
 
 
 def _caption_pieces(figure: Element) -> tuple[Piece, ...]:
@@ -280,7 +322,8 @@ def _home_floats(drafts: Sequence[_Draft], floats: Iterable[FloatOrNote]) -> lis
     others = {kind: _Draft((Section("", title),)) for kind, title in titles.items()}
     for float_or_note in floats:
         home = next((draft for draft in drafts if float_or_note.identifiers & draft.targets), None)
-        (home or others[float_or_note.paragraph.kind]).floats.append(float_or_note.paragraph)
+        kind: PassageKind = "note" if float_or_note.paragraph.kind == "note" else "caption"
+        (home or others[kind]).floats.append(float_or_note.paragraph)
     return list(others.values())
 
 

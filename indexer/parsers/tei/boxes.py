@@ -1,7 +1,7 @@
 """Where text stands on its pages: the @coords of a TEI file, of which only what can be true is kept."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from lxml import etree
 
@@ -24,6 +24,15 @@ _ANYWHERE = (0.0, 0.0, LARGEST_SIDE, LARGEST_SIDE)
 def boxes_of(element: Element) -> tuple[Box, ...]:
     """Return the boxes of `element` itself, those of its @coords that can be read."""
     return tuple(box for part in _parts(element) if (box := _read_box(part)))
+
+
+def enclosing(boxes: Sequence[Box]) -> Box | None:
+    """Return the box round all boxes, None for none or for those of several pages."""
+    if len({box.page for box in boxes}) != 1:
+        return None
+    left, top = min(box.x for box in boxes), min(box.y for box in boxes)
+    right, bottom = max(box.x + box.width for box in boxes), max(box.y + box.height for box in boxes)
+    return Box(boxes[0].page, left, top, round(right - left, 2), round(bottom - top, 2))
 
 
 def drop_bad_boxes(root: Element) -> int:

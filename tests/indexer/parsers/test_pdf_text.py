@@ -431,7 +431,7 @@ def test_rows_at_the_same_height_of_several_pages_are_no_artifacts(tmp_path: Pat
             + put(300, 30, str(number))
         )
     text = body_text(read_pdf(write_pdf(tmp_path / "a.pdf", [TITLE + pages[0], *pages[1:]])))
-    assert all(f"{number}0.5% {number}0.7%" in text for number in (1, 2, 3))
+    assert all(f"{number}0.5%; {number}0.7%" in text for number in (1, 2, 3))
     assert not re.search(r"(?<!\S)[123](?!\S)", text.replace("Table ", "Table"))
 
 

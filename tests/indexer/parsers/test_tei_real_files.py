@@ -26,7 +26,7 @@ INTROSPECTION = "A Virtual Machine Introspection Based Architecture for Intrusio
 PINNED = [
     (
         "document_qa__2312.07559.sentences__0.8.1-SNAPSHOT",
-        (32, 93, 63, 341, 78, 91),
+        (32, 93, 64, 369, 78, 91),
         "PaperQA: Retrieval-Augmented Generative Agent for Scientific Research",
     ),
     (f"{CLIENT}0046d83a-edd6-4631-b57c-755cdcce8b7f__0.6.1", (20, 45, 36, 175, 49, 57), STIMULATION),
@@ -41,7 +41,7 @@ PINNED = [
     ),
     (
         f"{CLIENT}10.1371_journal.pone.0218311__unknown",
-        (27, 72, 58, 339, 48, 61),
+        (27, 72, 58, 361, 48, 61),
         "Being right matters: Model-compliant events in predictive processing",
     ),
     (
@@ -63,7 +63,7 @@ PINNED = [
     ),
     (
         "maxtwer__paper1__0.8.2",
-        (17, 46, 33, 156, 37, 48),
+        (17, 46, 33, 191, 37, 48),
         "Using Learning Progressions to Guide AI Feedback for Science Learning",
     ),
     ("maxtwer__paper3__0.8.2", (7, 50, 37, 218, 53, 49), ""),
@@ -79,7 +79,7 @@ PINNED = [
     ),
     (
         "s2orc_doc2json__2020.acl-main.207__0.6.1",
-        (21, 62, 48, 278, 57, 62),
+        (21, 62, 48, 279, 57, 62),
         "SPECTER: Document-level Representation Learning using Citation-informed ",
     ),
     (

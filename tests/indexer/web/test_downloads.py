@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.version import VERSION
+from corpus import VERSION
 from indexer.errors import SourceError
 from indexer.web.downloads import DownloadError, Downloads, _file_name
 from tests.standin_files import PDF, Served, StandinFiles, Trouble

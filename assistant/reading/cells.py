@@ -1,0 +1,165 @@
+"""The cells of a table that a question asks for: its words name a row, and a column or the table."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, pairwise
+from math import log
+
+from assistant.questions import content_words, names_in, stems, vocabulary
+from corpus.records import Passage, Table
+from corpus.tables import column_heads, is_heading, label_columns, row_names, row_text
+from corpus.text import words
+
+# "How does the baseline work?" asks for no value, though a table may name all it names.
+_ASKS_FOR_VALUE = re.compile(
+    r"\W*(?!(?:why|when|where|who|is|are|was|were|do|does|did|can|could)\b"
+    r"|how (?:do|does|did|is|are|was|were|can|could|should|to)\b)(?:[^?]{0,80}\s)?(?:what|which|how)\b",
+    re.IGNORECASE,
+)
+# What tables and questions call the measures, to the stem of each.
+_MEASURES = {
+    short: stem
+    for stem, names in {
+        "precis": "p prec precision",
+        "recal": "r re rec recall",
+        "fscore": "f f1 f-1 f-score f-scores fscore f-measure f-measures fmeasure f1-score",
+        "accuraci": "acc accuracy",
+    }.items()
+    for short in names.split()
+}
+_CAPITALS = re.compile(r"\b[A-Z][A-Z\d]+\b")
+_CAPTION_LABEL = re.compile(r"\W*([^\W\d]\w*\.? \w{0,2}\.?\d+(?:\.\d+)?)")
+# How much of a question's words a table has to say, by their rarity, and the question of a row's name.
+_LEAST_SAID, _LEAST_OF_LABEL = 0.5, 0.5
+_NEARLY_AS_GOOD = 0.92
+_MOST_ROWS = 3
+# What a word is worth by where it stands.
+_IN_PAPER, _IN_CAPTION, _IN_HEAD, _IN_LABEL = 0.4, 0.8, 0.9, 1.0
+_UNNAMED, _UNKNOWN = 0.5, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class AskedCells:
+    """A row of a table's passage, by its sentence, and as text with the columns that are asked for.
+
+    `said` is how much of the question the row, its heads, its caption and its paper say, 0..1.
+    """
+
+    passage: Passage
+    sentence: int
+    text: str
+    said: float
+
+
+def asked_cells(question: str, tables: Sequence[tuple[Passage, str]]) -> list[AskedCells]:
+    """Return the rows that hold what a question asks for, the likeliest first; none for other questions.
+
+    `tables` are passages, each with what its paper says of itself: title and abstract.
+    """
+    asked = _words(" ".join(word for word in content_words(question) if word not in vocabulary().frame))
+    asked |= _capitals(question)
+    if not asked or not _ASKS_FOR_VALUE.match(question):
+        return []
+    read = [_ReadTable(passage, passage.table, stems(about)) for passage, about in tables if passage.table]
+    weights = _weights(asked, [said for one in read for said in one.words_of_rows()], question)
+    return _likeliest(question, [cells for one in read for cells in one.cells_for(asked, weights)])
+
+
+def _likeliest(question: str, found: Sequence[AskedCells]) -> list[AskedCells]:
+    """Return the best rows of the best tables: of one table only those that no other row is better than."""
+    tables: dict[tuple[str, str], list[AskedCells]] = {}
+    for cells in found:
+        tables.setdefault((cells.passage.paper_id, cells.passage.caption), []).append(cells)
+    best = [max(cells.said for cells in rows) for rows in tables.values()]
+    bar = max(_LEAST_SAID, _NEARLY_AS_GOOD * max(best, default=1.0))
+    kept = [
+        [cells for cells in rows if cells.said == most]
+        for rows, most in zip(tables.values(), best, strict=True)
+        if most >= bar
+    ]
+    # "English to German" has the words of "German to English".
+    order = [_in_order(question, rows[0].passage) for rows in kept]
+    surest = [rows for rows, pairs in zip(kept, order, strict=True) if pairs == max(order)]
+    return sorted(chain.from_iterable(surest), key=lambda cells: -cells.said)[:_MOST_ROWS]
+
+
+def _has_figure(row: Sequence[str], columns: Sequence[int]) -> bool:
+    return any(character.isdigit() for column in columns for character in row[column])
+
+
+def _in_order(question: str, passage: Passage) -> int:
+    """Return how many neighbouring words of a question stand so in a table's caption or heads."""
+    said = f"{passage.caption} {' '.join(column_heads(passage.table))}" if passage.table else ""
+    pairs = [set(pairwise(words(text.lower()))) for text in (question, said)]
+    return len(pairs[0] & pairs[1])
+
+
+def _weights(asked: frozenset[str], rows: Sequence[frozenset[str]], question: str) -> dict[str, float]:
+    """Return how well each word tells rows apart; one that no table has counts little unless it is a name."""
+    counts = Counter(word for row in rows for word in row & asked)
+    names = stems(" ".join(names_in(question)))
+    return {
+        word: log(1 + (len(rows) + 1) / (counts[word] + 1)) if counts[word] or word in names else _UNKNOWN
+        for word in asked
+    }
+
+
+def _words(name: str) -> frozenset[str]:
+    """Return what a column or row is known by, whatever it is called: "PER", "its"."""
+    return (stems(name) | _capitals(name) | _measures(name)) or frozenset(words(name.lower()))
+
+
+def _measures(name: str) -> frozenset[str]:
+    """Return the measures that a name says, by one word each: tables print them short."""
+    return frozenset(_MEASURES[word] for word in re.findall(r"[\w-]+", name.lower()) if word in _MEASURES)
+
+
+def _capitals(text: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _CAPITALS.findall(text))
+
+
+class _ReadTable:
+    """A table with the words of its rows, heads and caption; `about` are those of its paper."""
+
+    def __init__(self, passage: Passage, table: Table, about: frozenset[str]) -> None:
+        self._passage, self._table, self._about = passage, table, about
+        label = _CAPTION_LABEL.match(passage.caption)
+        self._caption = stems(passage.caption[label.end() if label else 0 :])
+        self._name = label[1] if label else ""
+        self._first = label_columns(table)
+        self._heads = [_words(head) for head in column_heads(table)[self._first :]]
+        self._names = row_names(table)
+
+    def words_of_rows(self) -> Iterator[frozenset[str]]:
+        common = self._caption.union(*self._heads)
+        return (stems(f"{group} {label}") | common for group, label in self._names)
+
+    def cells_for(self, asked: frozenset[str], weights: Mapping[str, float]) -> Iterator[AskedCells]:
+        """Yield the rows that the question names, where it says something of a column or the table too."""
+        heads = [head & asked for head in self._heads]
+        of_table = self._caption.union(*heads) & asked
+        for at, (group, label) in enumerate(self._names):
+            own = _words(label)
+            hits = own & asked
+            is_named = hits and len(hits) >= _LEAST_OF_LABEL * len(own) and of_table - hits
+            row, columns = self._table.rows[self._table.header + at], self._asked_columns(heads)
+            if not is_named or is_heading(self._table, row) or not _has_figure(row, columns):
+                continue
+            worth = self._worth(own, stems(group).union(*heads))
+            said = sum(weights[word] * worth.get(word, 0.0) for word in asked)
+            # A row of a longer name is another than that which is asked for.
+            unsaid = _UNNAMED * len(own - asked)
+            text = row_text(self._table, at, columns, self._name)
+            sentence = self._passage.first_row + at
+            yield AskedCells(self._passage, sentence, text, said / (sum(weights.values()) + unsaid))
+
+    def _worth(self, own: frozenset[str], heads: frozenset[str]) -> dict[str, float]:
+        worth = dict.fromkeys(self._about, _IN_PAPER) | dict.fromkeys(self._caption, _IN_CAPTION)
+        return worth | dict.fromkeys(heads, _IN_HEAD) | dict.fromkeys(own, _IN_LABEL)
+
+    def _asked_columns(self, heads: Sequence[frozenset[str]]) -> list[int]:
+        """Return the columns of whose heads the question says most, all where it says nothing of any."""
+        most = max(map(len, heads), default=0)
+        return [at for at, head in enumerate(heads, start=self._first) if len(head) == most]

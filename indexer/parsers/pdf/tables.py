@@ -1,0 +1,454 @@
+"""Tables of a PDF: the rows that belong to a caption, taken apart into cells where white strips run down."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from corpus.pdf import Word
+from corpus.records import Box, Table
+from corpus.tables import is_nothing, is_number
+from indexer.parsers.pdf.layout import Line
+from indexer.parsers.pdf.paragraphs import Style
+from indexer.parsers.pdf.roles import Role, begins_float, is_prose
+from indexer.parsers.tables import FEWEST_ROWS, MOST_COLUMNS, header_rows
+
+TABLE_CAPTION = re.compile(
+    r"(?:\w+ ){0,2}(?:table|tab\.|tabla|cuadro|tableau|tabelle)\s*\W?[\dA-Z]", re.IGNORECASE
+)
+_CONTINUED = re.compile(r"\bcont(?:inued|['\u2019]?d|\.)", re.IGNORECASE)
+# In leadings: how far rows stand apart at most, and a caption from its table.
+_ROW_GAP, _CAPTION_GAP, _GROWTH = 1.6, 3.0, 0.7
+# In sizes of type: from there on a gap is between two cells.
+_CELL_GAP = 0.55
+_LEAST_FILLED = 0.35
+_FEWEST_TOLD = 3
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTable:
+    """A table of a page: the numbers of its caption's lines and its own, its cells, and where it stands.
+
+    `row_boxes` run parallel to the rows below the header.
+    """
+
+    caption: tuple[int, ...]
+    members: frozenset[int]
+    table: Table
+    row_boxes: tuple[tuple[Box, ...], ...]
+    area: Box
+
+    @property
+    def first(self) -> int:
+        return min((*self.caption, *self.members))
+
+
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """Some lines of one page and the rectangle round them, in points."""
+
+    lines: tuple[int, ...]
+    page: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def overlaps(self, other: "_Extent") -> bool:
+        return self.left < other.right and other.left < self.right
+
+    def below(self, other: "_Extent") -> float:
+        """Return how far this stands below another."""
+        return self.top - other.bottom
+
+
+def find_tables(lines: Sequence[Line], roles: Sequence[Role], style: Style) -> list[FoundTable]:
+    """Return the tables that have a caption and rows of several cells, in the order of their captions."""
+    captions = [_extent(lines, run) for run in caption_runs(lines, roles)]
+    tabular = [run for run in captions if TABLE_CAPTION.match(lines[run.lines[0]].text)]
+    parts = list(_parts(lines, roles, captions, style))
+    found: list[FoundTable] = []
+    for caption, chosen in _claims(tabular, parts, style):
+        members = _grown(lines, roles, [index for part in chosen for index in part.lines], style)
+        if table := _table(lines, caption.lines, members):
+            found.append(table)
+    return _joined_over_pages(lines, found, parts)
+
+
+def caption_runs(lines: Sequence[Line], roles: Sequence[Role]) -> Iterator[list[int]]:
+    """Yield the numbers of the lines of each caption."""
+    run: list[int] = []
+    for index, role in enumerate(roles):
+        if run and (role != "caption" or begins_float(lines, index, "caption")):
+            yield run
+            run = []
+        if role == "caption":
+            run.append(index)
+    if run:
+        yield run
+
+
+def _extent(lines: Sequence[Line], run: Sequence[int]) -> _Extent:
+    of = [lines[index] for index in run]
+    return _Extent(
+        tuple(run),
+        of[0].page,
+        min(line.left for line in of),
+        min(line.top for line in of),
+        max(line.right for line in of),
+        max(line.bottom for line in of),
+    )
+
+
+def _parts(
+    lines: Sequence[Line], roles: Sequence[Role], captions: Sequence[_Extent], style: Style
+) -> Iterator[_Extent]:
+    """Yield lines that stand under each other without a caption between them, put together."""
+    rows = [index for index, role in enumerate(roles) if role in ("table", "figure")]
+    rows.extend(_among(lines, roles, rows))
+    pages: dict[int, list[_Extent]] = {}
+    for index in sorted(rows, key=lambda index: lines[index].top):
+        pages.setdefault(lines[index].page, []).append(_extent(lines, [index]))
+    for page, extents in pages.items():
+        walls = [caption for caption in captions if caption.page == page]
+        yield from _merged(lines, extents, walls, _ROW_GAP * style.leading)
+
+
+def _among(lines: Sequence[Line], roles: Sequence[Role], rows: Sequence[int]) -> Iterator[int]:
+    """Yield short lines of running text with rows right above and below them."""
+    known = set(rows)
+    for index in range(1, len(lines) - 1):
+        line = lines[index]
+        between = {index - 1, index + 1} <= known and lines[index - 1].page == lines[index + 1].page
+        if roles[index] == "body" and between and not line.fills and len(line.words) <= 12:
+            yield index
+
+
+def _merged(
+    lines: Sequence[Line], extents: Sequence[_Extent], walls: Sequence[_Extent], reach: float
+) -> list[_Extent]:
+    groups: list[_Extent] = []
+    for extent in extents:
+        near = [group for group in groups if _is_under(extent, group, walls, reach)]
+        merged = _extent(lines, [index for one in (*near, extent) for index in one.lines])
+        groups = [group for group in groups if group not in near] + [merged]
+    return groups
+
+
+def _is_under(extent: _Extent, group: _Extent, walls: Sequence[_Extent], reach: float) -> bool:
+    if not extent.overlaps(group) or extent.below(group) > reach:
+        return False
+    middle = (extent.top + group.bottom) / 2
+    return not any(wall.top <= middle <= wall.bottom and wall.overlaps(extent) for wall in walls)
+
+
+def _claims(
+    tabular: Sequence[_Extent], parts: Sequence[_Extent], style: Style
+) -> Iterator[tuple[_Extent, list[_Extent]]]:
+    """Yield each caption with the parts beside it: all captions of a paper stand on one side, if they can."""
+    reach = _CAPTION_GAP * style.leading
+    above = {caption: _beside(caption, parts, reach, under=True) for caption in tabular}
+    below = {caption: _beside(caption, parts, reach, under=False) for caption in tabular}
+    only_above = sum(bool(above[c]) and not below[c] for c in tabular)
+    only_below = sum(bool(below[c]) and not above[c] for c in tabular)
+    taken: set[_Extent] = set()
+    for caption in tabular:
+        first, second = (above, below) if only_above >= only_below else (below, above)
+        chosen = [part for part in first[caption] or second[caption] if part not in taken]
+        taken.update(chosen)
+        if chosen:
+            yield caption, chosen
+
+
+def _beside(caption: _Extent, parts: Sequence[_Extent], reach: float, *, under: bool) -> list[_Extent]:
+    """Return the parts right above a caption that stands under them, or right below it."""
+    near = []
+    for part in parts:
+        gap = caption.below(part) if under else part.below(caption)
+        if part.page == caption.page and part.overlaps(caption) and -2 <= gap <= reach:
+            near.append((gap, part))
+    return [part for gap, part in sorted(near, key=lambda pair: pair[0])]
+
+
+def _grown(lines: Sequence[Line], roles: Sequence[Role], members: Sequence[int], style: Style) -> list[int]:
+    """Return some rows with the lines right above them, or between them, that are no running text."""
+    grown = set(members)
+    page = lines[members[0]].page
+    near = [
+        i for i, line in enumerate(lines) if line.page == page and roles[i] in ("body", "table", "figure")
+    ]
+    for index in sorted(near, key=lambda i: -lines[i].bottom):
+        extent, line = _extent(lines, sorted(grown)), lines[index]
+        apart = extent.top - line.bottom
+        if index in grown or not (line.left < extent.right and line.right > extent.left):
+            continue
+        if apart > _GROWTH * style.leading or line.bottom > extent.bottom:
+            continue
+        if not _may_be_row(line):
+            if apart > -1:
+                break
+            continue
+        grown.add(index)
+    return sorted(grown)
+
+
+def _may_be_row(line: Line) -> bool:
+    narrow = line.right - line.left < 0.55 * (line.column_right - line.column_left)
+    return (line.cells > 1 or narrow) and not line.text.endswith((".", ":")) and not is_prose(line)
+
+
+def _table(lines: Sequence[Line], caption: tuple[int, ...], members: Sequence[int]) -> FoundTable | None:
+    """Return the table that some lines are, None where they fall into no columns."""
+    rows = _rows([lines[index] for index in members])
+    size = max(1.0, sorted(line.size for line in (lines[index] for index in members))[len(members) // 2])
+    chunked = [_chunks(row, _CELL_GAP * size) for row in rows]
+    columns = _with_figures_apart(_columns(chunked), rows)
+    chunked = [_chunks(row, _CELL_GAP * size, columns) for row in rows]
+    if len(rows) < FEWEST_ROWS or not FEWEST_ROWS <= len(columns) <= MOST_COLUMNS:
+        return None
+    page = lines[members[0]].page
+    cells = [_cells(chunks, columns) for chunks in chunked]
+    header = header_rows(cells)
+    spread = [_spread(chunks, columns, size) for chunks in chunked[:header]]
+    placed = [_Row(row, (_box(page, words),)) for row, words in zip(cells, rows, strict=True)]
+    merged = _unwrapped(_with_split_labels(placed[header:]))
+    body, boxes = [row.cells for row in merged], [row.boxes for row in merged]
+    filled = sum(bool(cell) for row in body for cell in row)
+    if not body or filled < _LEAST_FILLED * len(columns) * len(body):
+        return None
+    table = Table((*spread, *body), header)
+    return FoundTable(
+        caption, frozenset(members), table, tuple(boxes), _box(page, [w for row in rows for w in row])
+    )
+
+
+def _rows(lines: Sequence[Line]) -> list[list[Word]]:
+    """Return the words of each row from left to right, whatever columns of the page cut it."""
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: line.baseline):
+        if rows and line.baseline - rows[-1][0].baseline < 0.4 * line.size:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return [sorted((word for line in row for word in line.words), key=lambda word: word.left) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """Words that stand together in a row."""
+
+    text: str
+    left: float
+    right: float
+
+
+def _chunks(words: Sequence[Word], gap: float, columns: Sequence[tuple[float, float]] = ()) -> list[_Chunk]:
+    """Return the words of a row that stand together; a figure in a column of its own stands alone."""
+    groups: list[list[Word]] = []
+    for word in words:
+        is_near = groups and word.left - groups[-1][-1].right < gap
+        if is_near and not (is_number(word.text) and _begins_column(word, groups[-1][-1], columns)):
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+    return [
+        _Chunk(" ".join(word.text for word in group), group[0].left, max(word.right for word in group))
+        for group in groups
+    ]
+
+
+def _begins_column(word: Word, before: Word, columns: Sequence[tuple[float, float]]) -> bool:
+    return any(before.right <= left <= (word.left + word.right) / 2 <= right for left, right in columns)
+
+
+def _columns(rows: Sequence[Sequence[_Chunk]]) -> list[tuple[float, float]]:
+    """Return the left and right edge of each column: what the rows leave white between them is no column.
+
+    Heads run across columns, so where there are rows of figures these alone tell.
+    """
+    told = [row for row in rows if sum(is_number(chunk.text) for chunk in row) * 2 >= len(row) > 1]
+    told = told if len(told) >= 2 else [row for row in rows if len(row) > 1]
+    most = max(map(len, told), default=0)
+    # A row that lacks cells may have a label that runs on over them.
+    told = [row for row in told if 2 * len(row) > most]
+    return list(_covered([(chunk.left, chunk.right) for row in told for chunk in row], len(told) // 10))
+
+
+def _with_figures_apart(
+    columns: Sequence[tuple[float, float]], rows: Sequence[Sequence[Word]]
+) -> list[tuple[float, float]]:
+    """Return the columns with those split in which figures stand close behind labels, or other figures."""
+    split: list[tuple[float, float]] = []
+    for left, right in columns:
+        inside = [[word for word in row if left <= word.left and word.right <= right] for row in rows]
+        told = [words for words in inside if len(words) > 1 and is_number(words[-1].text)]
+        parts = list(_covered([(word.left, word.right) for words in told for word in words], 0))
+        apart = len(told) >= _FEWEST_TOLD and _stand_apart(parts, told)
+        split.extend([(left, parts[0][1]), *parts[1:-1], (parts[-1][0], right)] if apart else [(left, right)])
+    return split
+
+
+def _stand_apart(parts: Sequence[tuple[float, float]], rows: Sequence[Sequence[Word]]) -> bool:
+    """Return True if all parts but the first hold one figure of each row."""
+    return len(parts) > 1 and all(
+        sum(left <= word.left and word.right <= right and is_number(word.text) for word in row) == 1
+        for left, right in parts[1:]
+        for row in rows
+    )
+
+
+def _covered(spans: Sequence[tuple[float, float]], outliers: int) -> Iterator[tuple[float, float]]:
+    """Yield the intervals that more than so many spans cover, from left to right."""
+    edges = sorted([(left, 1) for left, _ in spans] + [(right, -1) for _, right in spans])
+    depth, begin = 0, 0.0
+    for at, step in edges:
+        if step > 0 and depth == outliers:
+            begin = at
+        depth += step
+        if step < 0 and depth == outliers:
+            yield begin, at
+
+
+def _cells(chunks: Sequence[_Chunk], columns: Sequence[tuple[float, float]]) -> tuple[str, ...]:
+    """Return a row's cells: each chunk is in the column that most of it is over, else the nearest."""
+    cells = [""] * len(columns)
+    for chunk in chunks:
+        at = max(range(len(columns)), key=lambda index: _overlap(chunk, columns[index]))
+        cells[at] = f"{cells[at]} {chunk.text}".strip()
+    return tuple(cells)
+
+
+def _overlap(chunk: _Chunk, column: tuple[float, float]) -> float:
+    """Return how far a chunk lies over a column, in points; below 0 how far it is away."""
+    return min(chunk.right, column[1]) - max(chunk.left, column[0])
+
+
+def _spread(chunks: Sequence[_Chunk], columns: Sequence[tuple[float, float]], size: float) -> tuple[str, ...]:
+    """Return the cells of a head, which stands over all columns that it is nearest to."""
+    if len(chunks) >= len(columns):
+        return _cells(chunks, columns)
+    cells = list(_cells(chunks, columns))
+    for index, column in enumerate(columns):
+        middle = (column[0] + column[1]) / 2
+        over = [chunk for chunk in chunks if chunk.left - size <= middle <= chunk.right + size]
+        if not cells[index] and over:
+            cells[index] = min(over, key=lambda chunk: abs(chunk.left + chunk.right - 2 * middle)).text
+    return tuple(cells)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row's cells and the boxes of its lines."""
+
+    cells: tuple[str, ...]
+    boxes: tuple[Box, ...]
+
+    @property
+    def is_label(self) -> bool:
+        return bool(self.cells[0]) and not any(self.cells[1:])
+
+    def joined(self, under: "_Row") -> "_Row":
+        """Return this row with the cells of another written under its own."""
+        cells = (f"{mine} {others}".strip() for mine, others in zip(self.cells, under.cells, strict=True))
+        return _Row(tuple(cells), (*self.boxes, *under.boxes))
+
+
+def _with_split_labels(rows: Sequence[_Row]) -> list[_Row]:
+    """Join the lines of labels that stand half a line above and below the figures of their row."""
+    joined: list[_Row] = []
+    for row in rows:
+        close = joined and _is_half_a_line_below(joined[-1], row)
+        if close and (joined[-1].is_label != row.is_label or (row.is_label and len(joined[-1].boxes) > 1)):
+            joined[-1] = joined[-1].joined(row)
+        else:
+            joined.append(row)
+    return joined
+
+
+def _is_half_a_line_below(above: _Row, row: _Row) -> bool:
+    before, box = above.boxes[-1], row.boxes[0]
+    either = (above.is_label and not row.cells[0]) or (row.is_label and len(above.boxes) > 1)
+    return either and box.y - before.y < 0.75 * min(before.height, box.height)
+
+
+def _unwrapped(rows: Sequence[_Row]) -> list[_Row]:
+    """Join the lines of cells that were wrapped: text without a first cell, under text.
+
+    A text alone in a column of figures is no cell of it: it heads the rows below it.
+    """
+    of_figures = [_is_of_figures([row.cells[at] for row in rows]) for at in range(len(rows[0].cells))]
+    joined: list[_Row] = []
+    for row in rows:
+        filled = [at for at, cell in enumerate(row.cells) if cell]
+        if len(filled) == 1 and of_figures[filled[0]] and not is_number(row.cells[filled[0]]):
+            joined.append(_Row((row.cells[filled[0]], *[""] * (len(row.cells) - 1)), row.boxes))
+        elif joined and not row.cells[0] and _goes_on(joined[-1], row):
+            joined[-1] = joined[-1].joined(row)
+        else:
+            joined.append(row)
+    return joined
+
+
+def _goes_on(above: _Row, row: _Row) -> bool:
+    """Return True if all cells of a row are text under text."""
+    pairs = [pair for pair in zip(above.cells, row.cells, strict=True) if pair[1]]
+    return not any(is_nothing(cell) or is_number(cell) for pair in pairs for cell in pair)
+
+
+def _is_of_figures(cells: Sequence[str]) -> bool:
+    filled = [cell for cell in cells if not is_nothing(cell)]
+    return 2 * sum(map(is_number, filled)) > len(filled)
+
+
+def _box(page: int, words: Iterable[Word]) -> Box:
+    words = list(words)
+    left, top = min(word.left for word in words), min(word.top for word in words)
+    right, bottom = max(word.right for word in words), max(word.bottom for word in words)
+    return Box(page, round(left, 2), round(top, 2), round(right - left, 2), round(bottom - top, 2))
+
+
+def _joined_over_pages(
+    lines: Sequence[Line], found: Sequence[FoundTable], parts: Sequence[_Extent]
+) -> list[FoundTable]:
+    """Join to tables what goes on overleaf: captioned as continued, or under no caption at a page's top."""
+    joined: list[FoundTable] = []
+    for table in found:
+        if joined and _CONTINUED.search(" ".join(lines[index].text for index in table.caption)):
+            joined[-1] = _one_table(joined[-1], table) or table
+        else:
+            joined.append(table)
+    taken = {index for table in joined for index in table.members}
+    for part in parts:
+        before = next((t for t in joined if t.area.page == part.page - 1 and _ends_page(lines, t)), None)
+        if before and not taken & set(part.lines) and _begins_page(lines, part):
+            rest = _table(lines, (), part.lines)
+            if rest and (whole := _one_table(before, rest)):
+                joined[joined.index(before)] = whole
+    return joined
+
+
+def _one_table(table: FoundTable, rest: FoundTable) -> FoundTable | None:
+    """Return a table with the rows that go on elsewhere, None where these have other columns."""
+    if len(table.table.rows[0]) != len(rest.table.rows[0]):
+        return None
+    heads = table.table.rows[: table.table.header]
+    repeats = rest.table.header and rest.table.rows[: rest.table.header] == heads
+    more = rest.table.rows[rest.table.header if repeats or not rest.table.header else 0 :]
+    boxes = rest.row_boxes if len(rest.row_boxes) == len(more) else ((rest.area,),) * len(more)
+    return replace(
+        table,
+        caption=(*table.caption, *rest.caption),
+        members=table.members | rest.members,
+        table=Table((*table.table.rows, *more), table.table.header),
+        row_boxes=(*table.row_boxes, *boxes),
+    )
+
+
+def _ends_page(lines: Sequence[Line], table: FoundTable) -> bool:
+    """Return True if nothing but notes stands under a table on its page."""
+    last = max(lines[index].bottom for index in table.members)
+    under = [line for line in lines if line.page == table.area.page and line.top > last]
+    return not under
+
+
+def _begins_page(lines: Sequence[Line], part: _Extent) -> bool:
+    return all(line.bottom > part.top for line in lines if line.page == part.page)
