@@ -19,6 +19,8 @@ for _panel, _commands in {
         building.folder,
         building.pdfs,
         building.tei,
+        building.zotero,
+        building.references,
     ),
     "Look": (looking.status, looking.report, looking.verify, looking.doctor, reading.read),
     "Keep": (building.reparse, enriching.enrich, keeping.remove, keeping.compact),

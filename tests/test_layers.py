@@ -82,6 +82,8 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "Stemmer": ("corpus/language/stemming.py",),
     "altair": ("explorer/collection/charts.py", "explorer/collection/*_chart.py"),
     "cachetools": ("corpus/store/query_cache.py", "assistant/*.py", "explorer/*.py"),
+    "bibtexparser": ("indexer/sources/references.py",),
+    "rispy": ("indexer/sources/references.py",),
     "docx": ("indexer/parsers/text/docx.py",),
     "git": ("indexer/sources/acl_anthology.py",),
     "arxiv": ("indexer/sources/arxiv.py",),

@@ -164,6 +164,43 @@ def tei(
 
 
 @says_why
+def zotero(
+    directory: Path,
+    collection: CollectionOption = "zotero",
+    title: TitleOption = "My Zotero library",
+    only: Annotated[str, typer.Option(help="A collection (“Parent / Child”) or a tag.")] = "",
+    linked: Annotated[
+        Path | None, typer.Option(help="The folder below which files lie that Zotero only links to.")
+    ] = None,
+    parser: ParserOption = "auto",
+    as_json: JsonOption = False,
+) -> None:
+    """Index a Zotero library from its data directory; Zotero may be running."""
+    from indexer.sources.library import LibraryPapers  # noqa: PLC0415
+    from indexer.sources.zotero import read_zotero  # noqa: PLC0415
+
+    library = read_zotero(directory, only=only, linked=linked)
+    source = LibraryPapers(_collection(collection, title, "Zotero"), library.items)
+    _build([source], as_json, BuildOptions(parser), lambda: library.remarks)
+
+
+@says_why
+def references(
+    file: Path,
+    collection: CollectionOption,
+    title: TitleOption,
+    parser: ParserOption = "auto",
+    as_json: JsonOption = False,
+) -> None:
+    """Index a file of references (CSL-JSON, BibTeX, RIS) with the files beside it that it names."""
+    from indexer.sources.library import LibraryPapers  # noqa: PLC0415
+    from indexer.sources.references import read_references  # noqa: PLC0415
+
+    source = LibraryPapers(_collection(collection, title, file.name), read_references(file))
+    _build([source], as_json, BuildOptions(parser))
+
+
+@says_why
 def reparse(
     collections: Annotated[
         list[str] | None, typer.Argument(help="The collections' ids; all of the corpus when not given.")

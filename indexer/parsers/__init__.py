@@ -3,7 +3,7 @@
 from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
 from indexer.parsers.grobid.answers import GrobidError
 from indexer.parsers.grobid.status import GrobidStatus
-from indexer.parsers.identifiers import letters_of
+from indexer.parsers.identifiers import find_arxiv_id, find_doi, letters_of, year_in
 from indexer.parsers.ocr.engines import INSTALL, NO_OCR, SECONDS_PER_PAGE, OcrOptions, engine_name
 from indexer.parsers.registry import (
     SUFFIXES,
@@ -19,5 +19,6 @@ from indexer.parsers.sandbox import IsolatedProcesses, bound
 __all__ = [
     "INSTALL", "NO_OCR", "SECONDS_PER_PAGE", "SUFFIXES", "Document", "DocumentSection", "GrobidError",
     "GrobidStatus", "IsolatedProcesses", "OcrOptions", "Paragraph", "ParserChoice", "Piece", "TeiParser",
-    "bound", "engine_name", "file_sha256", "is_pdf", "letters_of", "open_tei_parser", "read_document"
+    "bound", "engine_name", "file_sha256", "find_arxiv_id", "find_doi", "is_pdf", "letters_of",
+    "open_tei_parser", "read_document", "year_in"
 ]  # fmt: skip

@@ -1,0 +1,279 @@
+"""A Zotero library, read from its data directory: items with collections, tags, notes and files.
+
+Zotero keeps its database locked while it runs, so a copy is read, and never the database itself.
+"""
+
+import shutil
+import sqlite3
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from corpus.records import Author
+from indexer.errors import SourceError
+from indexer.sources.library import LibraryItem, best_first
+
+# The versions of Zotero's tables that this was written against: those of Zotero 5 to 8.
+OLDEST_SCHEMA, NEWEST_SCHEMA = 80, 130
+DATABASE = "zotero.sqlite"
+_BESIDE = ("-wal", "-journal")
+_NO_PAPERS = ("note", "annotation", "attachment")
+_VENUES = (
+    *("publicationTitle", "proceedingsTitle", "bookTitle", "encyclopediaTitle", "dictionaryTitle"),
+    *("conferenceName", "repository", "university", "institution", "websiteTitle", "publisher"),
+)
+_LINKED_FILE, _LINKED_ADDRESS = 2, 3
+
+Rows = list[sqlite3.Row]
+
+
+@dataclass(frozen=True, slots=True)
+class ZoteroLibrary:
+    """The items of a data directory, and what there is to say of it as a whole."""
+
+    items: tuple[LibraryItem, ...]
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Item:
+    """What the tables have of one item, gathered."""
+
+    key: str
+    kind: str
+    fields: dict[str, str] = field(default_factory=dict)
+    creators: list[tuple[str, Author]] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    keywords: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+
+def read_zotero(directory: Path, *, only: str = "", linked: Path | None = None) -> ZoteroLibrary:
+    """Read a data directory: all items, or those under a collection or tag `only`.
+
+    Files that Zotero only links to are taken where they lie below `linked`. Raises SourceError for a
+    directory without a database, and for one that is damaged or has other tables than are known.
+    """
+    if not (directory / DATABASE).is_file():
+        raise SourceError(f"{directory} is no data directory of Zotero: it has no {DATABASE}.")
+    with _copied(directory) as database:
+        try:
+            return _read(database, directory, only, linked)
+        except sqlite3.Error as error:
+            raise SourceError(_unreadable(database, directory, error)) from error
+
+
+@contextmanager
+def _copied(directory: Path) -> Iterator[sqlite3.Connection]:
+    with tempfile.TemporaryDirectory(prefix="zotero-") as folder:
+        copy = Path(folder) / DATABASE
+        try:
+            shutil.copyfile(directory / DATABASE, copy)
+            for end in _BESIDE:
+                if (beside := directory / f"{DATABASE}{end}").is_file():
+                    shutil.copyfile(beside, Path(f"{copy}{end}"))
+        except OSError as error:
+            raise SourceError(f"{directory / DATABASE} cannot be read: {error.strerror}.") from error
+        with closing(sqlite3.connect(copy)) as database:
+            database.row_factory = sqlite3.Row
+            yield database
+
+
+def _read(database: sqlite3.Connection, directory: Path, only: str, linked: Path | None) -> ZoteroLibrary:
+    version = _version(database)
+    if version < OLDEST_SCHEMA:
+        raise SourceError(
+            f"{directory} was last opened by a Zotero that is too old (its tables have version {version}; "
+            f"{OLDEST_SCHEMA} is the oldest that is read). Open it once with a newer Zotero."
+        )
+    items = _items(database)
+    _fill(items, database)
+    _add_files(items, database, directory / "storage", linked)
+    found = tuple(_library_item(item) for item in items.values() if _is_wanted(item, only))
+    if only and not found:
+        raise SourceError(f"Nothing in {directory} is in a collection or has a tag called {only!r}.")
+    newer = (
+        f"This Zotero is newer than those known here (tables of version {version}, known up to "
+        f"{NEWEST_SCHEMA}): look whether everything came."
+    )
+    return ZoteroLibrary(found, (newer,) if version > NEWEST_SCHEMA else ())
+
+
+def _version(database: sqlite3.Connection) -> int:
+    row = database.execute("SELECT version FROM version WHERE schema = 'userdata'").fetchone()
+    return int(row["version"]) if row else 0
+
+
+def _unreadable(database: sqlite3.Connection, directory: Path, error: sqlite3.Error) -> str:
+    """Return why a database cannot be read, in words for the operator."""
+    name = directory / DATABASE
+    try:
+        version = _version(database)
+    except sqlite3.Error:
+        return f"{name} is damaged or no database of Zotero: {error}."
+    if version > NEWEST_SCHEMA:
+        return (
+            f"{name} is of a newer Zotero, whose tables (version {version}) are not known here: {error}. "
+            "Export the library as CSL-JSON or BibTeX with its files, and use: python -m indexer references"
+        )
+    return f"{name} is damaged: {error}. Let Zotero repair it, or restore {name}.bak."
+
+
+def _items(database: sqlite3.Connection) -> dict[int, _Item]:
+    """Return the items that may be papers, and files that stand alone, by their numbers in the database."""
+    rows = database.execute(
+        "SELECT i.itemID AS id, i.key AS key, t.typeName AS kind, g.groupID AS library, "
+        "a.parentItemID AS parent FROM items i JOIN itemTypesCombined t ON t.itemTypeID = i.itemTypeID "
+        "JOIN libraries l ON l.libraryID = i.libraryID LEFT JOIN groups g ON g.libraryID = i.libraryID "
+        "LEFT JOIN itemAttachments a ON a.itemID = i.itemID "
+        "WHERE l.type IN ('user', 'group') AND i.itemID NOT IN (SELECT itemID FROM deletedItems) "
+        "ORDER BY i.libraryID, i.itemID"
+    )
+    return {
+        row["id"]: _Item(f"{row['library']}-{row['key']}" if row["library"] else row["key"], row["kind"])
+        for row in rows
+        if row["kind"] not in _NO_PAPERS or (row["kind"] == "attachment" and row["parent"] is None)
+    }
+
+
+def _fill(items: Mapping[int, _Item], database: sqlite3.Connection) -> None:
+    for row in database.execute(
+        "SELECT d.itemID AS id, f.fieldName AS name, v.value AS value FROM itemData d "
+        "JOIN fieldsCombined f ON f.fieldID = d.fieldID JOIN itemDataValues v ON v.valueID = d.valueID"
+    ):
+        if item := items.get(row["id"]):
+            item.fields[row["name"]] = str(row["value"])
+    for row in database.execute(
+        "SELECT ic.itemID AS id, c.firstName AS given, c.lastName AS family, t.creatorType AS role "
+        "FROM itemCreators ic JOIN creators c ON c.creatorID = ic.creatorID "
+        "JOIN creatorTypes t ON t.creatorTypeID = ic.creatorTypeID ORDER BY ic.itemID, ic.orderIndex"
+    ):
+        if item := items.get(row["id"]):
+            author = Author((row["given"] or "").strip(), (row["family"] or "").strip())
+            item.creators.append((row["role"], author))
+    paths = _collection_paths(database)
+    for row in database.execute("SELECT itemID AS id, collectionID AS collection FROM collectionItems"):
+        if (item := items.get(row["id"])) and row["collection"] in paths:
+            item.labels.append(paths[row["collection"]])
+    for row in database.execute(
+        "SELECT it.itemID AS id, it.type AS type, t.name AS name FROM itemTags it "
+        "JOIN tags t ON t.tagID = it.tagID ORDER BY t.name"
+    ):
+        if item := items.get(row["id"]):
+            # Tags of type 1 came with the item from where it was found.
+            (item.keywords if row["type"] else item.labels).append(row["name"])
+    for row in database.execute(
+        "SELECT parentItemID AS id, note FROM itemNotes WHERE parentItemID IS NOT NULL "
+        "AND itemID NOT IN (SELECT itemID FROM deletedItems) ORDER BY itemID"
+    ):
+        if item := items.get(row["id"]):
+            item.notes.append(row["note"] or "")
+
+
+def _collection_paths(database: sqlite3.Connection) -> dict[int, str]:
+    """Return what each collection is called, with those that it is in: "Retrieval / Dense"."""
+    rows = {
+        row["id"]: (row["name"], row["parent"])
+        for row in database.execute(
+            "SELECT collectionID AS id, collectionName AS name, parentCollectionID AS parent FROM collections"
+        )
+    }
+
+    def path(number: int | None, seen: frozenset[int] = frozenset()) -> Iterator[str]:
+        if number in rows and number is not None and number not in seen:
+            name, parent = rows[number]
+            yield from path(parent, seen | {number})
+            yield name
+
+    return {number: " / ".join(path(number)) for number in rows}
+
+
+def _add_files(
+    items: Mapping[int, _Item], database: sqlite3.Connection, storage: Path, linked: Path | None
+) -> None:
+    """Add the files of items that are there, the names of those that are not, and what was marked in them."""
+    owners: dict[int, _Item] = {}
+    for row in database.execute(
+        "SELECT a.itemID AS id, a.parentItemID AS parent, a.linkMode AS mode, a.path AS path, i.key AS key "
+        "FROM itemAttachments a JOIN items i ON i.itemID = a.itemID "
+        "WHERE a.itemID NOT IN (SELECT itemID FROM deletedItems) ORDER BY a.itemID"
+    ):
+        item = items.get(row["parent"] or row["id"])
+        if item is None or not row["path"] or row["mode"] == _LINKED_ADDRESS:
+            continue
+        owners[row["id"]] = item
+        file = _file(row, storage, linked)
+        if file and file.is_file():
+            item.files.append(file)
+        else:
+            item.missing.append(_named(row["path"]))
+    for row in database.execute(
+        "SELECT parentItemID AS id, text, comment FROM itemAnnotations ORDER BY parentItemID, sortIndex"
+    ):
+        if owner := owners.get(row["id"]):
+            owner.notes.append("\n".join(filter(None, (row["text"], row["comment"]))))
+
+
+def _file(row: sqlite3.Row, storage: Path, linked: Path | None) -> Path | None:
+    """Return where an attachment lies: in its own folder of the storage, or below `linked`; else None."""
+    path: str = row["path"]
+    if row["mode"] != _LINKED_FILE:
+        return _inside(storage / row["key"], path.removeprefix("storage:"))
+    if linked is None:
+        return None
+    return _inside(linked, path.removeprefix("attachments:"))
+
+
+def _inside(folder: Path, name: str) -> Path | None:
+    """Return a file below a folder, None where its name leads out of it."""
+    path = (folder / name).resolve()
+    return path if path.is_relative_to(folder.resolve()) else None
+
+
+def _named(path: str) -> str:
+    """Return the name of a file in words for a report, without the folders of somebody's machine."""
+    bare = path.removeprefix("storage:").removeprefix("attachments:")
+    return PureWindowsPath(PurePosixPath(bare).name).name or "a file"
+
+
+def _is_wanted(item: _Item, only: str) -> bool:
+    """Return True if an item is under a collection or has a tag of that name, or all are wanted."""
+    if item.kind == "attachment" and not (item.files or item.missing):
+        return False
+    return not only or any(label == only or label.startswith(f"{only} / ") for label in item.labels)
+
+
+def _library_item(item: _Item) -> LibraryItem:
+    fields = defaultdict(str, item.fields)
+    title = "" if item.kind == "attachment" else fields["title"] or fields["caseName"] or fields["subject"]
+    return LibraryItem(
+        key=item.key,
+        title=title,
+        authors=tuple(_authors(item.creators)),
+        date=fields["date"],
+        venue=next((fields[name] for name in _VENUES if name in fields), ""),
+        pages=fields["pages"],
+        doi=fields["DOI"],
+        url=fields["url"],
+        extra=fields["extra"],
+        abstract=fields["abstractNote"],
+        language=fields["language"],
+        labels=tuple(item.labels),
+        keywords=tuple(item.keywords),
+        notes=tuple(item.notes),
+        files=best_first(item.files),
+        missing=tuple(item.missing),
+        source=f"Zotero item {item.key}",
+    )
+
+
+def _authors(creators: Iterable[tuple[str, Author]]) -> Iterator[Author]:
+    """Yield the authors; of what has none, such as proceedings, whoever made it."""
+    listed = [(role, author) for role, author in creators if author.name]
+    written = [author for role, author in listed if role == "author"]
+    yield from written or (author for _, author in listed)
