@@ -83,6 +83,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "altair": ("explorer/collection/charts.py", "explorer/collection/*_chart.py"),
     "cachetools": ("corpus/store/query_cache.py", "assistant/*.py", "explorer/*.py"),
     "bibtexparser": ("indexer/sources/references.py",),
+    "py3langid": ("indexer/enrich/languages.py",),
     "rispy": ("indexer/sources/references.py",),
     "docx": ("indexer/parsers/text/docx.py",),
     "git": ("indexer/sources/acl_anthology.py",),

@@ -60,6 +60,10 @@ def ask(
     *,
     collection: Annotated[list[str] | None, typer.Option(help="Search only this collection.")] = None,
     paper: Annotated[list[str] | None, typer.Option(help="Search only this paper, by its id.")] = None,
+    label: Annotated[list[str] | None, typer.Option(help="Search only papers with this label.")] = None,
+    language: Annotated[
+        list[str] | None, typer.Option(help="Search only papers in this language, such as de.")
+    ] = None,
     papers: Annotated[int, typer.Option(help="How many papers to answer from, 1 to 15.")] = DEFAULT_PAPERS,
     query: Annotated[str, typer.Option(help="Search for this instead of what is made of the question.")] = "",
     kind: Annotated[RequestKind | None, typer.Option(help="What is asked for; else read from it.")] = None,
@@ -79,7 +83,12 @@ def ask(
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question from the corpus, every sentence cited and scored."""
-    scope = Scope(collections=tuple(collection or ()), papers=tuple(paper or ()))
+    scope = Scope(
+        collections=tuple(collection or ()),
+        papers=tuple(paper or ()),
+        languages=tuple(language or ()),
+        labels=tuple(label or ()),
+    )
     options = AskOptions(scope, papers, query, kind, drafts)
     chosen = chosen_of(temperature, top_p, top_k, max_tokens, repetition_penalty)
     with failing(as_json=as_json):

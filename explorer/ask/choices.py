@@ -20,13 +20,14 @@ from explorer.presenters import (
     names_papers,
     shortened,
     topic_label,
+    value_name,
     venue_name,
 )
 from explorer.uploads import draw_upload_scope, look_in
 
 FEWEST_TO_CHOOSE = 3
 # The keys of filters among topics, none of whose kinds is called so.
-YEARS, VENUE, AUTHOR = "years", "venue:", "author:"
+YEARS, VENUE, AUTHOR, LABEL, LANGUAGE = "years", "venue:", "author:", "label:", "language:"
 # How each is called, what it does, and the step it is set by.
 WORDS: dict[str, tuple[str, str, float]] = {
     "temperature": ("Temperature", "0 writes the likeliest words; higher is freer and less steady.", 0.05),
@@ -133,6 +134,8 @@ def filter_labels(within: Scope) -> dict[str, str]:
     """Return what a scope's filters are called, by the key that each is chosen by."""
     labels = {topic: topic_label(topic) for topic in within.topics}
     labels |= {f"{VENUE}{one}": f"Venue: {venue_name(one)}" for one in within.venues}
+    labels |= {f"{LABEL}{one}": f"Label: {value_name('label', one)}" for one in within.labels}
+    labels |= {f"{LANGUAGE}{one}": f"Language: {value_name('language', one)}" for one in within.languages}
     labels |= {f"{AUTHOR}{one}": f"Author: {shortened(one, LONGEST_AUTHOR)}" for one in within.authors}
     return labels | {YEARS: f"Year: {format_years(within.years)}"} if within.years else labels
 
@@ -144,6 +147,8 @@ def left_of(within: Scope, left: Container[str]) -> Scope:
         topics=tuple(one for one in within.topics if one in left),
         venues=tuple(one for one in within.venues if f"{VENUE}{one}" in left),
         authors=tuple(one for one in within.authors if f"{AUTHOR}{one}" in left),
+        labels=tuple(one for one in within.labels if f"{LABEL}{one}" in left),
+        languages=tuple(one for one in within.languages if f"{LANGUAGE}{one}" in left),
     )
 
 

@@ -8,6 +8,8 @@ from explorer.app import field_value, set_field
 from explorer.collection.restrictions import Parameter, restrict
 from explorer.presenters import Facet, FacetValue, escaped
 
+# The kinds that are parameters of the address by their own names; all others are topics.
+NAMED: dict[str, Parameter] = {"venue": "venue", "label": "label", "language": "language"}
 SHOWN_IN_ROW = 3
 SHOWN_IN_MENU = 12
 SHOWN_ON_PHONE = 4
@@ -96,7 +98,7 @@ def _changed(facet: Facet) -> None:
         *(field_value(f"facet_{facet.kind}") or ()),
         *(field_value(f"facet_rest_{facet.kind}") or ()),
     ]
-    parameter: Parameter = "venue" if facet.kind == "venue" else "topic"
+    parameter: Parameter = NAMED.get(facet.kind, "topic")
     given = st.query_params.get_all(parameter)
     kept = [one for one in given if one in picked or one not in facet.chosen]
     restrict(parameter, [*kept, *(one for one in picked if one not in kept)])

@@ -1,6 +1,6 @@
-"""What the address restricts the list to, where no widget keeps it there: topics, venues, authors."""
+"""What the address restricts the list to, where no widget keeps it there: topics, venues, authors, labels."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -10,30 +10,36 @@ from corpus.store import Corpus
 from explorer.app import forget_field, set_field
 from explorer.presenters import (
     LONGEST_AUTHOR,
+    NAMED_KINDS,
+    NamedKind,
     known_topics,
-    known_venues,
+    known_values,
     named_authors,
     shortened,
     topic_label,
-    venue_name,
+    value_name,
 )
 
-Parameter = Literal["topic", "venue", "author"]
+Parameter = Literal["topic", "venue", "author", "label", "language"]
 
 
 @dataclass(frozen=True, slots=True)
 class Restrictions:
-    """Topics, venues and authors that the papers listed must have."""
+    """Topics, venues, authors, labels and languages that the papers listed must have."""
 
     topics: tuple[str, ...] = ()
     venues: tuple[str, ...] = ()
     authors: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
 
     def labelled(self) -> tuple[tuple[Parameter, str, str], ...]:
         """Return each with its parameter and what it is called; not yet safe for Markdown."""
         return (
             *(("author", one, f"Author: {shortened(one, LONGEST_AUTHOR)}") for one in self.authors),
-            *(("venue", one, f"Venue: {venue_name(one)}") for one in self.venues),
+            *_labelled("venue", self.venues),
+            *_labelled("label", self.labels),
+            *_labelled("language", self.languages),
             *(("topic", one, topic_label(one)) for one in self.topics),
         )
 
@@ -45,11 +51,20 @@ def current_restrictions(corpus: Corpus) -> Restrictions:
         known_topics(address.get_all("topic"), corpus.statistics.topic_counts())
         if "topic" in address
         else (),
-        known_venues(address.get_all("venue"), corpus.statistics.venue_counts())
-        if "venue" in address
-        else (),
+        _known("venue", corpus.statistics.venue_counts),
         named_authors(address.get_all("author")),
+        _known("label", corpus.statistics.label_counts),
+        _known("language", corpus.statistics.language_counts),
     )
+
+
+def _known(kind: NamedKind, counts: Callable[[], Container[str]]) -> tuple[str, ...]:
+    """Return the values of a kind that the address names and the corpus has, which is then asked for them."""
+    return known_values(st.query_params.get_all(kind), counts()) if kind in st.query_params else ()
+
+
+def _labelled(kind: NamedKind, values: Sequence[str]) -> Iterator[tuple[Parameter, str, str]]:
+    return ((kind, one, f"{NAMED_KINDS[kind]}: {value_name(kind, one)}") for one in values)
 
 
 def restrict(parameter: Parameter, values: Sequence[str]) -> None:

@@ -32,10 +32,10 @@ from explorer.presenters import (
     example_questions,
     facets_of,
     menu_title,
+    named_facet,
     names_papers,
     query_terms,
     shortened,
-    venue_facet,
 )
 
 ALL = "all"
@@ -125,6 +125,8 @@ def _scope(summaries: Summaries, chosen: Summaries, restrictions: Restrictions, 
         topics=restrictions.topics,
         venues=restrictions.venues,
         authors=restrictions.authors,
+        labels=restrictions.labels,
+        languages=restrictions.languages,
     )
 
 
@@ -143,8 +145,13 @@ def _facets(finding: Finding, listing: Listing) -> tuple[Facet, ...]:
     """Return what the papers listed can be restricted to."""
     counts = listing.counts
     topics = facets_of(finding.scope, counts.topics, lambda wider: finding.within(wider).counts().topics)
-    venues = venue_facet(finding.scope, counts.venues, lambda wider: finding.within(wider).counts().venues)
-    return (*topics, *venues)
+    scope, within = finding.scope, finding.within
+    venues = named_facet("venue", scope, counts.venues, lambda wider: within(wider).counts().venues)
+    labels = named_facet("label", scope, counts.labels, lambda wider: within(wider).counts().labels)
+    languages = named_facet(
+        "language", scope, counts.languages, lambda wider: within(wider).counts().languages
+    )
+    return (*topics, *venues, *labels, *languages)
 
 
 def _years(finding: Finding, listing: Listing) -> dict[int, int]:
@@ -248,7 +255,7 @@ def _draw_nothing(filters: Filters, scope: Scope) -> None:
         elif scope.authors and not (scope.topics or scope.venues or scope.years):
             names = " or ".join(escaped(shortened(one, 80)) for one in scope.authors)
             st.markdown(f"No paper here is by {names}.")
-        elif scope.topics or scope.venues or scope.authors:
+        elif scope.topics or scope.venues or scope.authors or scope.labels or scope.languages:
             st.markdown("No paper here is about all of this.")
         else:
             st.markdown("No paper lies in these years.")

@@ -20,7 +20,7 @@ from explorer.app import (
 from explorer.ask import ask_about
 from explorer.components import row
 from explorer.paper.cite_menu import draw_cite_menu
-from explorer.presenters import affiliations, escaped, one_line, shortened, web_address
+from explorer.presenters import LANGUAGES, affiliations, escaped, one_line, shortened, web_address
 from indexer.uploads.document import is_upload
 
 AUTHORS_SHOWN = 12
@@ -28,6 +28,7 @@ AUTHORS_SHOWN = 12
 AUTHORS_LINKED = 120
 LONGEST_NAME = 60
 LONGEST_FACT = 200
+LABELS_SHOWN = 12
 SIMILAR_ANCHOR, PAGES_ANCHOR = "similar-papers", "pages"
 # Both ways of naming an arXiv paper, with or without its version.
 _ARXIV_ID = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d{1,3})?")
@@ -62,7 +63,9 @@ def facts_of(home: Collection, paper: Paper) -> str:
     pages = f"pp. {paper.pages}" if paper.pages else ""
     year = str(paper.year or "")
     says_year = bool(year) and year in paper.venue
-    facts = (paper.venue, "" if says_year else year, pages, home.source, home.licence, scan_said(paper))
+    written = LANGUAGES.get(paper.language, "") if paper.language != "en" else ""
+    where = (paper.venue, "" if says_year else year, pages, home.source, home.licence)
+    facts = (*where, f"in {written}" if written else "", scan_said(paper))
     return " · ".join(shortened(fact, LONGEST_FACT) for fact in facts if one_line(fact))
 
 
@@ -135,6 +138,21 @@ def _draw_facts(home: Collection, paper: Paper) -> None:
                 label, address, type="tertiary", icon=":material/open_in_new:", icon_position="right"
             )
         draw_cite_menu(paper)
+    _draw_filed(paper)
+
+
+def _draw_filed(paper: Paper) -> None:
+    """Draw what its owner has filed the paper under, each label as the way to its papers, and their notes."""
+    if paper.labels:
+        with row("paper_labels"):
+            st.caption("Filed under", width="content")
+            for label in paper.labels[:LABELS_SHOWN]:
+                query = {"collection": paper.collection_id, "label": label}
+                st.page_link(COLLECTION, label=escaped(shortened(label, LONGEST_NAME)), query_params=query)
+    if paper.notes:
+        with st.expander(counted(len(paper.notes), "note"), key="paper_notes"):
+            for note in paper.notes:
+                st.text(note)
 
 
 def _draw_actions(visitor: Visitor, paper: Paper, *, has_similar: bool, has_pages: bool) -> None:

@@ -72,18 +72,22 @@ from explorer.presenters.safe_text import (
     web_address,
 )
 from explorer.presenters.topics import (
+    LANGUAGES,
     LONGEST_AUTHOR,
+    NAMED_KINDS,
     TOPIC_KIND_NAMES,
     Facet,
     FacetValue,
+    NamedKind,
     by_kind,
     facets_of,
     known_topics,
-    known_venues,
+    known_values,
     named_authors,
+    named_facet,
     topic_label,
     topic_name,
-    venue_facet,
+    value_name,
     venue_name,
 )
 from explorer.presenters.wording import (
@@ -110,19 +114,20 @@ from explorer.presenters.wording import (
 )
 
 __all__ = [
-    "ASPECT_NAMES", "JOINER", "KIND_NAMES", "LONGEST_AUTHOR", "MOST_FOUND", "ORDERS", "ORDER_NAMES",
-    "TOPIC_KIND_NAMES", "UNCITED_MARK", "Checked", "Example", "Facet", "FacetValue", "FieldYears",
-    "Finding", "Group", "Listed", "Listing", "Order", "Overview", "Source", "VolumeYear", "affiliations",
-    "alternative", "answer_markdown", "answer_with_references", "asked_about", "authors_and_year",
-    "brief", "by_kind", "changed_query", "chosen_ids", "cited_passages", "collection_facts",
-    "collection_titles", "collections_in", "covered", "cut_passage", "day", "draft_source", "drawable",
-    "drawn_places", "escaped", "example_questions", "extent", "facets_of", "fault_of", "first_number",
-    "format_claims", "format_kind", "format_off", "format_problems", "format_spending", "format_weak",
-    "format_without_source", "format_years", "frequent_topics", "groups_of", "invented", "known_labels",
-    "known_topics", "known_venues", "listed", "marked_terms", "members", "menu_title", "named_authors",
-    "names_papers", "one_line", "ordered_aspects", "overview_of", "parse_cite", "passage_boxes",
-    "passage_page", "passage_place", "query_terms", "search_papers", "searched_for", "seconds",
-    "short_reference", "shortened", "shorter_context", "shown_draft", "snippet", "sources", "spread",
-    "text_with_references", "topic_label", "topic_name", "uncited", "uncited_ends", "venue_facet",
-    "venue_name", "volume_facts", "volume_years", "weak_numbers", "web_address", "year_range"
+    "ASPECT_NAMES", "JOINER", "KIND_NAMES", "LANGUAGES", "LONGEST_AUTHOR", "MOST_FOUND", "NAMED_KINDS",
+    "ORDERS", "ORDER_NAMES", "TOPIC_KIND_NAMES", "UNCITED_MARK", "Checked", "Example", "Facet",
+    "FacetValue", "FieldYears", "Finding", "Group", "Listed", "Listing", "NamedKind", "Order",
+    "Overview", "Source", "VolumeYear", "affiliations", "alternative", "answer_markdown",
+    "answer_with_references", "asked_about", "authors_and_year", "brief", "by_kind", "changed_query",
+    "chosen_ids", "cited_passages", "collection_facts", "collection_titles", "collections_in", "covered",
+    "cut_passage", "day", "draft_source", "drawable", "drawn_places", "escaped", "example_questions",
+    "extent", "facets_of", "fault_of", "first_number", "format_claims", "format_kind", "format_off",
+    "format_problems", "format_spending", "format_weak", "format_without_source", "format_years",
+    "frequent_topics", "groups_of", "invented", "known_labels", "known_topics", "known_values", "listed",
+    "marked_terms", "members", "menu_title", "named_authors", "named_facet", "names_papers", "one_line",
+    "ordered_aspects", "overview_of", "parse_cite", "passage_boxes", "passage_page", "passage_place",
+    "query_terms", "search_papers", "searched_for", "seconds", "short_reference", "shortened",
+    "shorter_context", "shown_draft", "snippet", "sources", "spread", "text_with_references",
+    "topic_label", "topic_name", "uncited", "uncited_ends", "value_name", "venue_name", "volume_facts",
+    "volume_years", "weak_numbers", "web_address", "year_range"
 ]  # fmt: skip

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 from assistant.checking import thresholds
@@ -46,11 +46,13 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many of the papers of a list have each topic, appeared at each venue and in each year."""
+    """How many of the papers of a list have each topic, venue, year, label of their owner, and language."""
 
     topics: Mapping[str, int]
     venues: Mapping[str, int]
     years: Mapping[int, int]
+    labels: Mapping[str, int] = field(default_factory=dict)
+    languages: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,13 @@ class Finding:
             return _counted([one.paper for one in self._found()])
         corpus, scope = self.corpus, self.scope
         found = corpus.statistics
-        return Counts(found.topic_counts(scope), found.venue_counts(scope), found.year_counts(scope))
+        return Counts(
+            found.topic_counts(scope),
+            found.venue_counts(scope),
+            found.year_counts(scope),
+            found.label_counts(scope),
+            found.language_counts(scope),
+        )
 
     def _found(self) -> list[Listed]:
         hits = search_papers(self.corpus, self.encoder, self._meant(), self.scope)
@@ -207,7 +215,15 @@ def _counted(papers: Sequence[Paper]) -> Counts:
     topics = Counter(topic.key for paper in papers for topic in paper.topics)
     venues = Counter(paper.venue for paper in papers if paper.venue)
     years = Counter(paper.year for paper in papers if paper.year)
-    return Counts(_frequent_first(topics), _frequent_first(venues), dict(sorted(years.items())))
+    labels = Counter(label for paper in papers for label in paper.labels)
+    languages = Counter(paper.language for paper in papers if paper.language)
+    return Counts(
+        _frequent_first(topics),
+        _frequent_first(venues),
+        dict(sorted(years.items())),
+        _frequent_first(labels),
+        _frequent_first(languages),
+    )
 
 
 def _frequent_first(counts: Mapping[str, int]) -> Mapping[str, int]:

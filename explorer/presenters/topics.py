@@ -8,7 +8,8 @@ from typing import Literal, get_args
 from corpus.records import Scope, Topic, TopicKind, parse_topic_key
 from explorer.presenters.safe_text import one_line, shortened
 
-FacetKind = TopicKind | Literal["venue"]
+NamedKind = Literal["venue", "label", "language"]
+FacetKind = TopicKind | NamedKind
 
 KINDS: tuple[TopicKind, ...] = get_args(TopicKind)
 TOPIC_KIND_NAMES: dict[TopicKind, str] = {
@@ -26,13 +27,22 @@ LONGEST_VENUE = 70
 LONGEST_AUTHOR = 200
 
 TopicCounts = Mapping[str, int]
-VENUE: Literal["venue"] = "venue"
-VENUE_NAME = "Venue"
+NAMED_KINDS: dict[NamedKind, str] = {"venue": "Venue", "label": "Label", "language": "Language"}
+LANGUAGES = dict(
+    entry.split(" ")
+    for entry in (
+        "ar Arabic,bg Bulgarian,bn Bengali,ca Catalan,cs Czech,da Danish,de German,el Greek,en English,"
+        "es Spanish,et Estonian,eu Basque,fa Persian,fi Finnish,fr French,he Hebrew,hi Hindi,hr Croatian,"
+        "hu Hungarian,id Indonesian,it Italian,ja Japanese,ko Korean,lt Lithuanian,lv Latvian,nl Dutch,"
+        "no Norwegian,pl Polish,pt Portuguese,ro Romanian,ru Russian,sk Slovak,sl Slovenian,sr Serbian,"
+        "sv Swedish,th Thai,tr Turkish,uk Ukrainian,ur Urdu,vi Vietnamese,zh Chinese"
+    ).split(",")
+)
 
 
 @dataclass(frozen=True, slots=True)
 class FacetValue:
-    """A topic or venue that can be chosen, and how many papers would be listed with it."""
+    """A topic, venue, label or language that can be chosen, and how many papers would be listed with it."""
 
     key: str
     name: str
@@ -41,7 +51,7 @@ class FacetValue:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """Topics of one kind, or venues: those that can be chosen, the most frequent first, and those chosen."""
+    """Topics of one kind, or venues and the like: those that can be chosen, and those chosen."""
 
     kind: FacetKind
     values: tuple[FacetValue, ...]
@@ -49,7 +59,7 @@ class Facet:
 
     @property
     def name(self) -> str:
-        return VENUE_NAME if self.kind == "venue" else TOPIC_KIND_NAMES[self.kind]
+        return ({} | TOPIC_KIND_NAMES | NAMED_KINDS)[self.kind]
 
     def first_keys(self, count: int) -> tuple[str, ...]:
         """Return the keys of `count` values: those chosen, even if they are more, and the most frequent."""
@@ -82,22 +92,34 @@ def facets_of(
     return tuple(found)
 
 
-def venue_facet(
-    scope: Scope, counts: TopicCounts, widened: Callable[[Scope], TopicCounts]
+def named_facet(
+    kind: NamedKind, scope: Scope, counts: TopicCounts, widened: Callable[[Scope], TopicCounts]
 ) -> tuple[Facet, ...]:
-    """Return the facet of venues, none where there is nothing to choose; counted as kinds of topics are."""
-    chosen = scope.venues
-    found = widened(replace(scope, venues=())) if chosen else counts
-    named = [venue for venue in found if one_line(venue)][:MOST_OFFERED]
-    named += [venue for venue in chosen if venue not in named]
+    """Return the facet of venues, labels or languages, none where there is nothing to choose.
+
+    It is counted as kinds of topics are.
+    """
+    chosen, others = _without(scope, kind)
+    found = widened(others) if chosen else counts
+    named = [one for one in found if one_line(one)][:MOST_OFFERED]
+    named += [one for one in chosen if one not in named]
     if len(named) < 2 and not chosen:
         return ()
-    values = tuple(FacetValue(venue, venue_name(venue), found.get(venue, 0)) for venue in named)
-    return (Facet(VENUE, values, chosen),)
+    values = tuple(FacetValue(one, value_name(kind, one), found.get(one, 0)) for one in named)
+    return (Facet(kind, values, chosen),)
 
 
-def known_venues(named: Iterable[str], vocabulary: Container[str]) -> tuple[str, ...]:
-    """Return those of some venues from an address that a corpus has, each once."""
+def _without(scope: Scope, kind: NamedKind) -> tuple[tuple[str, ...], Scope]:
+    """Return what a scope asks of a kind, and the scope without it."""
+    if kind == "venue":
+        return scope.venues, replace(scope, venues=())
+    if kind == "label":
+        return scope.labels, replace(scope, labels=())
+    return scope.languages, replace(scope, languages=())
+
+
+def known_values(named: Iterable[str], vocabulary: Container[str]) -> tuple[str, ...]:
+    """Return those of some venues, labels or languages from an address that a corpus has, each once."""
     return tuple(dict.fromkeys(one for one in named if one in vocabulary and one_line(one)))[:MOST_CHOSEN]
 
 
@@ -120,6 +142,11 @@ def topic_name(key: str) -> str:
 def venue_name(venue: str) -> str:
     """Return a venue as it is shown; not yet safe for Markdown."""
     return shortened(venue, LONGEST_VENUE)
+
+
+def value_name(kind: NamedKind, value: str) -> str:
+    """Return a venue, label or language as it is shown; not yet safe for Markdown."""
+    return LANGUAGES.get(value, value) if kind == "language" else venue_name(value)
 
 
 def topic_label(key: str) -> str:

@@ -2,6 +2,7 @@
 
 from indexer.enrich.aspects import choose_aspects
 from indexer.enrich.fields import field_labeller
+from indexer.enrich.languages import language_of
 from indexer.enrich.tldr import TLDR_WEIGHTS, Tldr, TldrCandidate, choose_tldr, tldr_candidates
 from indexer.enrich.topics import find_topics
 
@@ -13,5 +14,6 @@ __all__ = [
     "choose_tldr",
     "field_labeller",
     "find_topics",
+    "language_of",
     "tldr_candidates",
 ]

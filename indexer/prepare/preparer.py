@@ -18,7 +18,7 @@ from typing import Self
 from corpus.bibtex import bibtex
 from corpus.encoders import cores
 from corpus.records import LONGEST_FIELD, Author, Paper, Passage, Reference
-from indexer.enrich import choose_aspects, find_topics
+from indexer.enrich import choose_aspects, find_topics, language_of
 from indexer.errors import ParseError, UnreadScanError
 from indexer.parsers import (
     NO_OCR,
@@ -190,7 +190,12 @@ def prepare(task: Task, document: Document | None, notes: tuple[str, ...] = ()) 
     entry = task.entry
     paper, cut = _completed(entry, document, task)
     passages = make_passages(paper, document)
-    paper = replace(paper, aspects=choose_aspects(paper, passages), topics=find_topics(paper, passages))
+    paper = replace(
+        paper,
+        language=language_of(paper, passages),
+        aspects=choose_aspects(paper, passages),
+        topics=find_topics(paper, passages),
+    )
     shown = task.pdf if task.pdf_sha256 else None
     return PreparedPaper(
         entry.name,

@@ -12,7 +12,7 @@ from corpus.records import Collection, CollectionSummary, Scope
 from explorer.collection.filters import year_bars
 from explorer.collection.overview_chart import fields_spec, fields_table, is_sparse
 from explorer.presenters.overview import FieldYears, Overview
-from explorer.presenters.topics import known_venues, named_authors, venue_facet
+from explorer.presenters.topics import known_values, named_authors, named_facet
 from explorer.presenters.wording import (
     LONGEST_MENU_TITLE,
     collection_titles,
@@ -62,16 +62,16 @@ def test_titles_that_are_the_same_are_told_apart() -> None:
 
 def test_venues_are_alternatives() -> None:
     wider = {"A": 3, "B": 1, "\u200b": 1}
-    (facet,) = venue_facet(Scope(venues=("B",)), {"B": 1}, lambda _: wider)
+    (facet,) = named_facet("venue", Scope(venues=("B",)), {"B": 1}, lambda _: wider)
     assert [(one.key, one.papers) for one in facet.values] == [("A", 3), ("B", 1)]
     assert facet.chosen == ("B",) and facet.name == "Venue"
-    assert venue_facet(Scope(), {"A": 3}, dict) == ()  # type: ignore[arg-type]
+    assert named_facet("venue", Scope(), {"A": 3}, dict) == ()  # type: ignore[arg-type]
 
 
 @given(some.lists(some.text(max_size=300)))
 def test_authors_and_venues_of_an_address_are_bounded(named: list[str]) -> None:
     assert set(named_authors(named)) <= set(named)
-    assert known_venues(named, set()) == ()
+    assert known_values(named, set()) == ()
     assert len(named_authors([*named, *map(str, range(99))])) <= 20
 
 
