@@ -16,6 +16,7 @@ from corpus.records import Paper
 
 # As the command line calls them; two more are on the screens alone.
 OptionName = Literal["json", "md", "html", "bib", "ris", "csl", "tex", "csv"]
+ReferenceName = Literal["bib", "ris", "csl"]
 FormatName = OptionName | Literal["table", "tex_table"]
 Exported = TypeVar("Exported")
 

@@ -175,8 +175,10 @@ def _is_trusted(address: str, trusted: Proxies) -> bool:
         return False
 
 
-def middleware() -> list[Middleware]:
-    return [Middleware(part) for part in (SecurityHeaders, ClientAddress, OwnerCookie, UploadGuard)]
+def middleware(*programs: type) -> list[Middleware]:
+    """Return what each request passes; what answers `programs` comes before all that is for visitors."""
+    parts = (SecurityHeaders, *programs, ClientAddress, OwnerCookie, UploadGuard)
+    return [Middleware(part) for part in parts]
 
 
 def show_script_error(error: Exception) -> bool:
