@@ -43,7 +43,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("build", "maintenance", "uploads", "commands", "__main__"),
     ),
     "assistant": (
-        *("verdicts", "records", "file_format", "prompts", "models", "learned", "provenance"),
+        *("verdicts", "annotations", "records", "file_format", "prompts", "models", "learned", "provenance"),
         *(
             "questions",
             "checking",
@@ -85,7 +85,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "bibtexparser": ("indexer/sources/references.py",),
     "py3langid": ("indexer/enrich/languages.py",),
     "rispy": ("indexer/sources/references.py",),
-    "docx": ("indexer/parsers/text/docx.py",),
+    "docx": ("indexer/parsers/text/docx.py", "assistant/exports/word.py"),
     "git": ("indexer/sources/acl_anthology.py",),
     "arxiv": ("indexer/sources/arxiv.py",),
     "grobid_client": ("indexer/parsers/grobid/client.py",),
@@ -125,6 +125,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
         "assistant/storage/database.py",
         "assistant/storage/conversations.py",
         "assistant/storage/comparisons.py",
+        "assistant/storage/reading.py",
         "assistant/storage/spending.py",
     ),
     "streamlit": (

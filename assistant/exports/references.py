@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assistant.records import Conversation
 from corpus.bibtex import BibtexEntry, make_entry, read_entry
 from corpus.records import Author, Paper
 from corpus.text import storable
@@ -50,15 +49,6 @@ class _Cited:
     @property
     def types(self) -> tuple[str, str]:
         return _TYPES.get(self.entry.kind, _PREPRINT if self.paper.arxiv_id else _OTHER)
-
-
-def cited_papers(conversation: Conversation) -> tuple[Paper, ...]:
-    """Return the papers that the answers cite, each once, in the order of their first citation."""
-    cited = (labelled.paper for turn in conversation.turns for labelled in turn.cited_papers)
-    papers: dict[str, Paper] = {}
-    for paper in cited:
-        papers.setdefault(paper.id, paper)
-    return tuple(papers.values())
 
 
 def papers_as_bibtex(papers: Iterable[Paper]) -> str:

@@ -8,7 +8,7 @@ from assistant.comparing import Comparison
 from assistant.exports.html import comparison_to_html, to_html
 from assistant.exports.latex import BIBLIOGRAPHY, comparison_to_latex, comparison_to_latex_grid
 from assistant.exports.markdown import comparison_to_markdown, grid_to_markdown, to_markdown
-from assistant.exports.references import cited_papers, papers_as_bibtex, papers_as_csl_json, papers_as_ris
+from assistant.exports.references import papers_as_bibtex, papers_as_csl_json, papers_as_ris
 from assistant.exports.tables import grid_to_csv, papers_as_csv
 from assistant.records import Conversation
 from assistant.trail import comparison_to_json, to_json
@@ -54,15 +54,11 @@ def _references(
     )
 
 
-def _compared_papers(comparison: Comparison) -> Iterable[Paper]:
-    return (one.paper for one in comparison.evidence.papers)
-
-
 CONVERSATION_FORMATS: tuple[Format[Conversation], ...] = (
     Format("json", "JSON, complete, can be imported", "json", "application/json", to_json),
     Format("md", "Markdown, to edit and share", "md", "text/markdown", to_markdown),
     Format("html", "Web page, to read and print", "html", "text/html", to_html),
-    *_references(cited_papers, "Cited papers as "),
+    *_references(lambda one: one.papers, "Cited papers as "),
 )
 COMPARISON_FORMATS: tuple[Format[Comparison], ...] = (
     Format("json", "JSON, complete", "json", "application/json", comparison_to_json, "comparison"),
@@ -70,7 +66,7 @@ COMPARISON_FORMATS: tuple[Format[Comparison], ...] = (
     Format("html", "Web page, to read and print", "html", "text/html", comparison_to_html, "comparison"),
     Format("tex", "LaTeX, with \\cite", "tex", "text/x-tex", comparison_to_latex, "comparison"),
     # The LaTeX file names it: it is found under this name alone.
-    *_references(_compared_papers, "Its papers as ", BIBLIOGRAPHY),
+    *_references(lambda one: one.papers, "Its papers as ", BIBLIOGRAPHY),
     Format("csv", "Key elements as CSV", "csv", "text/csv", grid_to_csv, "key-elements"),
     Format("table", "Key elements as Markdown", "md", "text/markdown", grid_to_markdown, "key-elements"),
     Format(
