@@ -61,7 +61,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "explorer": (
         *("presenters", "jobs", "app", "components", "uploads", "ask", "about", "collection", "paper"),
-        *("compare", "pages", "warm_up"),
+        *("compare", "reading", "pages", "warm_up"),
     ),
     "training": (
         *("errors", "folders", "sets", "trunk", "fitting", "parts", "scales"),

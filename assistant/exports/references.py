@@ -72,6 +72,11 @@ def citation_keys(papers: Iterable[Paper]) -> tuple[str, ...]:
     return tuple(one.entry.key for one in _cited(papers))
 
 
+def reference_types(paper: Paper) -> tuple[str, str]:
+    """Return the types under which a paper is written in RIS and in CSL."""
+    return _Cited(paper, _entry(paper)).types
+
+
 def _cited(papers: Iterable[Paper]) -> Iterator[_Cited]:
     taken: set[str] = set()
     for paper in papers:
@@ -118,6 +123,10 @@ def _ris(cited: _Cited) -> Iterator[tuple[str, str]]:
         ("DO", paper.doi),
         ("AN", paper.arxiv_id and f"arXiv:{paper.arxiv_id}"),
         ("UR", paper.url),
+        *(("KW", label) for label in paper.labels),
+        *(("N1", note) for note in paper.notes),
+        # Where Zotero keeps what has no field of its own.
+        ("M2", paper.source if paper.source.startswith("Zotero item ") else ""),
     ]
     yield from ((tag, line) for tag, value in values if (line := _line(value)))
     yield "ER", ""
@@ -136,6 +145,9 @@ def _csl(cited: _Cited) -> dict[str, Any]:
         "archive": paper.arxiv_id and "arXiv",
         "archive_location": _line(paper.arxiv_id),
         "URL": _line(paper.url),
+        "keyword": ", ".join(_line(label) for label in paper.labels),
+        "note": _line(paper.source) if paper.source.startswith("Zotero item ") else "",
+        "annote": "\n\n".join(map(storable, paper.notes)),
     }
     known = {name: value for name, value in values.items() if value}
     return {"id": cited.entry.key, "type": cited.types[1], **known}

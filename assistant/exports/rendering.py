@@ -39,7 +39,7 @@ class _OneLine(Extension):
 
 @cache
 def environment(suffix: str) -> Environment:
-    """Return what renders the templates of a format: ".html", ".md" or ".tex"."""
+    """Return what renders the templates of a format: ".html", ".md", ".tex" or ".rdf"."""
     marks: Mapping[str, Any] = _LATEX_MARKS if suffix == ".tex" else {}
     made = Environment(
         loader=PackageLoader("assistant.exports"),
@@ -97,6 +97,7 @@ _ESCAPES: dict[str, Callable[[str], str]] = {
     ".html": escaping.in_html,
     ".md": escaping.escaped,
     ".tex": escaping.in_latex,
+    ".rdf": escaping.in_html,
 }
 
 

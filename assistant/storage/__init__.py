@@ -10,6 +10,7 @@ from assistant.storage.feedback import (
     with_wrong_citation,
     without_wrong_citation,
 )
+from assistant.storage.reading import KINDS as READING_KINDS
 from assistant.storage.reading import (
     ChangedElsewhereError,
     Followed,
@@ -24,9 +25,9 @@ from assistant.storage.reading import (
 from assistant.storage.spending import Balance, SpendingError, SpendingLimits, SpendingStore, limits_said
 
 __all__ = [
-    "LONGEST_NOTE", "Balance", "ChangedElsewhereError", "ComparisonStore", "ComparisonSummary",
-    "ConversationStore", "ConversationSummary", "Followed", "Kept", "ListedPaper", "OwnedStore",
-    "PaperSet", "Quota", "ReadingError", "ReadingStore", "ReadingSummary", "SpendingError",
+    "LONGEST_NOTE", "READING_KINDS", "Balance", "ChangedElsewhereError", "ComparisonStore",
+    "ComparisonSummary", "ConversationStore", "ConversationSummary", "Followed", "Kept", "ListedPaper",
+    "OwnedStore", "PaperSet", "Quota", "ReadingError", "ReadingStore", "ReadingSummary", "SpendingError",
     "SpendingLimits", "SpendingStore", "StoredComparison", "StoredConversation", "TakenUpError",
     "limits_said", "mark_of", "tidy_title", "with_notes", "with_verdict", "with_wrong_citation",
     "without_wrong_citation"
