@@ -10,7 +10,7 @@ if __name__ == "__main__":
 
 import typer
 
-from assistant.commands import asking, comparing, exporting, keeping, replaying, serving
+from assistant.commands import asking, comparing, exporting, keeping, reading, replaying, serving
 from assistant.commands.printing import Commands
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ for _command in (asking.ask, comparing.compare, exporting.export, replaying.repl
 app.command()(serving.mcp)
 app.add_typer(keeping.conversations, name="conversations")
 app.add_typer(keeping.comparisons, name="comparisons")
+app.add_typer(reading.app, name="reading")
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)

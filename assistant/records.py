@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
+from assistant.annotations import Annotation
 from assistant.verdicts import Feedback
 from corpus.records import Paper, PaperHits, Passage, Scope
 
@@ -377,11 +378,25 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Turns in order, under an id and a title."""
+    """Turns in order, under an id and a title.
+
+    `notes` are what its reader has marked in the papers that it cites: they are added when it is exported,
+    and nothing is written, scored or replayed by them.
+    """
 
     id: str
     title: str
     turns: tuple[Turn, ...] = ()
+    notes: tuple[Annotation, ...] = ()
+
+    @property
+    def papers(self) -> tuple[Paper, ...]:
+        """The papers that the answers cite, each once, in the order of their first citation."""
+        cited = (labelled.paper for turn in self.turns for labelled in turn.cited_papers)
+        papers: dict[str, Paper] = {}
+        for paper in cited:
+            papers.setdefault(paper.id, paper)
+        return tuple(papers.values())
 
 
 @dataclass(frozen=True, slots=True)

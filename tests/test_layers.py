@@ -43,7 +43,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("build", "maintenance", "uploads", "commands", "__main__"),
     ),
     "assistant": (
-        *("verdicts", "records", "file_format", "prompts", "models", "learned", "provenance"),
+        *("verdicts", "annotations", "records", "file_format", "prompts", "models", "learned", "provenance"),
         *(
             "questions",
             "checking",
@@ -61,7 +61,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "explorer": (
         *("presenters", "jobs", "app", "api", "components", "uploads", "ask", "about", "collection", "paper"),
-        *("compare", "pages", "warm_up"),
+        *("compare", "reading", "pages", "warm_up"),
     ),
     "training": (
         *("errors", "folders", "sets", "trunk", "fitting", "parts", "scales"),
@@ -86,7 +86,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "py3langid": ("indexer/enrich/languages.py",),
     "rispy": ("indexer/sources/references.py",),
     "fastapi": ("explorer/api/*.py",),
-    "docx": ("indexer/parsers/text/docx.py",),
+    "docx": ("indexer/parsers/text/docx.py", "assistant/exports/word.py"),
     "git": ("indexer/sources/acl_anthology.py",),
     "arxiv": ("indexer/sources/arxiv.py",),
     "grobid_client": ("indexer/parsers/grobid/client.py",),
@@ -128,6 +128,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
         "assistant/storage/database.py",
         "assistant/storage/conversations.py",
         "assistant/storage/comparisons.py",
+        "assistant/storage/reading.py",
         "assistant/storage/spending.py",
     ),
     "streamlit": (

@@ -3,11 +3,14 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from types import MappingProxyType
 from typing import Literal
 
 from corpus.records import Passage, Reference
 from explorer.presenters import JOINER, escaped, parse_cite
 
+Marks = Mapping[str, frozenset[int]]
+NO_MARKS: Marks = MappingProxyType({})
 # Of one sentence; more is no sentence, but a list that the parser took for one.
 MOST_LINKED = 12
 
@@ -47,10 +50,13 @@ class Bibliography:
         return tuple(known)[:MOST_LINKED]
 
 
-def blocks(passages: Sequence[Passage], cited: Bibliography, meant: str = "") -> Iterator[Block]:
+def blocks(
+    passages: Sequence[Passage], cited: Bibliography, meant: str = "", marks: Marks = NO_MARKS
+) -> Iterator[Block]:
     """Yield the blocks of a section; `meant` is the id of the passage that the address names.
 
-    What follows each other and is drawn alike is one block: a long paper has few elements.
+    What follows each other and is drawn alike is one block: a long paper has few elements. A passage with
+    `marks`, the sentences that its reader has marked by its id, is one of its own: notes stand below it.
     """
 
     def kind_of(passage: Passage) -> BlockKind:
@@ -58,15 +64,25 @@ def blocks(passages: Sequence[Passage], cited: Bibliography, meant: str = "") ->
             return "meant"
         if passage.table or passage.area:
             return "table" if passage.table else "figure"
+        if passage.id in marks:
+            return "linked"
         return "linked" if any(cited.linked(one.references) for one in passage.sentences) else "plain"
 
-    for kind, run in groupby(passages, key=kind_of):
+    for (kind, _), run in groupby(passages, key=lambda one: (kind_of(one), one.id in marks and one.id)):
         yield Block(kind, tuple(run))
 
 
-def linked_markdown(passages: Sequence[Passage], cited: Bibliography) -> str:
-    """Return passages as Markdown whose only links are the references behind their sentences."""
-    return "\n\n".join(line for passage in passages for line in _paragraphs(passage, cited))
+def linked_markdown(passages: Sequence[Passage], cited: Bibliography, marks: Marks = NO_MARKS) -> str:
+    """Return passages as Markdown whose only links are the references behind their sentences.
+
+    Sentences with a mark of their reader have a yellow ground.
+    """
+    lines = (
+        line
+        for passage in passages
+        for line in _paragraphs(passage, cited, marks.get(passage.id, frozenset()))
+    )
+    return "\n\n".join(lines)
 
 
 def link_id(entry: int, held: Collection[int]) -> str:
@@ -84,18 +100,23 @@ def sections_citing(passages: Sequence[Passage], entry: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(citing))
 
 
-def _paragraphs(passage: Passage, cited: Bibliography) -> Iterator[str]:
+def _paragraphs(passage: Passage, cited: Bibliography, marked: frozenset[int]) -> Iterator[str]:
     """Yield the paragraphs of a passage: its lines, as they are broken in its text."""
-    pieces = [_piece(passage, index, cited) for index in range(len(passage.sentences))]
+    pieces = [
+        _piece(passage, index, cited, is_marked=index in marked) for index in range(len(passage.sentences))
+    ]
     whole = "".join(pieces) if pieces else escaped(passage.text)
     yield from (line.strip() for line in whole.split("\n") if line.strip())
 
 
-def _piece(passage: Passage, index: int, cited: Bibliography) -> str:
+def _piece(passage: Passage, index: int, cited: Bibliography, *, is_marked: bool) -> str:
     """Return one sentence, its links, and the white space behind it."""
     sentence = passage.sentences[index]
     text = passage.text[sentence.start : sentence.end]
-    lines = "\n".join(escaped(line) for line in text.strip().split("\n"))
+    ground = ":yellow-background[{}]" if is_marked else "{}"
+    lines = "\n".join(
+        ground.format(said) if (said := escaped(line)) else "" for line in text.strip().split("\n")
+    )
     links = "".join(
         f"[\\[{entry + 1}\\]](#{link_id(entry, cited.held)})" for entry in cited.linked(sentence.references)
     )
