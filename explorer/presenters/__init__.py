@@ -72,7 +72,6 @@ from explorer.presenters.safe_text import (
     web_address,
 )
 from explorer.presenters.topics import (
-    LANGUAGES,
     LONGEST_AUTHOR,
     NAMED_KINDS,
     TOPIC_KIND_NAMES,
@@ -114,7 +113,7 @@ from explorer.presenters.wording import (
 )
 
 __all__ = [
-    "ASPECT_NAMES", "JOINER", "KIND_NAMES", "LANGUAGES", "LONGEST_AUTHOR", "MOST_FOUND", "NAMED_KINDS",
+    "ASPECT_NAMES", "JOINER", "KIND_NAMES", "LONGEST_AUTHOR", "MOST_FOUND", "NAMED_KINDS",
     "ORDERS", "ORDER_NAMES", "TOPIC_KIND_NAMES", "UNCITED_MARK", "Checked", "Example", "Facet",
     "FacetValue", "FieldYears", "Finding", "Group", "Listed", "Listing", "NamedKind", "Order",
     "Overview", "Source", "VolumeYear", "affiliations", "alternative", "answer_markdown",
