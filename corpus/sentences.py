@@ -36,12 +36,14 @@ _LETTERED = re.compile(
 )
 _LONGEST_LETTERED = 12
 _CLOSERS = "\"'”’»)]}*_"
+# Of Chinese and Japanese, of the scripts of India, of Arabic and Urdu: they end a sentence whatever follows.
+_FULL_STOPS = "。！？｡．।॥؟۔"
 _CITATION = r"\[\d{1,3}(?:[,;–-] ?\d{1,3})*\]"
 _STOP = re.compile(
     rf"[.!?…]+[{re.escape(_CLOSERS)}]*(?:{_CITATION})*"
     # A label after the full stop and before a capital or the end was meant for the sentence before it.
     rf"(?:(?:[ \t]{{0,3}}{_CITATION})+(?=\s+[A-Z\"“(*]|\s*$|[ \t]*\n))?"
-    rf"|[。！？]+[”’」』）]*"
+    rf"|[{_FULL_STOPS}]+[”’」』）]*"
 )
 _LAST_TOKEN = re.compile(r"[^\s(\[{\"'“‘«/]*$")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -79,7 +81,7 @@ def _stops(text: str) -> Iterator[int]:
     start = 0
     for match in _STOP.finditer(text):
         after = _skip_space(text, match.end())
-        if match[0][0] in "。！？" or _ends_sentence(text, start, match, after):
+        if match[0][0] in _FULL_STOPS or _ends_sentence(text, start, match, after):
             start = after
             yield after
 
@@ -183,7 +185,7 @@ def _is_hard_break(text: str, line: int, match: re.Match[str]) -> bool:
     before, after = text[line : match.start()], match.end()
     if match[0].startswith("  ") or before.startswith(("#", "|")) or before.endswith(("**", ":", ";")):
         return True
-    if before.rstrip(_CLOSERS).endswith((".", "!", "?", "…", "。", "！", "？")):
+    if before.rstrip(_CLOSERS).endswith((".", "!", "?", "…", *_FULL_STOPS)):
         return _can_open(text, after)
     if _LIST_MARK.match(text, after):
         return True

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from itertools import pairwise
 
 _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 # Control characters, overrides of the writing direction, joiners, surrogates and private characters.
@@ -9,7 +10,18 @@ UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
     "\ufeff\ufff9-\uffff\ud800-\udfff\ue000-\uf8ff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
-_WORD = re.compile(r"\w+(?:[-'’]\w+)*")
+# Vowel signs and the like, of Arabic, the scripts of India and Thai: no letters for Python, and within words.
+_MARKS = "".join(
+    chr(code) for code in (*range(0x0610, 0x0FBD), *range(0x1000, 0x1100), *range(0x1780, 0x17D4))
+    if unicodedata.category(chr(code)) in ("Mn", "Mc")
+)  # fmt: skip
+_LETTERS = rf"[\w{_MARKS}]"
+_WORD = re.compile(rf"{_LETTERS}+(?:[-'’]{_LETTERS}+)*")
+# Thai, Lao, Burmese, Khmer, kana and Chinese characters: written without spaces between words.
+_UNSPACED = re.compile(
+    "[\u0e01-\u0eff\u1000-\u109f\u1780-\u17d3\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff]+"
+)
 
 
 def storable(text: str) -> str:
@@ -19,7 +31,20 @@ def storable(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """Return the words of `text` in lower case, accents kept, compatibility forms folded."""
-    return _WORD.findall(unicodedata.normalize("NFKC", text).lower())
+    return _WORD.findall(spaced(unicodedata.normalize("NFKC", text).lower()))
+
+
+def spaced(text: str) -> str:
+    """Return `text` with what is written without spaces cut into overlapping pairs of characters.
+
+    So they are compared and searched without a dictionary: 检索 is found in 稠密检索.
+    """
+    return _UNSPACED.sub(_in_pairs, text)
+
+
+def _in_pairs(run: re.Match[str]) -> str:
+    pairs = (first + second for first, second in pairwise(run[0]))
+    return f" {' '.join(pairs) or run[0]} "
 
 
 def one_line(text: str) -> str:
@@ -32,4 +57,6 @@ def shortened(text: str, length: int) -> str:
     line = one_line(text)
     if len(line) <= length:
         return line
-    return f"{line[:length].rpartition(' ')[0] or line[:length]} …"
+    head = line[:length].rpartition(" ")[0]
+    # A text without spaces is cut where it is.
+    return f"{head if len(head) > length // 2 else line[:length]} …"

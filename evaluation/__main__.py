@@ -10,7 +10,7 @@ app = typer.Typer(
 for _panel, _commands in {
     "The papers' tables": (tables.table, tables.fetch),
     "Search": (searching.retrieval, searching.peers, searching.known_items, searching.histories),
-    "Papers": (reading.aspects, reading.tldr, reading.train_tldr, reading.fields),
+    "Papers": (reading.aspects, reading.tldr, reading.train_tldr, reading.fields, reading.languages),
     "Answers": (
         answering.corpus,
         answering.questions,

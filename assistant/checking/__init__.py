@@ -20,7 +20,7 @@ from assistant.checking.overlap import (
     score_attribution,
     support_word,
 )
-from assistant.checking.refusal import is_foreign, refuse, with_coverage
+from assistant.checking.refusal import refuse, with_coverage
 from assistant.checking.scorer import (
     NOWHERE,
     SupportReader,
@@ -34,7 +34,7 @@ from assistant.checking.thresholds import KindLimits, thresholds
 __all__ = [
     "NOWHERE", "WORD_BESIDE", "Carrier", "KindLimits", "ScoreWord", "Statement", "SupportCheck",
     "SupportReader", "SupportScorer", "SupportWeights", "about", "check", "check_sentences",
-    "citation_quality", "close_text", "hold_back", "is_foreign", "is_off", "is_weak", "normalise_labels",
+    "citation_quality", "close_text", "hold_back", "is_off", "is_weak", "normalise_labels",
     "open_scorer", "overlap_word", "plain_claim", "read_draft", "read_statement", "refuse",
     "relevance_said", "said", "score_attribution", "stem", "support_weights", "support_word", "thresholds",
     "with_coverage", "with_relevance", "without_labels", "word_lists"

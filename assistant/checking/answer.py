@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from assistant.checking.citations import LabelledText, check_sentences, normalise_labels
 from assistant.checking.drafts import ReadDraft, read_draft
-from assistant.checking.refusal import is_foreign, nothing_holds, refuse
+from assistant.checking.refusal import nothing_holds, refuse
 from assistant.checking.scorer import SupportScorer
 from assistant.checking.support import SupportCheck, citation_quality
 from assistant.checking.thresholds import thresholds
@@ -21,6 +21,7 @@ from assistant.records import (
     RefusalReason,
 )
 from corpus.encoders import Encoder
+from corpus.language import foreign_language
 from corpus.records import PaperHits
 
 
@@ -69,7 +70,7 @@ def _refusal_reason(draft: Draft, said: str | None, question: str, *, is_written
     """Return why a draft is no answer: its writer wrote nothing to check, or the papers do not carry it."""
     if said is None and draft.finish_reason != NOTHING_NEAR:
         return "not_carried" if is_written else "nothing_written"
-    return "language" if not said and is_foreign(question) else "nothing_supported"
+    return "language" if not said and foreign_language(question) else "nothing_supported"
 
 
 def _problems(

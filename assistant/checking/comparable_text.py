@@ -10,6 +10,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
+from corpus.text import spaced
+
 NEGATION_REACH = 4
 LONGEST_SENTENCE = 2000
 NAME_AT_START = 0.5
@@ -105,7 +107,7 @@ def word_lists() -> WordLists:
 @lru_cache(maxsize=16_384)
 def read_statement(sentence: str) -> Statement:
     """Read one sentence; of an endless one, only its beginning."""
-    text = unicodedata.normalize("NFKC", sentence[:LONGEST_SENTENCE])
+    text = spaced(unicodedata.normalize("NFKC", sentence[:LONGEST_SENTENCE]))
     tokens = list(_TOKEN.finditer(text))
     lists = word_lists()
     lowered = [token[0].lower() for token in tokens]

@@ -5,9 +5,9 @@ import re
 from dataclasses import dataclass
 
 from assistant.checking.citations import hold_back
-from assistant.checking.refusal import is_foreign
 from assistant.prompts import without_echo
 from assistant.records import NOTHING_NEAR, Draft, DraftProblem
+from corpus.language import foreign_language
 from corpus.sentences import sentence_spans
 from corpus.text import storable
 
@@ -65,7 +65,7 @@ def read_draft(draft: Draft, question: str, longest: int = LONGEST_READ) -> Read
     plain = without_markup(text)
     if plain != text:
         problems.append("markup")
-    if is_foreign(plain) and not is_foreign(question):
+    if foreign_language(plain) and not foreign_language(question):
         problems.append("language")
     return ReadDraft(plain, tuple(problems))
 

@@ -6,10 +6,13 @@ from typing import TYPE_CHECKING, Literal
 
 from assistant.checking.thresholds import Bars, thresholds
 from assistant.records import AnswerSentence
+from corpus.text import words
 
 if TYPE_CHECKING:
     from rouge_score.rouge_scorer import RougeScorer
+    from rouge_score.tokenizers import Tokenizer
 
+_LAST_LATIN = "\u02af"
 ScoreWord = Literal["weak", "partial", "strong"]
 
 
@@ -69,5 +72,21 @@ def best_sentence(claim: str, sentences: Sequence[str]) -> tuple[int, float]:
 def _scorer() -> "RougeScorer":
     # Here, because it brings a second of imports that only checking needs.
     from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415
+    from rouge_score.tokenizers import DefaultTokenizer  # noqa: PLC0415
 
-    return RougeScorer(["rouge1"])
+    return RougeScorer(["rouge1"], tokenizer=_Words(DefaultTokenizer()))
+
+
+class _Words:
+    """ROUGE's own words, which are of Latin letters and digits, and behind them those of other scripts."""
+
+    def __init__(self, own: "Tokenizer") -> None:
+        self._own = own
+
+    def tokenize(self, text: str) -> list[str]:
+        return [*self._own.tokenize(text), *(word for word in words(text) if _is_of_other_script(word))]
+
+
+def _is_of_other_script(word: str) -> bool:
+    """Return True for two letters or more that are not Latin: signs of formulae stand alone."""
+    return len(word) > 1 and word[0] > _LAST_LATIN and word[0].isalpha()

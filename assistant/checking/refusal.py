@@ -1,7 +1,5 @@
 """What a reader is told where the corpus cannot answer, and when nothing that was written holds."""
 
-import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
@@ -10,28 +8,12 @@ from assistant.checking.thresholds import thresholds
 from assistant.questions import (
     missing_phrases,
     squashed,
-    vocabulary,
 )
 from assistant.records import Answer, NearestPassage, Refusal, RefusalReason
 from corpus.language import stem
 from corpus.records import PaperHits, Scope, parse_topic_key
 from corpus.store import Corpus
-from corpus.text import words
 from corpus.wording import joined
-
-# Short words that other languages are full of and English has not.
-_FOREIGN = frozenset(
-    """
-    der die das und ist sind welche wie für mit nicht ein eine gibt auf von zu im warum wann wird werden kann
-    bei le la les des une est sont quelle quelles quels quel que qu'est-ce c'est comment pourquoi pour dans
-    avec qui sur el los las cuáles qué cómo para con por una del son gli che come quali sono il di della
-    delle perché het een zijn welke hoe voor niet waarom os quais como uma não
-    """.split()
-)
-# "Von Mises", "de la Cruz", "El Niño", "Die Hard" are names in any language.
-_NAME_PARTICLES = re.compile(
-    r"\b(?:(?i:von|van|der|die|das|de|del|della|di|do|dos|das|le|la|les|el|los|las|il|zu)\s{1,3}){1,3}(?=[A-Z])"
-)
 
 _OTHER_WORDS = "Try other words, or look in more papers."
 _MESSAGES: dict[RefusalReason, str] = {
@@ -50,19 +32,6 @@ _MESSAGES: dict[RefusalReason, str] = {
 SHORTEST_NAME = 3
 MISSING_SAID = 3
 TITLES = 3  # papers or collections named as what is covered
-
-
-def is_foreign(question: str) -> bool:
-    """Return True if a question is surely not English, by its letters and its short words."""
-    letters = [character for character in question if character.isalpha()]
-    latin = sum("LATIN" in unicodedata.name(character, "") for character in letters)
-    if letters and latin < len(letters) / 2:
-        return True
-    asked = words(question)
-    if _FOREIGN.isdisjoint(words(_NAME_PARTICLES.sub(" ", question))):
-        return False
-    english = sum(word in vocabulary().function for word in asked)
-    return sum(word in _FOREIGN for word in asked) > english
 
 
 def refuse(

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from assistant.checking import hold_back, is_foreign
+from assistant.checking import hold_back
 from assistant.generators.calls import Price, call_of, unknown_price
 from assistant.generators.model_evidence import (
     PassageOrder,
@@ -37,7 +37,7 @@ from assistant.prompts import (
 )
 from assistant.questions import content_words, rewrite_from_words, stems, vocabulary
 from assistant.records import CallLog, Draft, Evidence, Message, Parameters, Rewrite, Step, Turn
-from corpus.language import holds, stem
+from corpus.language import foreign_language, holds, stem
 from corpus.sentences import sentence_spans
 from corpus.text import storable
 
@@ -328,12 +328,12 @@ def _fits(query: str, question: str, history: tuple[Turn, ...]) -> bool:
     earlier = [text for turn in history for text in (turn.question, turn.rewrite.search_query)]
     named = (question, *titles, *earlier)
     answers = [turn.answer.text for turn in history]
-    if _MARKUP.search(query) or (not is_foreign(question) and tells_example(query, (*named, *answers))):
+    if _MARKUP.search(query) or (not foreign_language(question) and tells_example(query, (*named, *answers))):
         return False
     said = vocabulary()
     asking = said.frame | said.aspects | said.verbs | said.judging
     asked = {stem(word) for word in content_words(question) if word not in asking}
-    if not asked or is_foreign(question):
+    if not asked or foreign_language(question):
         return True
     known, searched = stems(" ".join(named)), stems(query)
     return any(holds(searched, word) for word in known) or any(holds(known, word) for word in searched)

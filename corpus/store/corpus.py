@@ -23,6 +23,7 @@ from corpus.store.query_cache import QueryCache
 from corpus.store.similarity import Similarity, measure
 from corpus.store.statistics import PaperOrder, Statistics
 from corpus.store.tables import quoted, scan
+from corpus.text import spaced
 
 # Of what single papers were read for: papers, passages, entries of bibliographies; some tens of MB at most.
 _READ_KEPT = 20_000
@@ -203,7 +204,7 @@ class Corpus:
         found = tables.matching(self._tables["passages"], phrase, scope, limit, is_all=True)
         matches = [Match(row["id"], row["paper_id"], row["_score"], row["_rowid"]) for row in found]
         texts = self._rows_found(matches, ["id", "indexed"]).to_pylist() if matches else []
-        wanted = f" {' '.join(plain_words(phrase))} "
+        wanted = f" {' '.join(plain_words(spaced(phrase)))} "
         holding = {row["id"] for row in texts if wanted in f" {' '.join(plain_words(row['indexed']))} "}
         return [match for match in matches if match.passage_id in holding]
 

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from corpus.encoders import Vectors
 from corpus.records import Build, Cluster, Collection, Link, Paper, Passage, Reference
+from corpus.text import spaced
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -79,7 +80,8 @@ PASSAGE_COLUMNS = [field.name for field in fields(Passage)]
 def passages_schema(dimension: int) -> pa.Schema:
     """Return the schema of the passages table for vectors of `dimension`.
 
-    `indexed` is what is searched and encoded: the paper's title and section path before the text.
+    `indexed` is what is searched: the paper's title and section path before the text, what is written without
+    spaces as pairs of characters (`corpus.text.spaced`), which the index takes as words.
     `sentence_vectors` are those of the paper's title and of each sentence, encoded alone, packed in 16 bits
     a number. `year`, `venue`, `language`, `labels`, `topic_keys` and `author_names` repeat the paper's, so
     that a filter needs one table.
@@ -167,7 +169,7 @@ def passage_rows(
         for identifier, paper in papers.items()
     }
     rows = [
-        asdict(passage) | repeated[passage.paper_id] | {"indexed": text}
+        asdict(passage) | repeated[passage.paper_id] | {"indexed": spaced(text)}
         for passage, text in zip(passages, indexed, strict=True)
     ]
     schema = passages_schema(vectors.shape[1])

@@ -18,6 +18,7 @@ from corpus.encoders import Vectors
 from corpus.errors import CorpusError
 from corpus.records import Scope, parse_topic_key
 from corpus.store.manifest import rebuild_advice
+from corpus.text import spaced
 
 KEEP_VERSIONS = timedelta(days=3650)  # old versions are what a replay checks out
 # How LanceDB ends the file that describes a version of a table.
@@ -184,7 +185,7 @@ def matching(
     """Return id, paper_id, _score and _rowid of the rows that share words with a text, or all, by BM25."""
     # A MatchQuery takes the words as words: nothing in them is read as query syntax.
     operator = FullTextOperator.AND if is_all else FullTextOperator.OR
-    query = MatchQuery(words, "indexed", operator=operator)
+    query = MatchQuery(spaced(words), "indexed", operator=operator)
     with _reading(table):
         return _found(table.search(query, query_type="fts"), "_score", scope, limit)
 

@@ -13,8 +13,10 @@ from corpus.settings import read_settings
 from corpus.wording import counted
 from evaluation.aspects import ASPECTS, LLAMA, AspectFigures, measure_aspects
 from evaluation.commands.failures import failures_told
-from evaluation.commands.printing import out
+from evaluation.commands.printing import out, print_figures
 from evaluation.fields import LABELLED, LabelledPart, Readable, fields_table, measure_fields
+from evaluation.languages import counted as counted_languages
+from evaluation.languages import measure_languages
 from evaluation.rouge import METRICS
 from evaluation.tldr import OVER_TARGETS, TldrFigures, measure_tldr
 from indexer.enrich import TLDR_WEIGHTS
@@ -57,6 +59,27 @@ def train_tldr(
     with failures_told():
         provenance = train(data, out_file, split)
     typer.echo(json.dumps(provenance))
+
+
+def languages(
+    *,
+    english: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="JSON lines of questions in English, none of which may be taken for another language."
+        ),
+    ] = None,
+    anthology: Annotated[
+        Path | None, typer.Option(help="The data directory of a copy of the ACL Anthology.")
+    ] = None,
+    part: Annotated[str, typer.Option(help="The questions to measure on: kept or development.")] = "kept",
+) -> None:
+    """Measure how surely the language of questions and of abstracts is told."""
+    with failures_told():
+        figures = measure_languages(part, english or (), anthology)
+    for name in (*figures.english_refused, *figures.english_papers_wrong):
+        out.print(f"taken for another language: {name}", markup=False)
+    print_figures(counted_languages(figures), 0)
 
 
 def fields(

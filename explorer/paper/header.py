@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from corpus.language import ENGLISH, language_name
 from corpus.records import Author, Collection, Paper
 from corpus.wording import counted
 from explorer.app import (
@@ -21,7 +22,7 @@ from explorer.app import (
 from explorer.ask import ask_about
 from explorer.components import row
 from explorer.paper.cite_menu import draw_cite_menu
-from explorer.presenters import LANGUAGES, affiliations, escaped, one_line, shortened, web_address
+from explorer.presenters import affiliations, escaped, one_line, shortened, web_address
 from indexer.uploads.document import is_upload
 
 AUTHORS_SHOWN = 12
@@ -78,7 +79,7 @@ def facts_of(home: Collection, paper: Paper) -> str:
     pages = f"pp. {paper.pages}" if paper.pages else ""
     year = str(paper.year or "")
     says_year = bool(year) and year in paper.venue
-    written = LANGUAGES.get(paper.language, "") if paper.language != "en" else ""
+    written = language_name(paper.language) if paper.language not in ("", ENGLISH) else ""
     where = (paper.venue, "" if says_year else year, pages, home.source, home.licence)
     facts = (*where, f"in {written}" if written else "", scan_said(paper))
     return " · ".join(shortened(fact, LONGEST_FACT) for fact in facts if one_line(fact))

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal, get_args
 
+from corpus.language import language_name
 from corpus.records import Scope, Topic, TopicKind, parse_topic_key
 from explorer.presenters.safe_text import one_line, shortened
 
@@ -28,16 +29,6 @@ LONGEST_AUTHOR = 200
 
 TopicCounts = Mapping[str, int]
 NAMED_KINDS: dict[NamedKind, str] = {"venue": "Venue", "label": "Label", "language": "Language"}
-LANGUAGES = dict(
-    entry.split(" ")
-    for entry in (
-        "ar Arabic,bg Bulgarian,bn Bengali,ca Catalan,cs Czech,da Danish,de German,el Greek,en English,"
-        "es Spanish,et Estonian,eu Basque,fa Persian,fi Finnish,fr French,he Hebrew,hi Hindi,hr Croatian,"
-        "hu Hungarian,id Indonesian,it Italian,ja Japanese,ko Korean,lt Lithuanian,lv Latvian,nl Dutch,"
-        "no Norwegian,pl Polish,pt Portuguese,ro Romanian,ru Russian,sk Slovak,sl Slovenian,sr Serbian,"
-        "sv Swedish,th Thai,tr Turkish,uk Ukrainian,ur Urdu,vi Vietnamese,zh Chinese"
-    ).split(",")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +137,7 @@ def venue_name(venue: str) -> str:
 
 def value_name(kind: NamedKind, value: str) -> str:
     """Return a venue, label or language as it is shown; not yet safe for Markdown."""
-    return LANGUAGES.get(value, value) if kind == "language" else venue_name(value)
+    return language_name(value) if kind == "language" else venue_name(value)
 
 
 def topic_label(key: str) -> str:

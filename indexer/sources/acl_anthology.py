@@ -21,6 +21,7 @@ from acl_anthology.utils.latex import latex_encode
 from git.exc import GitCommandNotFound, GitError
 from lxml import etree
 
+from corpus.language import language_code
 from corpus.records import Author, Collection, Paper
 from corpus.text import storable
 from indexer.errors import SourceError
@@ -119,6 +120,7 @@ class AclPapers:
             url=entry.web_url,
             pdf_url=entry.pdf.url if entry.pdf else "",
             doi=entry.doi or "",
+            language=language_code(entry.language or ""),
             bibtex=_bibtex(entry),
         )
 

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from itertools import chain, count
 from pathlib import Path
 
+from corpus.language import language_code
 from corpus.records import Author, Collection, Paper, paper_id
 from corpus.text import one_line, storable
 from indexer.errors import SourceError
@@ -82,7 +83,7 @@ class LibraryPapers:
             arxiv_id=find_arxiv_id(f"{item.extra} {item.url} {item.doi}"),
             keywords=_labels(item.keywords),
             source=storable(item.source),
-            language=language_of(item.language),
+            language=language_code(item.language),
             labels=_labels(item.labels),
             notes=tuple(filter(None, (plain_text(note)[:LONGEST_NOTE] for note in item.notes))),
             position=position,
@@ -93,12 +94,6 @@ class LibraryPapers:
 
 def _unused(key: str, taken: set[str]) -> str:
     return next(name for name in chain([key], (f"{key}-{n}" for n in count(2))) if name not in taken)
-
-
-def language_of(name: str) -> str:
-    """Return the code of a language that is given by one, "en-US" as "en"; "" for names in words."""
-    code = name.strip().lower().replace("_", "-").partition("-")[0]
-    return code if len(code) == 2 and code.isascii() and code.isalpha() else ""
 
 
 def _web_address(url: str) -> str:

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 
 from assistant.checking import (
     Statement,
-    is_foreign,
     normalise_labels,
     plain_claim,
     read_statement,
     score_attribution,
 )
 from assistant.prompts import no_answer_reason
+from corpus.language import foreign_language
 from corpus.sentences import sentence_spans
 from corpus.text import storable, words
 from training.truthreader.records import Pair
@@ -49,7 +49,7 @@ def question_problem(pair: Pair, known: Iterable[str]) -> str:
         return "question speaks of the passage"
     if pair.kind != "summary" and not pair.leans_on and _UNNAMED.search(question):
         return "question names no subject"
-    if is_foreign(question):
+    if foreign_language(question):
         return "question not in English"
     asked = words(question)
     return "asked before" if any(words(one) == asked for one in known) else ""
@@ -64,7 +64,7 @@ def answer_problem(sentences: Sequence[str], evidence: str) -> str:
         return "the model refused"
     if len(words(answer)) > MOST_WORDS:
         return "answer too long"
-    if is_foreign(answer):
+    if foreign_language(answer):
         return "answer not in English"
     if score_attribution(answer, evidence) < FAITHFUL:
         return "too little overlap"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from assistant.checking import is_foreign, thresholds
+from assistant.checking import thresholds
 from assistant.generators.extractive.candidates import Candidate, rows_asked_for
 from assistant.generators.extractive.features import Asking, ask_of, rarity_of
 from assistant.generators.extractive.listing import list_papers_by
@@ -22,6 +22,7 @@ from assistant.questions import (
 )
 from assistant.records import Evidence, RefusalReason, Rewrite
 from corpus.encoders import Encoder
+from corpus.language import foreign_language
 
 TOLD_FIRST = 2  # sentences that tell what a question is about
 GLANCED = 6  # sentences that are read first where a model writes: mostly they show that there is an answer
@@ -130,7 +131,7 @@ def cannot_answer(
     """
     if not evidence.papers:
         return "empty_corpus"
-    if is_foreign(rewrite.question):
+    if foreign_language(rewrite.question):
         return "language"
     if rewrite.kind == "summary" and meant_paper(rewrite.searched_for, evidence):
         return None

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from assistant.chat import Assistant
-from assistant.checking.refusal import is_foreign, nothing_holds, refuse, with_coverage
+from assistant.checking.refusal import nothing_holds, refuse, with_coverage
 from assistant.generators.extractive import ExtractiveGenerator
 from assistant.records import (
     Answer,
@@ -18,6 +18,7 @@ from assistant.records import (
     Rewritten,
 )
 from corpus.demo import __file__ as demo_package
+from corpus.language import foreign_language
 from corpus.records import Hit, PaperHits, Scope, Topic
 from corpus.settings import Settings
 from corpus.store.corpus import Corpus
@@ -69,7 +70,7 @@ def test_a_question_in_another_language_is_told_to_ask_in_english(ask_demo, ques
 
 @pytest.mark.parametrize("one", QUESTIONS["examples"], ids=lambda one: one["question"][:30])
 def test_examples_and_their_like_are_english(one):
-    assert not is_foreign(one["question"])
+    assert not foreign_language(one["question"])
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_examples_and_their_like_are_english(one):
     ],
 )
 def test_only_what_is_surely_not_english_counts_as_foreign(question, foreign):
-    assert is_foreign(question) == foreign
+    assert bool(foreign_language(question)) == foreign
 
 
 @pytest.mark.parametrize(
@@ -100,8 +101,8 @@ def test_only_what_is_surely_not_english_counts_as_foreign(question, foreign):
     ],
 )
 def test_a_name_with_a_foreign_particle_is_not_another_language(question):
-    assert not is_foreign(question)
-    assert is_foreign(f"Was ist die {question}")
+    assert not foreign_language(question)
+    assert foreign_language(f"Was ist die {question}")
 
 
 def test_a_refusal_says_what_the_corpus_covers(ask_demo, extractive_assistant, demo_corpus):

@@ -17,7 +17,7 @@ from corpus.settings import Settings
 from corpus.store import Corpus
 from indexer.__main__ import app
 from indexer.errors import SourceError
-from indexer.sources.library import LibraryPapers, language_of, plain_text
+from indexer.sources.library import LibraryPapers, plain_text
 from indexer.sources.zotero import DATABASE, read_zotero
 from tests.indexer.build.killable_build import HashEncoder
 from tests.indexer.build.small_papers import write_paper_pdf
@@ -279,14 +279,3 @@ def test_collections_that_lie_in_each_other_end(zotero: SmallZotero) -> None:
 )
 def test_notes_are_text(html: str, text: str) -> None:
     assert plain_text(html) == text
-
-
-def test_languages_are_codes_or_nothing() -> None:
-    assert [language_of(name) for name in ("en-US", "DE", "English", "", "zh_CN", "x1")] == [
-        "en",
-        "de",
-        "",
-        "",
-        "zh",
-        "",
-    ]

@@ -1,0 +1,136 @@
+"""The language a text is written in, told by a small model that comes with its package (py3langid).
+
+Of a paper it is said where it is likely. Of a question only what is sure counts: one in English that is taken
+for another language would be refused, and questions are short and full of names.
+"""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict
+
+from corpus.language.stemming import stop_words
+from corpus.text import words
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+ENGLISH = "en"
+UNTOLD = "und"  # a language of which only is sure that it is not English
+_SHORTEST_WORD = 3
+# "Von Mises", "de la Cruz", "El Niño", "Die Hard" are names in any language.
+_NAME_PARTICLES = re.compile(
+    r"\b(?:(?i:von|van|der|die|das|de|del|della|di|do|dos|das|le|la|les|el|los|las|il|zu)\s{1,3}){1,3}(?=[A-Z])"
+)
+_QUOTED = re.compile(r"[\"“”«»„][^\"“”«»„]{1,200}[\"“”«»„]|(?<!\w)'[^']{2,60}'|\$[^$]{1,200}\$|`[^`]{1,200}`")
+_PLAIN = re.compile(r"[^\W\d_]+")
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class _OfPapers(_Table):
+    letters: int
+    sure: float
+    read: int
+
+
+class _OfQuestions(_Table):
+    sure: float
+    english: float
+    words: int
+    english_of_few: float
+    marked_sure: float
+    marked_english: float
+    english_share: float
+
+
+class _Languages(_Table):
+    known: str
+    paper: _OfPapers
+    question: _OfQuestions
+    words: dict[str, str]
+
+    @property
+    def all_words(self) -> frozenset[str]:
+        return frozenset(word for listed in self.words.values() for word in listed.split())
+
+
+def language_of_text(text: str) -> str:
+    """Return what a text is written in, ISO 639-1; "" where it is short or unsure."""
+    bars = _languages().paper
+    text = text[: bars.read]
+    if sum(map(str.isalpha, text)) < bars.letters:
+        return ""
+    code, sure = _ranked(text)[0]
+    return code if sure >= bars.sure else ""
+
+
+def foreign_language(text: str) -> str:
+    """Return what a question or a short text is written in where that is surely not English, else "".
+
+    UNTOLD where only that is sure.
+    """
+    own = _QUOTED.sub(" ", text)
+    if _is_in_other_letters(own):
+        return _likeliest(own)
+    nameless, told = _NAME_PARTICLES.sub(" ", own), words(own)
+    is_marked = not _languages().all_words.isdisjoint(words(nameless))
+    marked = sum(word in _languages().all_words for word in told) if is_marked else 0
+    english = sum(word in stop_words() for word in told)
+    if marked > max(1, english):
+        return _likeliest(own)
+    if not is_marked and told and english >= _languages().question.english_share * len(told):
+        return ""
+    return _surely_foreign(nameless, is_marked=0 < marked >= english)
+
+
+def _is_in_other_letters(text: str) -> bool:
+    """Return True if most letters of a text are no Latin ones, and not only signs of formulae: "σ(α)"."""
+    letters = [character for character in text if character.isalpha()]
+    others = [one for one in letters if "LATIN" not in unicodedata.name(one, "")]
+    written = (run for run in _PLAIN.findall(text) if len(run) > 1)
+    return len(others) * 2 > len(letters) and any(set(run) & set(others) for run in written)
+
+
+def _surely_foreign(text: str, *, is_marked: bool) -> str:
+    bars = _languages().question
+    ranked = _ranked(text)
+    (code, sure), english = ranked[0], dict(ranked)[ENGLISH]
+    if is_marked and sure >= bars.marked_sure and english <= bars.marked_english:
+        return code
+    plain = sum(len(word) >= _SHORTEST_WORD and word.islower() for word in _PLAIN.findall(text))
+    least = bars.english if plain >= bars.words else bars.english_of_few
+    return code if sure >= bars.sure and english <= least and plain > 1 else ""
+
+
+def _likeliest(text: str) -> str:
+    """Return the likeliest language of a text that is not in English."""
+    others = [(code, sure) for code, sure in _ranked(text) if code != ENGLISH]
+    code, sure = others[0]
+    return code if sure >= _languages().question.sure else UNTOLD
+
+
+def _ranked(text: str) -> Sequence[tuple[str, float]]:
+    return [(str(code), float(sure)) for code, sure in _identifier().rank(text)]
+
+
+@cache
+def _languages() -> _Languages:
+    file = Path(__file__).with_name("languages.toml").read_text(encoding="utf-8")
+    return _Languages.model_validate(tomllib.loads(file))
+
+
+@cache
+def _identifier() -> "LanguageIdentifier":
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier  # noqa: PLC0415 - a second to load
+
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier.set_languages(_languages().known.split())
+    return identifier
