@@ -6,7 +6,7 @@ from typing import Literal, TypeVar
 
 from assistant.annotations import Annotation
 from assistant.verdicts import Feedback
-from corpus.records import Paper, PaperHits, Passage, Scope
+from corpus.records import Paper, PaperHits, Passage, PassageSize, Scope
 
 # The last three are steps of comparisons.
 Step = Literal[
@@ -324,7 +324,8 @@ class TableVersion:
 class Provenance:
     """Where an answer came from: product, generator, encoder, support scorer and the tables' versions.
 
-    `learned` names the parts that were learned from labelled data, besides the scorer's.
+    `learned` names the parts that were learned from labelled data, besides the scorer's; `passages` says how
+    they were cut, one size unless the corpus mixes several.
     """
 
     product: str
@@ -335,6 +336,7 @@ class Provenance:
     encoder_runtime: str = ""
     scorer: str = ""
     learned: tuple[str, ...] = ()
+    passages: tuple[PassageSize, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

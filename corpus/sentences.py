@@ -1,8 +1,11 @@
-"""Where sentences begin and end, in the text of papers and in what language models write about them."""
+"""Where sentences begin and end, in papers and in what models write, and which ones two passages share."""
 
 import re
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, pairwise
+
+from corpus.records import Passage, Sentence
 
 # After these a full stop never ends a sentence.
 _ALWAYS_OPEN = frozenset(
@@ -195,3 +198,54 @@ def _is_hard_break(text: str, line: int, match: re.Match[str]) -> bool:
 def _lettered_before(text: str, start: int, end: int) -> bool:
     """Return True if a word stands before `end` that a letter may belong to."""
     return _LETTERED.search(text, max(start, end - _LONGEST_LETTERED), end) is not None
+
+
+def with_repeats(passages: Sequence[Passage]) -> Iterator[tuple[Passage, int]]:
+    """Yield each passage with how many of its first sentences the one before it has, of those given."""
+    for before, passage in pairwise(chain((None,), passages)):
+        if passage:
+            yield passage, repeated(before, passage) if before else 0
+
+
+def repeated(before: Passage, passage: Passage) -> int:
+    """Return how many of a passage's first sentences are the last ones of the passage before it."""
+    follows = (before.paper_id, before.number + 1) == (passage.paper_id, passage.number)
+    if not follows or {before.kind, passage.kind} != {"body"} or before.section != passage.section:
+        return 0
+    first, last = _said(passage), _said(before)
+    # A sentence at least is new, and one stays behind.
+    most = min(len(first), len(last)) - 1
+    return next((count for count in range(most, 0, -1) if first[:count] == last[-count:]), 0)
+
+
+def _said(passage: Passage) -> list[tuple[str, object, object]]:
+    return [
+        (passage.sentence_text(index), one.boxes, one.references)
+        for index, one in enumerate(passage.sentences)
+    ]
+
+
+def without_repeats(passages: Sequence[Passage], whole: str = "") -> tuple[Passage, ...]:
+    """Return passages as they are read one after the other, each sentence once.
+
+    The passage with the id `whole` keeps what it repeats; then the one before it ends earlier.
+    """
+    read: list[Passage] = []
+    for passage, count in with_repeats(passages):
+        is_whole = passage.id == whole
+        if count and is_whole:
+            kept = len(read[-1].sentences) - count
+            read[-1:] = [_part(read[-1], 0, kept)] if kept > 0 else []
+        read.append(passage if is_whole else _part(passage, count, len(passage.sentences)))
+    return tuple(read)
+
+
+def _part(passage: Passage, first: int, last: int) -> Passage:
+    """Return a passage with some of its sentences in a row, and the white space at neither end."""
+    if not first and last == len(passage.sentences):
+        return passage
+    kept = passage.sentences[first:last]
+    start = kept[0].start
+    text = passage.text[start : kept[-1].end].rstrip()
+    moved = [replace(one, start=one.start - start, end=min(one.end - start, len(text))) for one in kept]
+    return replace(passage, text=text, sentences=tuple[Sentence, ...](moved))

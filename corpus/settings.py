@@ -7,10 +7,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, IPvAnyNetwork, SecretStr, ValidationError, field_validator
+from pydantic import Field, IPvAnyNetwork, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from corpus.errors import CorpusError
+from corpus.records import FEWEST_WORDS, MOST_WORDS, PassageSize
 
 PROJECT = Path(__file__).resolve().parent.parent
 OcrChoice = Literal["auto", "rapidocr", "tesseract", "off"]
@@ -84,6 +85,8 @@ class Settings(BaseSettings):
     grobid_url: str = ""
     grobid_timeout: float = Field(default=180.0, gt=0, allow_inf_nan=False)
     grobid_concurrency: int = Field(default=0, ge=0)
+    passage_words: int = Field(default=PassageSize().words, ge=FEWEST_WORDS, le=MOST_WORDS)
+    passage_overlap: int = Field(default=0, ge=0)  # words of the passage before, whole sentences of it
     ocr: OcrChoice = "auto"  # auto: what is installed
     ocr_pages: int = Field(default=100, ge=1, le=1_000)  # of one file
     private_hosts: bool = False  # whether readers may have pages of hosts in this network fetched
@@ -106,6 +109,17 @@ class Settings(BaseSettings):
     @classmethod
     def _keys(cls, value: object) -> object:
         return _keys_of(value) if isinstance(value, str) else value
+
+    @field_validator("passage_overlap")
+    @classmethod
+    def _at_most_half(cls, overlap: int, info: ValidationInfo) -> int:
+        if (words := info.data.get("passage_words")) is not None:
+            PassageSize(words, overlap)
+        return overlap
+
+    @property
+    def passage_size(self) -> PassageSize:
+        return PassageSize(self.passage_words, self.passage_overlap)
 
     corpus_path = _InHome("corpus")
     pdf_path = _InHome("pdf")

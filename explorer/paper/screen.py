@@ -10,6 +10,7 @@ import streamlit as st
 from corpus.errors import CorpusError
 from corpus.records import Paper, PaperHits, Passage, Scope
 from corpus.search import similar_papers
+from corpus.sentences import without_repeats
 from explorer.app import COLLECTION, PAPER, Library, Visitor, VisitorSession
 from explorer.components import listen
 from explorer.paper.at_a_glance import draw_at_a_glance
@@ -122,7 +123,7 @@ def _draw_paper(library: Library, visitor: Visitor, opened: Opened) -> None:
         if above and not visitor.now.narrow:
             draw_meant(opened.reading, above)
         draw_at_a_glance(paper)
-        draw_text(opened.reading, opened.passages)
+        draw_text(opened.reading, _as_read(library, opened))
         draw_bibliography(library, paper, opened.cited)
     with side:
         if opened.pdf:
@@ -131,6 +132,13 @@ def _draw_paper(library: Library, visitor: Visitor, opened: Opened) -> None:
             draw_pages(opened.pdf, paper, opened.meant, opened.sentence)
     with text if opened.pdf else side:
         _draw_similar(found, why)
+
+
+def _as_read(library: Library, opened: Opened) -> tuple[Passage, ...]:
+    """Return a paper's passages as its text is read: where they overlap, each sentence once."""
+    if not library.corpus.manifest.size_of(opened.paper.collection_id).overlap:
+        return opened.passages
+    return without_repeats(opened.passages, opened.meant.id if opened.meant else "")
 
 
 def _draw_similar(found: tuple[PaperHits, ...], why: Mapping[str, str]) -> None:
