@@ -84,7 +84,7 @@ class _Writer:
         core = self._document.core_properties
         core.title, core.author, core.comments = in_word(title)[:250], AUTHOR, f"Paper Trail {VERSION}"
         normal = self._document.styles["Normal"]
-        normal.font.size = Pt(11)  # type: ignore[attr-defined]
+        normal.font.size = Pt(11)
         self._document.add_heading(in_word(title), 0)
         self._known: dict[str, frozenset[int]] = {}
 

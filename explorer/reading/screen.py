@@ -76,7 +76,7 @@ def _draw_list(
             st.container(key="downloads_list", gap=None),
         ):
             draw_downloads(REFERENCE_FORMATS, lambda: held, "list")
-    with st.container(key="reading_list", gap="small"):
+    with st.container(key="listed_papers", gap="small"):
         for number, one in enumerate(listed):
             if one.read and (number == 0 or not listed[number - 1].read):
                 st.caption("Read")

@@ -14,7 +14,7 @@ from assistant.annotations import Annotation, find_quoted, place_of, quoted_text
 from corpus.records import Passage, Sentence
 from explorer.app.resources import Library
 from explorer.paper.cited_text import Bibliography, blocks, linked_markdown
-from explorer.paper.selection import parse_selected
+from explorer.paper.notes.selection import parse_selected
 from tests.explorer.asking import texts
 
 Screen = Callable[..., AppTest]

@@ -22,8 +22,8 @@ from explorer.app import (
     set_field,
 )
 from explorer.components import action, draw_listing, row
+from explorer.paper.notes.selection import Selected, draw_selection_bar
 from explorer.paper.sections import paper_sections
-from explorer.paper.selection import Selected, draw_selection_bar
 from explorer.presenters import escaped, shortened
 from indexer.uploads.document import is_upload
 
