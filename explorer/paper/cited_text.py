@@ -6,19 +6,20 @@ from itertools import groupby
 from typing import Literal
 
 from corpus.records import Passage, Reference
+from corpus.sentences import formulas_apart
 from explorer.presenters import JOINER, escaped, parse_cite
 
 # Of one sentence; more is no sentence, but a list that the parser took for one.
 MOST_LINKED = 12
 
-BlockKind = Literal["plain", "linked", "table", "figure", "meant"]
+BlockKind = Literal["plain", "linked", "table", "figure", "formula", "meant"]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """Passages of a section that are drawn alike: as text, with links, as tables, with a cut from the page.
 
-    The one that is meant is a block of its own.
+    The one that is meant is a block of its own; of formulas and the text around them they are parts.
     """
 
     kind: BlockKind
@@ -47,21 +48,32 @@ class Bibliography:
         return tuple(known)[:MOST_LINKED]
 
 
-def blocks(passages: Sequence[Passage], cited: Bibliography, meant: str = "") -> Iterator[Block]:
+def blocks(
+    passages: Sequence[Passage], cited: Bibliography, meant: str = "", *, has_pages: bool = False
+) -> Iterator[Block]:
     """Yield the blocks of a section; `meant` is the id of the passage that the address names.
 
-    What follows each other and is drawn alike is one block: a long paper has few elements.
+    What follows each other and is drawn alike is one block: a long paper has few elements. With pages to cut
+    them from, formulas are blocks of their own.
     """
 
-    def kind_of(passage: Passage) -> BlockKind:
+    def parts_of(passage: Passage) -> Iterator[tuple[bool, Passage]]:
+        is_cut = has_pages and passage.id != meant and passage.sentences
+        yield from formulas_apart(passage) if is_cut else [(False, passage)]
+
+    def kind_of(part: tuple[bool, Passage]) -> BlockKind:
+        is_formula, passage = part
         if passage.id == meant:
             return "meant"
+        if is_formula:
+            return "formula"
         if passage.table or passage.area:
             return "table" if passage.table else "figure"
         return "linked" if any(cited.linked(one.references) for one in passage.sentences) else "plain"
 
-    for kind, run in groupby(passages, key=kind_of):
-        yield Block(kind, tuple(run))
+    parts = (part for passage in passages for part in parts_of(passage))
+    for kind, run in groupby(parts, key=kind_of):
+        yield Block(kind, tuple(passage for _, passage in run))
 
 
 def linked_markdown(passages: Sequence[Passage], cited: Bibliography) -> str:
