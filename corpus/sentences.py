@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
 
+from corpus.language import stop_words
 from corpus.records import Passage, Sentence
+from corpus.text import words
 
 # After these a full stop never ends a sentence.
 _ALWAYS_OPEN = frozenset(
@@ -249,3 +251,44 @@ def _part(passage: Passage, first: int, last: int) -> Passage:
     text = passage.text[start : kept[-1].end].rstrip()
     moved = [replace(one, start=one.start - start, end=min(one.end - start, len(text))) for one in kept]
     return replace(passage, text=text, sentences=tuple[Sentence, ...](moved))
+
+
+_OF_FORMULAS = re.compile(r"[=≠<>≤≥≈≡∝∑∏∫√∂∇∈∉⊂⊆∪∩∀∃←→⇒⇔±×∗−+|]")
+_LONG_WORD = re.compile(r"[^\W\d_]{4,}")
+_PROSE = 0.4  # of the characters of a formula at most are in words of four letters and more
+_FEWEST_LITTLE_WORDS = 2
+
+
+def is_formula(text: str) -> bool:
+    """Return True for a formula that is set apart, of which the characters alone can hardly be read."""
+    printed = sum(not character.isspace() for character in text)
+    said = words(text)
+    if printed < 3 or not said or not _OF_FORMULAS.search(text):
+        return False
+    little = sum(len(word) > 1 and word in stop_words() for word in said)
+    in_words = sum(len(word) for word in _LONG_WORD.findall(text))
+    return little < _FEWEST_LITTLE_WORDS and in_words < _PROSE * printed
+
+
+def formulas_apart(passage: Passage) -> Iterator[tuple[bool, Passage]]:
+    """Yield the parts of a passage in order: its formulas that stand on a page, and the text between them."""
+    places = range(len(passage.sentences))
+    for is_cut, run in groupby(places, key=lambda index: _is_cut(passage, index)):
+        part = list(run)
+        yield is_cut, _part(passage, part[0], part[-1] + 1)
+
+
+def with_formulas_named(passage: Passage, name: str = "[formula]") -> Passage:
+    """Return a passage to be read beside its page, which shows the formulas that are only named in it."""
+    text, sentences = "", []
+    for index, one in enumerate(passage.sentences):
+        raw = passage.text[one.start : one.end]
+        said = f"{name}{raw[len(raw.rstrip()) :]}" if _is_cut(passage, index) else raw
+        sentences.append(replace(one, start=len(text), end=len(text) + len(said)))
+        text += said
+    return replace(passage, text=text, sentences=tuple(sentences)) if sentences else passage
+
+
+def _is_cut(passage: Passage, index: int) -> bool:
+    is_text = passage.kind in ("body", "formula")
+    return is_text and bool(passage.sentences[index].boxes) and is_formula(passage.sentence_text(index))

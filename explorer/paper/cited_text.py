@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from corpus.records import Passage, Reference
+from corpus.sentences import formulas_apart, with_formulas_named
 from explorer.presenters import JOINER, escaped, parse_cite
 
 Marks = Mapping[str, frozenset[int]]
@@ -14,14 +15,14 @@ NO_MARKS: Marks = MappingProxyType({})
 # Of one sentence; more is no sentence, but a list that the parser took for one.
 MOST_LINKED = 12
 
-BlockKind = Literal["plain", "linked", "table", "figure", "meant"]
+BlockKind = Literal["plain", "linked", "table", "figure", "formula", "meant"]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """Passages of a section that are drawn alike: as text, with links, as tables, with a cut from the page.
 
-    The one that is meant is a block of its own.
+    The one that is meant is a block of its own; of formulas and the text around them they are parts.
     """
 
     kind: BlockKind
@@ -51,25 +52,45 @@ class Bibliography:
 
 
 def blocks(
-    passages: Sequence[Passage], cited: Bibliography, meant: str = "", marks: Marks = NO_MARKS
+    passages: Sequence[Passage],
+    cited: Bibliography,
+    meant: str = "",
+    marks: Marks = NO_MARKS,
+    *,
+    has_pages: bool = False,
 ) -> Iterator[Block]:
     """Yield the blocks of a section; `meant` is the id of the passage that the address names.
 
-    What follows each other and is drawn alike is one block: a long paper has few elements. A passage with
-    `marks`, the sentences that its reader has marked by its id, is one of its own: notes stand below it.
+    What follows each other and is drawn alike is one block: a long paper has few elements. With pages to cut
+    them from, formulas are blocks of their own. A passage with `marks`, the sentences that its reader has
+    marked by its id, is one of its own, whole: notes stand below it.
     """
 
-    def kind_of(passage: Passage) -> BlockKind:
+    def parts_of(passage: Passage) -> Iterator[tuple[bool, Passage]]:
+        if not (has_pages and passage.sentences) or passage.id == meant:
+            yield False, passage
+        elif passage.id in marks:
+            yield False, with_formulas_named(passage)
+        else:
+            yield from formulas_apart(passage)
+
+    def kind_of(part: tuple[bool, Passage]) -> BlockKind:
+        is_formula, passage = part
         if passage.id == meant:
             return "meant"
+        if is_formula:
+            return "formula"
         if passage.table or passage.area:
             return "table" if passage.table else "figure"
         if passage.id in marks:
             return "linked"
         return "linked" if any(cited.linked(one.references) for one in passage.sentences) else "plain"
 
-    for (kind, _), run in groupby(passages, key=lambda one: (kind_of(one), one.id in marks and one.id)):
-        yield Block(kind, tuple(run))
+    parts = (part for passage in passages for part in parts_of(passage))
+    for (kind, _), run in groupby(
+        parts, key=lambda part: (kind_of(part), part[1].id in marks and part[1].id)
+    ):
+        yield Block(kind, tuple(passage for _, passage in run))
 
 
 def linked_markdown(passages: Sequence[Passage], cited: Bibliography, marks: Marks = NO_MARKS) -> str:

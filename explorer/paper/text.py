@@ -7,15 +7,17 @@ from pathlib import Path
 import streamlit as st
 
 from corpus.records import Paper, Passage, Table
+from corpus.sentences import with_formulas_named
 from explorer.components import Evidenced, draw_passage_table, show_strip
 from explorer.paper.cited_text import Bibliography, Block, Marks, blocks, linked_markdown
 from explorer.paper.notes import PaperNotes
 from explorer.paper.sections import Chapter, PaperSection, chapters, paper_sections
-from explorer.presenters import cut_passage, escaped, one_line, shortened
+from explorer.presenters import cut_passage, escaped, one_line, passage_boxes, shortened
 from indexer.uploads.document import is_upload
 
 LONGEST_HEADING = 120
 FIGURE_MARGIN = 4.0
+FORMULA_MARGIN = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +104,24 @@ def _draw_section(section: PaperSection, reading: Reading) -> None:
     st.subheader(heading if section.depth == 1 else f":small[{heading}]", anchor=section.anchor)
     with st.container(key=f"reading_{section.anchor}"):
         marks, meant = reading.notes.marks(section.passages), reading.meant.id if reading.meant else ""
-        for block in blocks(section.passages, reading.cited, meant, marks):
-            _draw_block(block, reading, marks)
+        has_pages = reading.pdf is not None
+        drawn = blocks(section.passages, reading.cited, meant, marks, has_pages=has_pages)
+        for place, block in enumerate(drawn):
+            if block.kind == "formula" and reading.pdf:
+                _draw_formula(reading, reading.pdf, section, block, place)
+            else:
+                _draw_block(block, reading, marks)
             _draw_notes(reading, block.passages)
+
+
+def _draw_formula(reading: Reading, pdf: Path, section: PaperSection, block: Block, place: int) -> None:
+    """Draw formulas as they stand on the page, as large as the text of their section is there."""
+    boxes = tuple(box for passage in block.passages for box in passage_boxes(passage, None))
+    within = tuple(box for passage in section.passages for box in passage_boxes(passage, None))
+    for page in sorted({box.page for box in boxes}):
+        shown = Evidenced(boxes, within, are_marked=False, margin=FORMULA_MARGIN)
+        name = f"formula_{block.passages[0].number}_{place}_{page}"
+        show_strip(pdf, page, shown.on(page), name, is_brought=is_upload(reading.paper.id))
 
 
 def _draw_notes(reading: Reading, passages: tuple[Passage, ...]) -> None:
@@ -159,7 +176,7 @@ def _draw_marked(reading: Reading, passage: Passage, place: str) -> None:
         return
     if passage.kind == "caption":
         _draw_cut(reading, passage, place)
-    parts = cut_passage(passage, reading.sentence)
+    parts = cut_passage(with_formulas_named(passage) if reading.pdf else passage, reading.sentence)
     with st.container(key=f"reading_marked_{place}", gap="xsmall"):
         if not parts.sentence:
             with st.container(key=f"marked_sentence_{place}"):
