@@ -1,9 +1,7 @@
 """What programs are told of papers: plain values, whose schemas the HTTP API and the tools publish."""
 
 import json
-from collections.abc import Hashable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -12,6 +10,7 @@ from pydantic import TypeAdapter
 from corpus.records import CollectionSummary, Hit, Paper, PaperHits, Passage, PassageKind
 
 DIGITS = 4
+_ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,9 +243,11 @@ def maybe_rounded(score: float | None) -> float | None:
     return None if score is None else rounded(score)
 
 
-@cache
-def _adapter(kind: Hashable) -> TypeAdapter[Any]:
-    return TypeAdapter(kind)
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    """Return what knows the schema of a kind of document, made once."""
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    return _ADAPTERS[kind]
 
 
 def to_python(document: Any) -> Any:

@@ -89,7 +89,9 @@ def cite_papers(corpus: Corpus, request: CiteRequest) -> CitationsDocument:
     """Return references to papers, each once; raises NotFoundError."""
     papers = _papers(corpus, tuple(dict.fromkeys(request.papers)))
     form = next(one for one in REFERENCE_FORMATS if one.name == request.format)
-    return CitationsDocument(request.format, form.write(papers))
+    text = form.write(papers)
+    assert isinstance(text, str), "references are texts"
+    return CitationsDocument(request.format, text)
 
 
 def begin_question(

@@ -261,10 +261,11 @@ def get_comparison_trail(
     return _file(form.write(found), form.mime, form.file_name)
 
 
-def _file(text: str, mime: str, name: str) -> Response:
+def _file(written: str | bytes, mime: str, name: str) -> Response:
     """Return a file to keep: no browser shows what is in it as a page of this server."""
     headers = {"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"}
-    return Response(text.encode("utf-8", "replace"), headers=headers, media_type=mime)
+    content = written if isinstance(written, bytes) else written.encode("utf-8", "replace")
+    return Response(content, headers=headers, media_type=mime)
 
 
 async def _product_error(_request: Request, error: Exception) -> Response:

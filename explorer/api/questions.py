@@ -183,21 +183,28 @@ def own_conversation(store: ConversationStore, identifier: str, program: Program
 
 async def _events(request: Request, job: ProgramQuestion, heard: Heard) -> AsyncGenerator[Event | None, None]:
     """Yield the events of a question, None now and then while none comes; a client that goes ends it."""
+    leaving = asyncio.create_task(_told_of_leaving(request, heard))
     try:
         while True:
             try:
                 event = await heard.next()
             except TimeoutError:
-                if await request.is_disconnected():
-                    return
                 yield None
                 continue
             if event is None:
                 return
             yield event
     finally:
+        leaving.cancel()
         # Its lock is held while an answer is stored, for which no other request is to wait.
         asyncio.get_running_loop().run_in_executor(None, job.stop)
+
+
+async def _told_of_leaving(request: Request, heard: Heard) -> None:
+    """Tell that it is over when the client has gone; after the body nothing else is received."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    heard.tell(None)
 
 
 async def _lines(request: Request, job: ProgramQuestion, heard: Heard) -> AsyncGenerator[str, None]:

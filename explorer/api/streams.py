@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 from starlette.responses import StreamingResponse
@@ -45,7 +45,8 @@ class Heard:
 
     def tell(self, what: Any) -> None:
         """Tell something from any thread."""
-        self._loop.call_soon_threadsafe(self._told.put_nowait, what)
+        with suppress(RuntimeError):  # the server has ended, and nobody listens any more
+            self._loop.call_soon_threadsafe(self._told.put_nowait, what)
 
     async def next(self) -> Any:
         """Return what was told next; raises TimeoutError where nothing is for a while."""
