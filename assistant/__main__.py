@@ -10,7 +10,7 @@ if __name__ == "__main__":
 
 import typer
 
-from assistant.commands import asking, comparing, exporting, keeping, replaying
+from assistant.commands import asking, comparing, exporting, keeping, libraries, replaying
 from assistant.commands.printing import Commands
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ for _command in (asking.ask, comparing.compare, exporting.export, replaying.repl
     app.command()(_command)
 app.add_typer(keeping.conversations, name="conversations")
 app.add_typer(keeping.comparisons, name="comparisons")
+app.add_typer(libraries.libraries, name="libraries")
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)

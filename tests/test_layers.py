@@ -25,7 +25,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 ROOMS: dict[str, tuple[str, ...]] = {
     "corpus": (
         *("errors", "text", "durable", "http", "records", "tables", "settings", "wording", "language"),
-        *("sentences", "bibtex", "pdf", "encoders", "store", "measured", "encoder_choice", "search", "demo"),
+        *("sentences", "bibtex", "pdf", "encoders", "store", "kept", "measured", "encoder_choice"),
+        *("search", "demo"),
     ),
     "indexer": (
         *(
@@ -57,7 +58,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
             "comparing",
             "trail",
         ),
-        *("storage", "exports", "commands", "__main__"),
+        *("storage", "exports", "libraries", "commands", "__main__"),
     ),
     "explorer": (
         *("presenters", "jobs", "app", "components", "uploads", "ask", "about", "collection", "paper"),
@@ -125,6 +126,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
         "assistant/storage/database.py",
         "assistant/storage/conversations.py",
         "assistant/storage/comparisons.py",
+        "assistant/storage/librar*.py",
         "assistant/storage/spending.py",
     ),
     "streamlit": (

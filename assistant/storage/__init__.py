@@ -1,8 +1,8 @@
-"""What is kept: conversations, comparisons, what readers say of answers, and what models have cost."""
+"""What is kept: conversations, comparisons, libraries, what readers say, and what models have cost."""
 
 from assistant.storage.comparisons import ComparisonStore, ComparisonSummary, StoredComparison, TakenUpError
 from assistant.storage.conversations import ConversationStore, ConversationSummary, StoredConversation
-from assistant.storage.database import OwnedStore, Quota, tidy_title
+from assistant.storage.database import OwnedStore, Quota, new_id, tidy_title
 from assistant.storage.feedback import (
     LONGEST_NOTE,
     mark_of,
@@ -10,11 +10,20 @@ from assistant.storage.feedback import (
     with_wrong_citation,
     without_wrong_citation,
 )
+from assistant.storage.libraries import (
+    LibraryError,
+    LibraryStore,
+    LibrarySummary,
+    OverLibrary,
+    RenamedError,
+    StoredLibrary,
+)
 from assistant.storage.spending import Balance, SpendingError, SpendingLimits, SpendingStore, limits_said
 
 __all__ = [
     "LONGEST_NOTE", "Balance", "ComparisonStore", "ComparisonSummary", "ConversationStore",
-    "ConversationSummary", "OwnedStore", "Quota", "SpendingError", "SpendingLimits", "SpendingStore",
-    "StoredComparison", "StoredConversation", "TakenUpError", "limits_said", "mark_of", "tidy_title",
+    "ConversationSummary", "LibraryError", "LibraryStore", "LibrarySummary", "OverLibrary", "OwnedStore",
+    "Quota", "RenamedError", "SpendingError", "SpendingLimits", "SpendingStore", "StoredComparison",
+    "StoredConversation", "StoredLibrary", "TakenUpError", "limits_said", "mark_of", "new_id", "tidy_title",
     "with_verdict", "with_wrong_citation", "without_wrong_citation"
 ]  # fmt: skip

@@ -6,19 +6,20 @@ import streamlit as st
 
 from assistant.comparing import FEWEST_PAPERS
 from assistant.exports import PAPER_FORMATS
-from corpus.records import Paper
-from corpus.store import Corpus
+from corpus.records import Paper, library_of
+from corpus.wording import counted
 from explorer.app import (
     ASK,
     COMPARE,
     ComparisonSession,
+    Library,
     Visitor,
     VisitorSession,
     current_comparison,
     field_value,
     set_field,
 )
-from explorer.ask import ask_about, papers_picked
+from explorer.ask import ask_about
 from explorer.components import action, draw_downloads, row
 from explorer.presenters import MOST_FOUND, escaped, shortened
 
@@ -39,21 +40,28 @@ def draw_tick(visitor: Visitor, paper: Paper) -> None:
     )
 
 
-def draw_selection(visitor: Visitor, corpus: Corpus) -> None:
+def picked_here(visitor: Visitor, library: Library) -> tuple[str, ...]:
+    """Return those of the selected papers that are in what is shown, the collection or one kept library."""
+    shown = library.kept.id if library.kept else ""
+    return tuple(one for one in visitor.now.picked if library_of(one) == shown)
+
+
+def draw_selection(visitor: Visitor, library: Library) -> None:
     """Draw what can be done with the selected papers, at the bottom of the window."""
-    if not visitor.now.picked:
+    picked = picked_here(visitor, library)
+    if not picked:
         return
     with st.bottom, row("picked"):
-        st.markdown(papers_picked(visitor), width="content")
+        st.markdown(f"{counted(len(picked), 'paper')} selected", width="content")
         if st.button("Ask these", type="primary", key="ask_these"):
-            ask_about(visitor, visitor.now.picked)
+            ask_about(visitor, picked)
             go_to_ask()
-        if len(visitor.now.picked) >= FEWEST_PAPERS and st.button("Compare these", key="compare_these"):
-            current_comparison().update(ComparisonSession.choose, visitor.now.picked)
+        if len(picked) >= FEWEST_PAPERS and st.button("Compare these", key="compare_these"):
+            current_comparison().update(ComparisonSession.choose, picked)
             st.switch_page(COMPARE, query_params={})
         menu = st.popover("Export", icon=":material/download:", key="export_these")
         with menu, st.container(key="downloads_picked", gap=None):
-            draw_downloads(PAPER_FORMATS, lambda: corpus.papers_by_id(visitor.now.picked), "export")
+            draw_downloads(PAPER_FORMATS, lambda: library.corpus.papers_by_id(picked), "export")
         action("Select none", "pick_none", _select_none, visitor)
 
 

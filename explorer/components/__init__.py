@@ -31,6 +31,7 @@ from explorer.components.sidebar_list import (
     draw_imported,
     draw_sidebar_list,
     is_id,
+    page_address,
     text_of,
 )
 from explorer.components.spending import draw_spending
@@ -39,7 +40,7 @@ __all__ = [
     "IN_SHORT", "MOST_LISTED", "Entry", "Evidenced", "Heard", "Looking", "SidebarList", "action",
     "draw_checked", "draw_deletion", "draw_downloads", "draw_imported", "draw_passage_table",
     "draw_references", "draw_sidebar_list", "draw_source", "draw_spending", "file_name",
-    "forget_pictures", "format_score", "is_id", "listen", "meaning", "open_drawer", "pages_in",
-    "paper_link", "row", "save_button", "score_bars", "sentence_bar", "show_next", "show_page",
+    "forget_pictures", "format_score", "is_id", "listen", "meaning", "open_drawer", "page_address",
+    "pages_in", "paper_link", "row", "save_button", "score_bars", "sentence_bar", "show_next", "show_page",
     "show_strip", "support_bar", "text_of"
 ]  # fmt: skip

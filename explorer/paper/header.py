@@ -4,7 +4,7 @@ import re
 
 import streamlit as st
 
-from corpus.records import Author, Collection, Paper
+from corpus.records import Author, Collection, Paper, is_upload, library_of
 from corpus.wording import counted
 from explorer.app import (
     ASK,
@@ -21,7 +21,6 @@ from explorer.ask import ask_about
 from explorer.components import row
 from explorer.paper.cite_menu import draw_cite_menu
 from explorer.presenters import LANGUAGES, affiliations, escaped, one_line, shortened, web_address
-from indexer.uploads.document import is_upload
 
 AUTHORS_SHOWN = 12
 # A collaboration of thousands is a line in the menu, not thousands of links.
@@ -37,7 +36,7 @@ _ARXIV_ID = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d{1
 def draw_title(home: Collection, paper: Paper) -> None:
     """Draw the way back and the title."""
     with st.container(key="way_back"):
-        if is_upload(paper.id):
+        if is_upload(paper.id) and not library_of(paper.id):
             st.page_link(ASK, label=escaped(home.title), icon=":material/chevron_left:")
         else:
             st.page_link(
@@ -163,7 +162,7 @@ def _draw_actions(visitor: Visitor, paper: Paper, *, has_similar: bool, has_page
         if st.button("Summarise", key="summarise"):
             _summarise(visitor, paper)
             st.switch_page(ASK, query_params={})
-        if not is_upload(paper.id):
+        if library_of(paper.id) or not is_upload(paper.id):
             _draw_adding(current_comparison(), paper)
         # On a wide screen the pages stand beside the text; on a phone they come last.
         if has_pages and visitor.now.narrow:

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from corpus.records import Paper, Passage, Table
+from corpus.records import Paper, Passage, Table, is_upload
 from explorer.components import Evidenced, draw_passage_table, show_strip
 from explorer.paper.cited_text import Bibliography, Block, blocks, linked_markdown
 from explorer.paper.sections import Chapter, PaperSection, chapters, paper_sections
 from explorer.presenters import cut_passage, escaped, one_line, shortened
-from indexer.uploads.document import is_upload
 
 LONGEST_HEADING = 120
 FIGURE_MARGIN = 4.0
