@@ -6,14 +6,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from corpus.records import Paper, Passage, Table
+from corpus.records import Paper, Passage, Table, is_upload
 from corpus.sentences import with_formulas_named
 from explorer.components import Evidenced, draw_passage_table, show_strip
 from explorer.paper.cited_text import Bibliography, Block, Marks, area_between, blocks, linked_markdown
 from explorer.paper.notes import PaperNotes
 from explorer.paper.sections import Chapter, PaperSection, chapters, paper_sections
 from explorer.presenters import cut_passage, escaped, one_line, passage_boxes, shortened
-from indexer.uploads.document import is_upload
 
 LONGEST_HEADING = 120
 FIGURE_MARGIN = 4.0
