@@ -1,4 +1,4 @@
-"""What commands open: the corpus with its encoder, files of conversations, the store; and how models write."""
+"""What commands open: the corpus with its encoder, files, the store; and the options of how models write."""
 
 import os
 import time
