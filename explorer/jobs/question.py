@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from assistant.models import ModelError
 from assistant.records import (
@@ -30,10 +30,7 @@ logger = logging.getLogger(__name__)
 CRASHED = "This answer could not be stored. The log of the server says why."
 
 
-Asked = TypeVar("Asked", bound="QuestionJob")
-
-
-def question_runner(**limits: Any) -> "JobRunner[Asked]":
+def question_runner(**limits: Any) -> "JobRunner[QuestionJob]":
     """Return what answers questions."""
     full = (
         "Too many questions are being answered at the moment. Your question is kept; ask again in a minute."
