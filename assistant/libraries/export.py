@@ -23,7 +23,9 @@ def exported(folder: LibraryFolder, title: str, corpus: Corpus) -> bytes:
     papers = corpus.papers()
     files = brought_files(folder, papers)
     written = io.BytesIO()
-    names = {paper.id: _name(number, paper, files.get(paper.id)) for number, paper in enumerate(papers, 1)}
+    names = {
+        paper.id: file_name(number, paper, files.get(paper.id)) for number, paper in enumerate(papers, 1)
+    }
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
         described = [_described(paper, corpus, names[paper.id]) for paper in papers]
         document = {"title": title, "documents": described}
@@ -55,7 +57,7 @@ def _described(paper: Paper, corpus: Corpus, name: str) -> dict[str, Any]:
     }
 
 
-def _name(number: int, paper: Paper, file: Path | None) -> str:
+def file_name(number: int, paper: Paper, file: Path | None) -> str:
     """Return what a file is called in the zip, in plain letters and no folder of its own; "" for no file."""
     if file is None:
         return ""

@@ -118,12 +118,13 @@ class Libraries:
 
     def grow(self, library_id: str, owners: Sequence[str], brought: Brought, encoder: Encoder) -> Grown:
         """Add documents of a visit to a library, but for those that it has."""
-        with self._changing(library_id, owners) as (folder, stored):
+        with self._locked(library_id, owners) as (folder, stored):
             held = Corpus.open(folder.corpus, encoder).papers()
             parcel = pack(brought.corpus, brought.pdfs, brought.documents, library_id, held)
             if parcel.ids:
                 self._check_room(stored.owner, parcel, len(held))
-                add_documents(folder, stored.title, parcel, encoder)
+                with folder.changing():
+                    add_documents(folder, stored.title, parcel, encoder)
                 self.store.touch(library_id)
         return Grown(library_id, dict(parcel.ids), dict(parcel.there))
 
@@ -131,11 +132,12 @@ class Libraries:
         self, library_id: str, owners: Sequence[str] | None, paper_ids: Sequence[str], encoder: Encoder
     ) -> int:
         """Take documents out; nothing of them stays in the library. Return how many there were."""
-        with self._changing(library_id, owners) as (folder, _):
+        with self._locked(library_id, owners) as (folder, _):
             held = {paper.id for paper in Corpus.open(folder.corpus, encoder).papers()}
             wanted = [one for one in paper_ids if one in held]
             if wanted:
-                take_out(folder, wanted, encoder)
+                with folder.changing():
+                    take_out(folder, wanted, encoder)
                 self.store.touch(library_id)
             return len(wanted)
 
@@ -171,7 +173,7 @@ class Libraries:
         self, library_id: str, owners: Sequence[str] | None, encoder: Encoder, encode: Encode
     ) -> None:
         """Make a library searchable with the encoder that is in use now."""
-        with self._changing(library_id, owners) as (folder, _):
+        with self._locked(library_id, owners) as (folder, _), folder.changing():
             encode_anew(folder, encoder, encode)
 
     def own(self, library_id: str, owners: Sequence[str] | None) -> StoredLibrary:
@@ -230,17 +232,17 @@ class Libraries:
             folder.unmark()
 
     @contextmanager
-    def _changing(
+    def _locked(
         self, library_id: str, owners: Sequence[str] | None
     ) -> Iterator[tuple[LibraryFolder, StoredLibrary]]:
-        """Have a library for oneself, marked while it is changed; raises LibraryError where it is gone."""
+        """Have a library for oneself to change it; raises LibraryError where it is gone."""
         self.own(library_id, owners)
         folder = self.folder(library_id)
         with folder.locked():
             # Whoever had it before may have deleted it.
             stored = self.own(library_id, owners)
-            with folder.changing():
-                yield folder, stored
+            folder.swap_corpus()
+            yield folder, stored
 
     def _check_room(self, owner: str, parcel: Parcel, held: int) -> None:
         """Raise LibraryError where a library, or all of somebody's, would be larger than they may."""

@@ -149,11 +149,12 @@ def unused_id(library_id: str, wanted: str, taken: Container[str]) -> str:
 
 def _key(identifier: str) -> str:
     """Return what a paper is called in its collection, as the name of a file may be too."""
-    return re.sub(r"[^a-z0-9.-]", "-", identifier.rpartition("/")[2]).lstrip(".")
+    return re.sub(r"[^a-z0-9.-]", "-", identifier.rpartition("/")[2]).strip(".") or "document"
 
 
 def _suffix(file: Path) -> str:
-    return file.suffix if re.fullmatch(r"\.[a-z]{1,8}", file.suffix) else ""
+    # A file has one in any case: what stands before it is the paper's key, which may have dots too.
+    return file.suffix if re.fullmatch(r"\.[a-z]{1,8}", file.suffix) else ".txt"
 
 
 def _rows(source: Corpus, table: str, owner: str, ids: Mapping[str, str]) -> pa.Table:

@@ -96,7 +96,6 @@ class LibraryFolder:
             raise LibraryGoneError("This library has been deleted meanwhile.")
         was_cut_off = self.is_marked
         self.mark()
-        self.swap_corpus()
         yield
         if not was_cut_off:
             self.unmark()

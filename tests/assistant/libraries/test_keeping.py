@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import re
 import signal
 import stat
 import subprocess
@@ -15,13 +16,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from assistant.libraries import Libraries, LibraryLimits, exported
+from assistant.libraries.export import file_name
 from assistant.records import Conversation
 from assistant.storage import ComparisonStore, ConversationStore, LibraryError, LibraryStore, RenamedError
 from assistant.storage.conversations import ConversationError
 from corpus.encoders.base import SentenceEncoder
 from corpus.errors import CorpusError
+from corpus.kept.documents import unused_id
 from corpus.records import Paper, Passage, Scope, is_upload, library_of
 from corpus.search.hybrid import search
 from corpus.store import Corpus
@@ -348,3 +353,14 @@ def test_what_is_killed_while_a_library_grows_and_shrinks_leaves_what_was_there(
     )
     libraries.sweep(encoder)
     assert [path for path in files_with(home, "grow0") if path.startswith("libraries")] == []
+
+
+@given(st.text(max_size=80), st.text(max_size=40))
+def test_whatever_a_document_is_called_its_file_stays_in_its_folder(source: str, key: str) -> None:
+    paper = Paper(f"your-documents.x/{key}", "your-documents.x", "t", (), None, "", "", source=source)
+    name = file_name(1, paper, Path("a.md"))
+    assert re.fullmatch(r"documents/001-[A-Za-z0-9-]+\.md", name)
+    identifier = unused_id("x", paper.id, ())
+    assert re.fullmatch(r"your-documents\.x/[a-z0-9.-]*", identifier)
+    assert unused_id("x", paper.id, {identifier}) == f"{identifier}-2"
+    assert library_of(identifier) == "x"
