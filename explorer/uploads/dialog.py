@@ -209,10 +209,10 @@ def _draw_document(document: UploadedDocument) -> None:
     title = escaped(shortened(document.title or document.name, 120))
     if document.state == "ready":
         st.page_link(PAPER, label=title, query_params={"id": document.paper_id})
-        _draw_in_short(document)
         _draw_plain(f"own_facts_{document.number}", facts_of(document))
         if remarks := remarks_of(document):
             _draw_plain(f"own_remarks_{document.number}", remarks)
+        _draw_in_short(document)
         return
     if document.is_web and not document.title:
         _draw_plain(f"own_address_{document.number}", document.name)
