@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from assistant.annotations import Annotation
 from assistant.records import AskOptions, Conversation
 from assistant.trail.replay import Replayer
 from assistant.trail.transcript import from_json, to_json
@@ -137,6 +138,13 @@ def test_an_extractive_turn_is_equal(turn, replayed):
     last, differences = replayed(turn)
     assert (last.is_equal, differences, last.notes, last.impossible) == (True, {}, (), "")
     assert [step.step for step in last.steps] == ["rewrite", "retrieve", "evidence", "check"]
+
+
+def test_what_a_reader_notes_on_papers_changes_nothing_of_a_replay(turn, replayer):
+    paper = turn.evidence.papers[0].paper
+    note = Annotation("n", paper.id, paper.title, note="Not what it says.")
+    *_, last = replayer.replay(Conversation("c", "t", (turn,), (note,)))
+    assert last.is_equal
 
 
 def with_sentence(turn, **changes):
