@@ -9,6 +9,7 @@ from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 from PIL import Image
 
@@ -109,6 +110,19 @@ def compare(page: Any, is_phone: bool) -> None:
         page.locator("[class*=st-key-marked_sentence]").first.wait_for()
 
 
+def reading(page: Any, is_phone: bool) -> None:
+    for paper in ("late-interaction", "chunking"):
+        page.goto(urljoin(page.url, f"/paper?id=field-notes-retrieval/{paper}"))
+        settled(page)
+        page.get_by_role("button", name="Read later").click()
+        settled(page)
+    page.goto(urljoin(page.url, "/collection?q=dense+retrieval"))
+    settled(page)
+    page.get_by_role("button", name="Follow", exact=True).click()
+    settled(page)
+    page.goto(urljoin(page.url, "/reading"))
+
+
 def about(page: Any, is_phone: bool) -> None:
     page.get_by_text("About Paper Trail").first.wait_for()
 
@@ -122,6 +136,7 @@ SCENES: dict[str, tuple[str, Scene]] = {
     **{f"answer-{kind}": (path, answer(question)) for kind, (path, question) in ANSWERS.items()},
     "documents": ("/ask", documents),
     "compare": (f"/compare?papers={PAPERS}", compare),
+    "reading": ("/collection", reading),
     "about": ("/about", about),
 }
 
