@@ -47,6 +47,7 @@ from assistant.records import (
 )
 from assistant.retrieve import as_read, gather_evidence, retrieve
 from corpus.encoders import Encoder, keep_vectors
+from corpus.language import foreign_language
 from corpus.records import PaperHits, Scope
 from corpus.store import Corpus
 from corpus.text import storable
@@ -125,14 +126,22 @@ class Assistant:
         if own := storable(options.search_query).strip():
             return Rewrite(question, own, kind=kind, edited=True)
         by_words = self._read(rewrite_from_words(question, history), kind, options)
-        if history and not by_words.used_turns and self._is_refused_anyway(by_words, options):
+        is_foreign = bool(foreign_language(question))
+        if (
+            history
+            and not is_foreign
+            and not by_words.used_turns
+            and self._is_refused_anyway(by_words, options)
+        ):
             return by_words
         return self._read(self.generator.rewrite_question(question, history, log), kind, options)
 
     def _read(self, rewrite: Rewrite, kind: RequestKind, options: AskOptions) -> Rewrite:
         """Return a rewritten question as this corpus reads it, with its kind."""
         rewrite = as_read(self.corpus, rewrite)
-        if not options.kind and kind in ("synthesis", "how") and rewrite.used_turns:
+        if not options.kind and rewrite.language:
+            kind = request_kind(rewrite.search_query, options.scope)
+        elif not options.kind and kind in ("synthesis", "how") and rewrite.used_turns:
             # "[2]?" is a request for a summary once it is known what [2] was.
             kind = request_kind(rewrite.search_query, options.scope)
         if kind == "list":

@@ -1,12 +1,15 @@
 """From a draft to a checked answer: the one place where the first becomes the second."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 
+from assistant.checking.across import cites_across, labels_across, without_scores
 from assistant.checking.citations import LabelledText, check_sentences, normalise_labels
 from assistant.checking.drafts import ReadDraft, read_draft
 from assistant.checking.refusal import nothing_holds, refuse
 from assistant.checking.scorer import SupportScorer
-from assistant.checking.support import SupportCheck, citation_quality
+from assistant.checking.support import SupportCheck, Weighed, citation_quality
 from assistant.checking.thresholds import thresholds
 from assistant.learned import LearnedError, open_relevance
 from assistant.prompts import no_answer_reason, tells_example
@@ -89,13 +92,22 @@ def _weighed(answer: Answer, evidence: Evidence, scorer: SupportScorer | None) -
     if scorer is None:
         return answer
     weighed = SupportCheck(evidence, scorer).weigh(answer.sentences)
-    quality = citation_quality(weighed)
+    across = labels_across(answer.text, evidence)
+    weighed = without_scores(weighed, across, evidence)
+    is_across = [cites_across(one, across) for one in weighed.sentences]
+    quality = citation_quality(_only(weighed, [not one for one in is_across]))
     return replace(
         answer,
         sentences=weighed.sentences,
         citation_recall=quality.recall,
         citation_precision=quality.precision,
+        problems=(*answer.problems, "across") if any(is_across) else answer.problems,
     )
+
+
+def _only(weighed: Weighed, chosen: Sequence[bool]) -> Weighed:
+    """Return some of the sentences: of those that cite across languages nothing can be counted."""
+    return Weighed(tuple(compress(weighed.sentences, chosen)), tuple(compress(weighed.needed, chosen)))
 
 
 def with_relevance(answer: Answer, query: str, evidence: Evidence, encoder: Encoder) -> Answer:
@@ -107,6 +119,8 @@ def with_relevance(answer: Answer, query: str, evidence: Evidence, encoder: Enco
     claims = [one.claim for one in answer.sentences if one.claim]
     if answer.refusal or not answer.cited_labels or not claims or not subject_stems(query):
         return answer
+    if foreign_language(answer.text):
+        return answer  # What was learned in English says nothing of it.
     titles = {paper.label: paper.paper.title for paper in evidence.papers}
     named = [titles.get(one.labels[0], "") if one.labels else "" for one in answer.sentences if one.claim]
     try:

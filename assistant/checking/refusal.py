@@ -19,7 +19,7 @@ _OTHER_WORDS = "Try other words, or look in more papers."
 _MESSAGES: dict[RefusalReason, str] = {
     "empty_corpus": "There is nothing to search in {searched}. Widen the scope, or index a collection.",
     "language": "No passage in {searched} answers this as it is asked. The papers and the search are in "
-    "English: ask in English.",
+    "English: ask in English, or have a model answer, which translates the question.",
     "nothing_relevant": f"No passage in {{searched}} answers this. {_OTHER_WORDS}",
     "not_about": f"The passages found in {{searched}} do not say what is asked. {_OTHER_WORDS}",
     "not_carried": "What was written is not carried by the passages it cites, so it is not shown. Ask more "

@@ -131,7 +131,8 @@ def cannot_answer(
     """
     if not evidence.papers:
         return "empty_corpus"
-    if foreign_language(rewrite.question):
+    is_made = rewrite.edited or rewrite.language
+    if foreign_language(rewrite.searched_for if is_made else rewrite.question):
         return "language"
     if rewrite.kind == "summary" and meant_paper(rewrite.searched_for, evidence):
         return None
