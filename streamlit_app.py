@@ -5,6 +5,7 @@ The server imports this file for `app`; Streamlit then runs it once per rerun of
 
 import streamlit as st
 
+from explorer.api import ProgramsDoor
 from explorer.app import check_sign_in, draw, middleware, show_script_error
 from explorer.warm_up import lifespan
 
@@ -12,4 +13,6 @@ if __name__ == "__main__":
     draw()
 else:
     check_sign_in()
-    app = st.App(__file__, lifespan=lifespan, middleware=middleware(), on_script_error=show_script_error)
+    app = st.App(
+        __file__, lifespan=lifespan, middleware=middleware(ProgramsDoor), on_script_error=show_script_error
+    )

@@ -1,1 +1,17 @@
 """Questions in, cited answers out."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assistant.chat import Assistant
+
+
+def open_assistant(writer: str = "extractive") -> "Assistant":
+    """Return what answers questions from the corpus that is published now, as the settings name it.
+
+    Raises CorpusError where there is none, and AssistantError where there is no such writer.
+    """
+    # Whoever needs one room of the package is not to wait for all of them.
+    from assistant.serving import PublishedLibrary  # noqa: PLC0415
+
+    return PublishedLibrary().now().assistant(writer)

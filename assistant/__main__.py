@@ -10,11 +10,11 @@ if __name__ == "__main__":
 
 import typer
 
-from assistant.commands import asking, comparing, exporting, keeping, replaying
+from assistant.commands import asking, comparing, exporting, keeping, reading, replaying, serving
 from assistant.commands.printing import Commands
 
 app = typer.Typer(
-    help="Ask the corpus, and compare its papers.",
+    help="Ask the corpus, compare its papers, and serve it to other programs.",
     cls=Commands,
     no_args_is_help=True,
     add_completion=False,
@@ -22,8 +22,10 @@ app = typer.Typer(
 )
 for _command in (asking.ask, comparing.compare, exporting.export, replaying.replay, exporting.schema):
     app.command()(_command)
+app.command()(serving.mcp)
 app.add_typer(keeping.conversations, name="conversations")
 app.add_typer(keeping.comparisons, name="comparisons")
+app.add_typer(reading.app, name="reading")
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)

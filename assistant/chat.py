@@ -90,6 +90,13 @@ class Assistant:
         answer = run.timed("check", lambda: checked(draft))
         yield Answered(run.turn(rewrite, papers, evidence, answer))
 
+    def answer(
+        self, question: str, history: tuple[Turn, ...] = (), options: AskOptions | None = None
+    ) -> Turn:
+        """Return the turn that `ask` comes to, for whoever does not look on; raises what it does."""
+        *_, last = self.ask(question, history, options or AskOptions())
+        return cast(Answered, last).turn
+
     def _cannot_answer(self, rewrite: Rewrite, evidence: Evidence) -> RefusalReason | None:
         is_model = self.generator.name != EXTRACTIVE
         return cannot_answer(rewrite, evidence, self.encoder, by_model=is_model)

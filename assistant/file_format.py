@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from assistant.annotations import LONGEST_NOTE, LONGEST_QUOTE
 from assistant.records import AssistantError
 from corpus import VERSION
 from corpus.records import LONGEST_FIELD
@@ -20,6 +21,7 @@ LONGEST_TEXT = {
     **dict.fromkeys(("question", "asked", "search_query", "read_as"), 20_000),
     # Older versions cut no abstract: their trails hold them as long as they were.
     **dict.fromkeys(("text", "abstract"), 200_000),
+    **{"note": LONGEST_NOTE, "quoted": LONGEST_QUOTE, "paper_title": 2_000},
 }
 """How many characters a file may hold under such a name: it may be anybody's."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")

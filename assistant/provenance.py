@@ -18,4 +18,5 @@ def provenance_of(corpus: Corpus, generator: str, scorer: str) -> Provenance:
         corpus=tuple(TableVersion(name, number) for name, number in sorted(manifest.versions.items())),
         scorer=scorer,
         learned=(str(part_in_use(FOLLOW_UPS)), str(part_in_use(RELEVANCE))),
+        passages=tuple(sorted(set(corpus.passage_sizes().values()), key=str)),
     )

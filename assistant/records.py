@@ -4,8 +4,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeVar
 
+from assistant.annotations import Annotation
 from assistant.verdicts import Feedback
-from corpus.records import Paper, PaperHits, Passage, Scope
+from corpus.records import Paper, PaperHits, Passage, PassageSize, Scope
 
 # The last three are steps of comparisons.
 Step = Literal[
@@ -326,7 +327,8 @@ class TableVersion:
 class Provenance:
     """Where an answer came from: product, generator, encoder, support scorer and the tables' versions.
 
-    `learned` names the parts that were learned from labelled data, besides the scorer's.
+    `learned` names the parts that were learned from labelled data, besides the scorer's; `passages` says how
+    they were cut, one size unless the corpus mixes several.
     """
 
     product: str
@@ -337,6 +339,7 @@ class Provenance:
     encoder_runtime: str = ""
     scorer: str = ""
     learned: tuple[str, ...] = ()
+    passages: tuple[PassageSize, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,11 +383,25 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Turns in order, under an id and a title."""
+    """Turns in order, under an id and a title.
+
+    `notes` are what its reader has marked in the papers that it cites: they are added when it is exported,
+    and nothing is written, scored or replayed by them.
+    """
 
     id: str
     title: str
     turns: tuple[Turn, ...] = ()
+    notes: tuple[Annotation, ...] = ()
+
+    @property
+    def papers(self) -> tuple[Paper, ...]:
+        """The papers that the answers cite, each once, in the order of their first citation."""
+        cited = (labelled.paper for turn in self.turns for labelled in turn.cited_papers)
+        papers: dict[str, Paper] = {}
+        for paper in cited:
+            papers.setdefault(paper.id, paper)
+        return tuple(papers.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,6 +165,8 @@ def made_with(made: Provenance) -> Iterator[str]:
         yield f"support scored by {made.scorer}"
     if made.learned:
         yield f"learned parts: {', '.join(made.learned)}"
+    if made.passages:
+        yield f"passages of {' and '.join(map(str, made.passages))}"
     yield "corpus versions " + ", ".join(f"{entry.table} {entry.version}" for entry in made.corpus)
     yield made.product
 

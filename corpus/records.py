@@ -8,6 +8,8 @@ from typing import Literal, cast, get_args
 PassageKind = Literal["abstract", "body", "caption", "note", "table", "formula"]
 AspectName = Literal["challenge", "approach", "outcome"]
 TopicKind = Literal["field", "task", "method", "dataset", "metric"]
+FEWEST_WORDS, MOST_WORDS = 100, 750
+"""Of a passage. Fewer say too little to be found by; more are no place that a reader could be led to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +65,25 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class PassageSize:
+    """How long passages are: about `words`, of which up to `overlap` are sentences of the one before."""
+
+    words: int = 200
+    overlap: int = 0
+
+    def __post_init__(self) -> None:
+        if not FEWEST_WORDS <= self.words <= MOST_WORDS:
+            raise ValueError(f"a passage has {FEWEST_WORDS} to {MOST_WORDS} words, not {self.words}")
+        if not 0 <= self.overlap <= self.words // 2:
+            raise ValueError(f"of {self.words} words at most half can overlap, not {self.overlap}")
+
+    def __str__(self) -> str:
+        return f"{self.words} words" + (f", {self.overlap} of them repeated" if self.overlap else "")
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
-    """The unit of retrieval: about 200 words of one section, with its sentences.
+    """The unit of retrieval: some words of one section (see PassageSize), with its sentences.
 
     `number` counts from 0 within the paper; number 0 is the abstract (or, without one, the title).
     `section` is the path of headings from the outermost to the passage's own.

@@ -1,8 +1,13 @@
-"""Where sentences begin and end, in the text of papers and in what language models write about them."""
+"""Where sentences begin and end, in papers and in what models write, and which ones two passages share."""
 
 import re
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, groupby, pairwise
+
+from corpus.language import stop_words
+from corpus.records import Passage, Sentence
+from corpus.text import words
 
 # After these a full stop never ends a sentence.
 _ALWAYS_OPEN = frozenset(
@@ -195,3 +200,95 @@ def _is_hard_break(text: str, line: int, match: re.Match[str]) -> bool:
 def _lettered_before(text: str, start: int, end: int) -> bool:
     """Return True if a word stands before `end` that a letter may belong to."""
     return _LETTERED.search(text, max(start, end - _LONGEST_LETTERED), end) is not None
+
+
+def with_repeats(passages: Sequence[Passage]) -> Iterator[tuple[Passage, int]]:
+    """Yield each passage with how many of its first sentences the one before it has, of those given."""
+    for before, passage in pairwise(chain((None,), passages)):
+        if passage:
+            yield passage, repeated(before, passage) if before else 0
+
+
+def repeated(before: Passage, passage: Passage) -> int:
+    """Return how many of a passage's first sentences are the last ones of the passage before it."""
+    follows = (before.paper_id, before.number + 1) == (passage.paper_id, passage.number)
+    if not follows or {before.kind, passage.kind} != {"body"} or before.section != passage.section:
+        return 0
+    first, last = _said(passage), _said(before)
+    # A sentence at least is new, and one stays behind.
+    most = min(len(first), len(last)) - 1
+    return next((count for count in range(most, 0, -1) if first[:count] == last[-count:]), 0)
+
+
+def _said(passage: Passage) -> list[tuple[str, object, object]]:
+    return [
+        (passage.sentence_text(index), one.boxes, one.references)
+        for index, one in enumerate(passage.sentences)
+    ]
+
+
+def without_repeats(passages: Sequence[Passage], whole: str = "") -> tuple[Passage, ...]:
+    """Return passages as they are read one after the other, each sentence once.
+
+    The passage with the id `whole` keeps what it repeats; then the one before it ends earlier.
+    """
+    read: list[Passage] = []
+    for passage, count in with_repeats(passages):
+        is_whole = passage.id == whole
+        if count and is_whole:
+            kept = len(read[-1].sentences) - count
+            read[-1:] = [_part(read[-1], 0, kept)] if kept > 0 else []
+        read.append(passage if is_whole else _part(passage, count, len(passage.sentences)))
+    return tuple(read)
+
+
+def _part(passage: Passage, first: int, last: int) -> Passage:
+    """Return a passage with some of its sentences in a row, and the white space at neither end."""
+    if not first and last == len(passage.sentences):
+        return passage
+    kept = passage.sentences[first:last]
+    start = kept[0].start
+    text = passage.text[start : kept[-1].end].rstrip()
+    moved = [replace(one, start=one.start - start, end=min(one.end - start, len(text))) for one in kept]
+    return replace(passage, text=text, sentences=tuple[Sentence, ...](moved))
+
+
+_OF_FORMULAS = re.compile(r"[=≠<>≤≥≈≡∝∑∏∫√∂∇∈∉⊂⊆∪∩∀∃←→⇒⇔±×∗−+|]")
+_LONG_WORD = re.compile(r"[^\W\d_]{4,}")
+_PROSE = 0.4  # of the characters of a formula at most are in words of four letters and more
+_FEWEST_LITTLE_WORDS = 2
+
+
+def is_formula(text: str) -> bool:
+    """Return True for a formula that is set apart, of which the characters alone can hardly be read."""
+    printed = sum(not character.isspace() for character in text)
+    said = words(text)
+    if printed < 3 or not said or not _OF_FORMULAS.search(text):
+        return False
+    little = sum(len(word) > 1 and word in stop_words() for word in said)
+    in_words = sum(len(word) for word in _LONG_WORD.findall(text))
+    return little < _FEWEST_LITTLE_WORDS and in_words < _PROSE * printed
+
+
+def formulas_apart(passage: Passage) -> Iterator[tuple[bool, Passage]]:
+    """Yield the parts of a passage in order: its formulas that stand on a page, and the text between them."""
+    places = range(len(passage.sentences))
+    for is_cut, run in groupby(places, key=lambda index: _is_cut(passage, index)):
+        part = list(run)
+        yield is_cut, _part(passage, part[0], part[-1] + 1)
+
+
+def with_formulas_named(passage: Passage, name: str = "[formula]") -> Passage:
+    """Return a passage to be read beside its page, which shows the formulas that are only named in it."""
+    text, sentences = "", []
+    for index, one in enumerate(passage.sentences):
+        raw = passage.text[one.start : one.end]
+        said = f"{name}{raw[len(raw.rstrip()) :]}" if _is_cut(passage, index) else raw
+        sentences.append(replace(one, start=len(text), end=len(text) + len(said)))
+        text += said
+    return replace(passage, text=text, sentences=tuple(sentences)) if sentences else passage
+
+
+def _is_cut(passage: Passage, index: int) -> bool:
+    is_text = passage.kind in ("body", "formula")
+    return is_text and bool(passage.sentences[index].boxes) and is_formula(passage.sentence_text(index))

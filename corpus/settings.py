@@ -1,18 +1,34 @@
 """Where things are and what is chosen: environment variables PAPER_TRAIL_*, read once."""
 
 import os
+import re
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, IPvAnyNetwork, SecretStr, ValidationError, field_validator
+from pydantic import Field, IPvAnyNetwork, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from corpus.errors import CorpusError
+from corpus.records import FEWEST_WORDS, MOST_WORDS, PassageSize
 
 PROJECT = Path(__file__).resolve().parent.parent
 OcrChoice = Literal["auto", "rapidocr", "tesseract", "off"]
 BUNDLED_ENCODER = "all-MiniLM-L6-v2"
+
+
+# Of a key, and of the name that it may have.
+_KEY, _KEY_NAME = re.compile(r"[A-Za-z0-9_-]{16,200}"), re.compile(r"[A-Za-z0-9_.-]{1,40}")
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A key by which a program may ask; `questions` in ten minutes, None for as many as a visitor may."""
+
+    name: str
+    secret: SecretStr
+    questions: int | None = None
 
 
 class _InHome:
@@ -69,6 +85,8 @@ class Settings(BaseSettings):
     grobid_url: str = ""
     grobid_timeout: float = Field(default=180.0, gt=0, allow_inf_nan=False)
     grobid_concurrency: int = Field(default=0, ge=0)
+    passage_words: int = Field(default=PassageSize().words, ge=FEWEST_WORDS, le=MOST_WORDS)
+    passage_overlap: int = Field(default=0, ge=0)  # words of the passage before, whole sentences of it
     ocr: OcrChoice = "auto"  # auto: what is installed
     ocr_pages: int = Field(default=100, ge=1, le=1_000)  # of one file
     private_hosts: bool = False  # whether readers may have pages of hosts in this network fetched
@@ -76,6 +94,9 @@ class Settings(BaseSettings):
     conversations: SecretStr = SecretStr("")  # a database's URL, which may hold a password
     sign_in: Literal["auto", "required", "off"] = "auto"  # auto: where an [auth] section was ever seen
     trusted_proxies: Annotated[tuple[IPvAnyNetwork, ...], NoDecode] = ()  # whose X-Forwarded-* are believed
+    api_keys: Annotated[tuple[ApiKey, ...], NoDecode] = ()  # without one there is no API
+    api_requests_per_ten_minutes: int = Field(default=1_200, ge=0)  # of one key; 0 is no limit
+    api_questions_at_once: int = Field(default=2, ge=1, le=64)  # of all keys
 
     @field_validator("trusted_proxies", mode="before")
     @classmethod
@@ -83,6 +104,22 @@ class Settings(BaseSettings):
         return (
             [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
         )
+
+    @field_validator("api_keys", mode="before")
+    @classmethod
+    def _keys(cls, value: object) -> object:
+        return _keys_of(value) if isinstance(value, str) else value
+
+    @field_validator("passage_overlap")
+    @classmethod
+    def _at_most_half(cls, overlap: int, info: ValidationInfo) -> int:
+        if (words := info.data.get("passage_words")) is not None:
+            PassageSize(words, overlap)
+        return overlap
+
+    @property
+    def passage_size(self) -> PassageSize:
+        return PassageSize(self.passage_words, self.passage_overlap)
 
     corpus_path = _InHome("corpus")
     pdf_path = _InHome("pdf")
@@ -94,6 +131,30 @@ class Settings(BaseSettings):
     downloads_path = _InHome("downloads")
     staging_path = _InHome("staging")
     measured_path = _InHome("measured.json")
+
+
+def _keys_of(value: str) -> tuple[ApiKey, ...]:
+    """Return the keys of a list of KEY, NAME:KEY or NAME:KEY:QUESTIONS; no message holds any of it."""
+    keys = tuple(map(_key_of, (part.strip() for part in value.split(",") if part.strip())))
+    secrets = {key.secret.get_secret_value() for key in keys}
+    names = [key.name for key in keys if key.name]
+    if len(secrets) < len(keys) or len(set(names)) < len(names):
+        raise ValueError("a key or a name stands in it twice")
+    return keys
+
+
+def _key_of(written: str) -> ApiKey:
+    parts = written.split(":")
+    name, secret, questions, *more = (*(["", *parts] if len(parts) == 1 else parts), "", "")
+    if any(more) or not _KEY.fullmatch(secret):
+        raise ValueError(
+            "each key has to be 16 to 200 letters, digits, - and _, as KEY, NAME:KEY or NAME:KEY:QUESTIONS"
+        )
+    if len(parts) > 1 and not _KEY_NAME.fullmatch(name):
+        raise ValueError("the name of a key has to be 1 to 40 letters, digits, -, _ and dots")
+    if len(parts) > 2 and not (questions.isascii() and questions.isdigit() and len(questions) < 7):
+        raise ValueError("what stands behind a key has to be a number of questions")
+    return ApiKey(name, SecretStr(secret), int(questions) if questions else None)
 
 
 def read_settings() -> Settings:

@@ -24,8 +24,9 @@ MAY_IMPORT: dict[str, set[str]] = {
 # The rooms of a package and the files beside them, from the ground up: each imports only those before it.
 ROOMS: dict[str, tuple[str, ...]] = {
     "corpus": (
-        *("errors", "text", "durable", "http", "records", "tables", "settings", "wording", "language"),
-        *("sentences", "bibtex", "pdf", "encoders", "store", "measured", "encoder_choice", "search", "demo"),
+        *("errors", "text", "durable", "http", "records", "tables", "settings"),
+        *("wording", "language", "sentences", "bibtex", "pdf", "encoders", "store", "measured"),
+        *("encoder_choice", "search", "demo"),
     ),
     "indexer": (
         *(
@@ -43,7 +44,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("build", "maintenance", "uploads", "commands", "__main__"),
     ),
     "assistant": (
-        *("verdicts", "records", "file_format", "prompts", "models", "learned", "provenance"),
+        *("verdicts", "annotations", "records", "file_format", "prompts", "models", "learned", "provenance"),
         *(
             "questions",
             "checking",
@@ -57,11 +58,11 @@ ROOMS: dict[str, tuple[str, ...]] = {
             "comparing",
             "trail",
         ),
-        *("storage", "exports", "commands", "__main__"),
+        *("storage", "exports", "serving", "commands", "__main__"),
     ),
     "explorer": (
-        *("presenters", "jobs", "app", "components", "uploads", "ask", "about", "collection", "paper"),
-        *("compare", "pages", "warm_up"),
+        *("presenters", "jobs", "app", "api", "components", "uploads", "ask", "about", "collection", "paper"),
+        *("compare", "reading", "pages", "warm_up"),
     ),
     "training": (
         *("errors", "folders", "sets", "trunk", "fitting", "parts", "scales"),
@@ -86,7 +87,8 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "langcodes": ("corpus/language/names.py",),
     "py3langid": ("corpus/language/identified.py",),
     "rispy": ("indexer/sources/references.py",),
-    "docx": ("indexer/parsers/text/docx.py",),
+    "fastapi": ("explorer/api/*.py",),
+    "docx": ("indexer/parsers/text/docx.py", "assistant/exports/word.py"),
     "git": ("indexer/sources/acl_anthology.py",),
     "arxiv": ("indexer/sources/arxiv.py",),
     "grobid_client": ("indexer/parsers/grobid/client.py",),
@@ -103,6 +105,8 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "lancedb": ("corpus/store/tables.py", "evaluation/peers/lancedb_hybrid.py"),
     "lxml": ("indexer/parsers/*.py", "indexer/sources/acl_anthology.py", "evaluation/languages.py"),
     "markupsafe": ("assistant/exports/*.py",),
+    "mcp": ("assistant/serving/mcp_server.py",),
+    "mcp_types": ("assistant/serving/mcp_server.py",),
     "onnx": ("corpus/encoders/bert.py", "corpus/encoders/export.py"),
     "onnxruntime": ("corpus/encoders/*.py",),
     "markdown_it": ("indexer/parsers/text/markdown.py",),
@@ -126,6 +130,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
         "assistant/storage/database.py",
         "assistant/storage/conversations.py",
         "assistant/storage/comparisons.py",
+        "assistant/storage/reading.py",
         "assistant/storage/spending.py",
     ),
     "streamlit": (

@@ -30,10 +30,11 @@ def export(
     turn: Annotated[int | None, typer.Option(help="Of a conversation: only this turn, from 1.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a conversation or a comparison as JSON, Markdown or HTML, or the papers it cites as references.
+    """Write a conversation or a comparison as JSON, Markdown, HTML or Word, or what it cites as references.
 
-    References are BibTeX, RIS or CSL-JSON. A comparison is also written as LaTeX (tex, which takes its
-    references from the bib of the same name), and its key elements as CSV.
+    References are BibTeX, RIS, CSL-JSON, or Zotero RDF with the answers as notes. A comparison is also
+    written as LaTeX (tex, which takes its references from the bib of the same name), and its key elements as
+    CSV.
     """
     with failing(as_json=as_json):
         form = form or (format_of(output) if output else "json")
@@ -43,7 +44,9 @@ def export(
         text, facts = _written(found, form, turn, output.stem if output else "")
         if output:
             write_file(output, text)
-    if form in _REFERENCES and not text.strip("[]\n"):
+        elif isinstance(text, bytes):
+            raise AssistantError(f"A file of the format {form} is no text: name one with --output.")
+    if form in _REFERENCES and isinstance(text, str) and not text.strip("[]\n"):
         say("No paper is cited, so there are no references to write.")
     if as_json:
         written = {"written": str(output)} if output else {"text": text}
@@ -56,7 +59,7 @@ def export(
 
 def _written(
     found: Conversation | Comparison, form: OptionName, turn: int | None, name: str
-) -> tuple[str, dict[str, int]]:
+) -> tuple[str | bytes, dict[str, int]]:
     """Return the text of a format, and what it holds of what."""
     if isinstance(found, Comparison):
         if turn is not None:
@@ -69,7 +72,7 @@ def _written(
     return conversation_text(found, form), {"turns": len(found.turns)}
 
 
-def conversation_text(conversation: Conversation, form: OptionName) -> str:
+def conversation_text(conversation: Conversation, form: OptionName) -> str | bytes:
     """Return a conversation in a format; raises AssistantError for one that only comparisons have."""
     formats = {one.name: one for one in CONVERSATION_FORMATS}
     if form not in formats:

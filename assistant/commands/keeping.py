@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,11 +17,13 @@ from assistant.commands.opening import (
     OWNER,
     opened_comparisons,
     opened_conversations,
+    opened_reading,
     read_conversation,
     read_trail,
     stored_comparison,
 )
 from assistant.commands.printing import JsonOption, err, failing, out, print_json, say, show
+from assistant.comparing import Comparison
 from assistant.exports import comparison_to_markdown, to_markdown
 from assistant.records import AssistantError, Conversation
 from assistant.storage import (
@@ -166,6 +168,7 @@ def _conversation_text(stored: StoredConversation) -> str:
 
 def _keep_conversation(file: Path) -> tuple[Conversation, int]:
     conversation = read_conversation(file)
+    _keep_notes(conversation)
     with opened_conversations() as store:
         # On one's own machine a file puts back what was there; links to it shall lead to it again.
         return store.put(OWNER, conversation, keep_id=True), len(conversation.turns)
@@ -178,8 +181,16 @@ def _keep_comparison(file: Path) -> tuple[StoredComparison, int]:
             f"The file {file} holds a conversation. Keep it with: python -m assistant conversations "
             f"import {file}"
         )
+    _keep_notes(found)
     with opened_comparisons() as store:
-        return store.put(OWNER, found), len(found.paper_ids)
+        return store.put(OWNER, replace(found, notes=())), len(found.paper_ids)
+
+
+def _keep_notes(trail: Conversation | Comparison) -> None:
+    """Keep the notes of a file, but for those that are kept already."""
+    with opened_reading() as store:
+        if new := store.take_in(OWNER, trail.notes):
+            say(f"{counted(new, 'note')} kept with it.")
 
 
 def _comparison_row(one: ComparisonSummary) -> tuple[str, str]:

@@ -7,16 +7,19 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 from assistant.commands.printing import say
 from assistant.comparing import Comparison
 from assistant.records import AssistantError, Conversation
-from assistant.storage import ComparisonStore, ConversationStore
+from assistant.storage import ComparisonStore, ConversationStore, ReadingStore, with_notes
 from assistant.trail import from_json, trail_from_json
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Encoder
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
+
+Trail = TypeVar("Trail", Conversation, Comparison)
 
 LARGEST_FILE = 256 * 2**20
 # Whose the conversations and comparisons of the command line are.
@@ -68,6 +71,13 @@ def opened_comparisons() -> Iterator[ComparisonStore]:
         yield store
 
 
+@contextmanager
+def opened_reading() -> Iterator[ReadingStore]:
+    """Open what readers keep of papers, which lies beside the conversations."""
+    with closing(ReadingStore.open(read_settings())) as store:
+        yield store
+
+
 def find_trail(source: str) -> Conversation | Comparison:
     """Return the conversation or comparison of a file, or the stored one of an id; raises AssistantError."""
     if os.path.isfile(source):  # noqa: PTH113 - of a name no file can have, Path.is_file raises
@@ -80,27 +90,35 @@ def find_trail(source: str) -> Conversation | Comparison:
     )
 
 
+def with_stored_notes(found: Trail, store: ConversationStore | ComparisonStore, identifier: str) -> Trail:
+    """Return what is stored with what its owner has marked in the papers that it cites."""
+    with opened_reading() as reading:
+        return with_notes(reading, store.owner_of(identifier) or OWNER, found)
+
+
 def stored_comparison(identifier: str) -> Comparison | None:
     """Return a stored comparison, None when there is none; raises AssistantError where it is unfinished."""
     with opened_comparisons() as store:
         stored = store.get(identifier)
+        comparison = stored.comparison if stored else None
+        found = with_stored_notes(comparison, store, identifier) if comparison else None
     if stored and stored.comparison is None:
         raise AssistantError(
             f"The comparison {identifier!r} is not finished. Go on with it: python -m assistant compare "
             f"--resume {identifier}"
         )
-    return stored.comparison if stored else None
+    return found
 
 
 def stored_conversation(identifier: str) -> Conversation | None:
     """Return a stored conversation, saying what of it cannot be read; None when there is none."""
     with opened_conversations() as store:
         stored = store.read(identifier)
-    if stored is None:
-        return None
-    for fault in stored.faults:
-        say(fault)
-    return stored.conversation
+        if stored is None:
+            return None
+        for fault in stored.faults:
+            say(fault)
+        return with_stored_notes(stored.conversation, store, identifier)
 
 
 def read_trail(path: Path) -> Conversation | Comparison:
@@ -136,8 +154,8 @@ def check_writable(path: Path) -> None:
         )
 
 
-def write_file(path: Path, text: str) -> None:
+def write_file(path: Path, written: str | bytes) -> None:
     try:
-        path.write_text(text, encoding="utf-8", newline="")
+        path.write_bytes(written.encode() if isinstance(written, str) else written)
     except OSError as error:
         raise AssistantError(f"The file {path} cannot be written: {error.strerror}.") from error

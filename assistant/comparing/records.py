@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
+from assistant.annotations import Annotation
 from assistant.records import (
     Answer,
     AssistantError,
@@ -22,6 +23,7 @@ from assistant.records import (
     Usage,
     usage_of,
 )
+from corpus.records import Paper
 
 ELEMENT_NAMES: tuple[ElementName, ...] = get_args(ElementName)
 # What a text of key elements is taken from.
@@ -233,7 +235,8 @@ class Comparison:
     """A finished comparison: the checked summary, the elements behind it, the whole tree, and every call.
 
     `evidence` holds the papers under their labels, in the order in which they were compared, each with those
-    of its passages that something cites. `remarks` say what readers should know of the papers.
+    of its passages that something cites. `remarks` say what readers should know of the papers. `notes` are
+    what its reader has marked in them, added when it is exported.
     """
 
     id: str
@@ -250,6 +253,12 @@ class Comparison:
     provenance: Provenance
     parameters: Parameters | None = None
     remarks: tuple[str, ...] = ()
+    notes: tuple[Annotation, ...] = ()
+
+    @property
+    def papers(self) -> tuple[Paper, ...]:
+        """The papers that were compared."""
+        return tuple(one.paper for one in self.evidence.papers)
 
     @property
     def usage(self) -> Usage:

@@ -11,11 +11,12 @@ from assistant.exports.registry import (
     Exported,
     Format,
     OptionName,
+    ReferenceName,
     comparison_text,
 )
 
 __all__ = [
     "COMPARISON_FORMATS", "CONVERSATION_FORMATS", "PAPER_FORMATS", "REFERENCE_FORMATS", "Exported",
-    "Format", "OptionName", "comparison_text", "comparison_to_markdown", "escaped", "papers_as_bibtex",
-    "to_markdown"
+    "Format", "OptionName", "ReferenceName", "comparison_text", "comparison_to_markdown", "escaped",
+    "papers_as_bibtex", "to_markdown"
 ]  # fmt: skip

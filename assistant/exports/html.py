@@ -25,7 +25,8 @@ def to_html(conversation: Conversation) -> str:
         (f"t{number}", turn, LinkedAnswer(turn.answer, turn.evidence, f"t{number}"))
         for number, turn in enumerate(conversation.turns, start=1)
     ]
-    return _page("conversation.html", conversation.title or "Conversation", turns=turns)
+    title = conversation.title or "Conversation"
+    return _page("conversation.html", title, turns=turns, conversation=conversation)
 
 
 def comparison_to_html(comparison: Comparison) -> str:

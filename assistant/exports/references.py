@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assistant.records import Conversation
 from corpus.bibtex import BibtexEntry, make_entry, read_entry
 from corpus.records import Author, Paper
 from corpus.text import storable
@@ -52,15 +51,6 @@ class _Cited:
         return _TYPES.get(self.entry.kind, _PREPRINT if self.paper.arxiv_id else _OTHER)
 
 
-def cited_papers(conversation: Conversation) -> tuple[Paper, ...]:
-    """Return the papers that the answers cite, each once, in the order of their first citation."""
-    cited = (labelled.paper for turn in conversation.turns for labelled in turn.cited_papers)
-    papers: dict[str, Paper] = {}
-    for paper in cited:
-        papers.setdefault(paper.id, paper)
-    return tuple(papers.values())
-
-
 def papers_as_bibtex(papers: Iterable[Paper]) -> str:
     """Return an entry per paper: its source's own where it has one, else one made of its metadata."""
     return "".join(f"{one.entry}\n\n" for one in _cited(papers))
@@ -80,6 +70,11 @@ def papers_as_csl_json(papers: Iterable[Paper]) -> str:
 def citation_keys(papers: Iterable[Paper]) -> tuple[str, ...]:
     """Return the keys under which the entries of these papers, in this order, are written."""
     return tuple(one.entry.key for one in _cited(papers))
+
+
+def reference_types(paper: Paper) -> tuple[str, str]:
+    """Return the types under which a paper is written in RIS and in CSL."""
+    return _Cited(paper, _entry(paper)).types
 
 
 def _cited(papers: Iterable[Paper]) -> Iterator[_Cited]:
@@ -128,6 +123,10 @@ def _ris(cited: _Cited) -> Iterator[tuple[str, str]]:
         ("DO", paper.doi),
         ("AN", paper.arxiv_id and f"arXiv:{paper.arxiv_id}"),
         ("UR", paper.url),
+        *(("KW", label) for label in paper.labels),
+        *(("N1", note) for note in paper.notes),
+        # Where Zotero keeps what has no field of its own.
+        ("M2", paper.source if paper.source.startswith("Zotero item ") else ""),
     ]
     yield from ((tag, line) for tag, value in values if (line := _line(value)))
     yield "ER", ""
@@ -146,6 +145,9 @@ def _csl(cited: _Cited) -> dict[str, Any]:
         "archive": paper.arxiv_id and "arXiv",
         "archive_location": _line(paper.arxiv_id),
         "URL": _line(paper.url),
+        "keyword": ", ".join(_line(label) for label in paper.labels),
+        "note": _line(paper.source) if paper.source.startswith("Zotero item ") else "",
+        "annote": "\n\n".join(map(storable, paper.notes)),
     }
     known = {name: value for name, value in values.items() if value}
     return {"id": cited.entry.key, "type": cited.types[1], **known}

@@ -8,16 +8,20 @@ from assistant.comparing import Comparison
 from assistant.exports.html import comparison_to_html, to_html
 from assistant.exports.latex import BIBLIOGRAPHY, comparison_to_latex, comparison_to_latex_grid
 from assistant.exports.markdown import comparison_to_markdown, grid_to_markdown, to_markdown
-from assistant.exports.references import cited_papers, papers_as_bibtex, papers_as_csl_json, papers_as_ris
+from assistant.exports.references import papers_as_bibtex, papers_as_csl_json, papers_as_ris
 from assistant.exports.tables import grid_to_csv, papers_as_csv
+from assistant.exports.word import comparison_to_word, conversation_to_word
+from assistant.exports.zotero import comparison_to_zotero, conversation_to_zotero
 from assistant.records import Conversation
 from assistant.trail import comparison_to_json, to_json
 from corpus.records import Paper
 
 # As the command line calls them; two more are on the screens alone.
-OptionName = Literal["json", "md", "html", "bib", "ris", "csl", "tex", "csv"]
+OptionName = Literal["json", "md", "html", "docx", "bib", "ris", "csl", "rdf", "tex", "csv"]
+ReferenceName = Literal["bib", "ris", "csl"]
 FormatName = OptionName | Literal["table", "tex_table"]
 Exported = TypeVar("Exported")
+WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +32,7 @@ class Format(Generic[Exported]):
     label: str
     ending: str
     mime: str
-    write: Callable[[Exported], str]
+    write: Callable[[Exported], str | bytes]
     stem: str = ""
 
     @property
@@ -54,23 +58,23 @@ def _references(
     )
 
 
-def _compared_papers(comparison: Comparison) -> Iterable[Paper]:
-    return (one.paper for one in comparison.evidence.papers)
-
-
 CONVERSATION_FORMATS: tuple[Format[Conversation], ...] = (
     Format("json", "JSON, complete, can be imported", "json", "application/json", to_json),
     Format("md", "Markdown, to edit and share", "md", "text/markdown", to_markdown),
     Format("html", "Web page, to read and print", "html", "text/html", to_html),
-    *_references(cited_papers, "Cited papers as "),
+    Format("docx", "Word document, with references", "docx", WORD, conversation_to_word),
+    Format("rdf", "Zotero: papers, answers as notes", "rdf", "application/rdf+xml", conversation_to_zotero),
+    *_references(lambda one: one.papers, "Cited papers as "),
 )
 COMPARISON_FORMATS: tuple[Format[Comparison], ...] = (
     Format("json", "JSON, complete", "json", "application/json", comparison_to_json, "comparison"),
     Format("md", "Markdown, to edit and share", "md", "text/markdown", comparison_to_markdown, "comparison"),
     Format("html", "Web page, to read and print", "html", "text/html", comparison_to_html, "comparison"),
+    Format("docx", "Word document, with references", "docx", WORD, comparison_to_word, "comparison"),
+    Format("rdf", "Zotero: papers and summary", "rdf", "application/rdf+xml", comparison_to_zotero, "zotero"),
     Format("tex", "LaTeX, with \\cite", "tex", "text/x-tex", comparison_to_latex, "comparison"),
     # The LaTeX file names it: it is found under this name alone.
-    *_references(_compared_papers, "Its papers as ", BIBLIOGRAPHY),
+    *_references(lambda one: one.papers, "Its papers as ", BIBLIOGRAPHY),
     Format("csv", "Key elements as CSV", "csv", "text/csv", grid_to_csv, "key-elements"),
     Format("table", "Key elements as Markdown", "md", "text/markdown", grid_to_markdown, "key-elements"),
     Format(
@@ -84,7 +88,7 @@ PAPER_FORMATS = (
 )
 
 
-def comparison_text(comparison: Comparison, name: OptionName, file_stem: str) -> str:
+def comparison_text(comparison: Comparison, name: OptionName, file_stem: str) -> str | bytes:
     """Return a comparison in a format; LaTeX takes its references from the BibTeX file of the same stem."""
     if name == "tex":
         return comparison_to_latex(comparison, file_stem)

@@ -1,7 +1,8 @@
 """Files made of templates: whatever is put into one is escaped for its format, and nothing is left out."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
+from itertools import groupby
 from pathlib import PurePath
 from typing import Any
 
@@ -10,6 +11,7 @@ from jinja2.ext import Extension
 from markupsafe import Markup
 
 from assistant import wording
+from assistant.annotations import Annotation
 from assistant.checking import WORD_BESIDE
 from assistant.comparing import ELEMENT_TITLES, Comparison, differences, element_grid
 from assistant.comparing import wording as comparing
@@ -37,7 +39,7 @@ class _OneLine(Extension):
 
 @cache
 def environment(suffix: str) -> Environment:
-    """Return what renders the templates of a format: ".html", ".md" or ".tex"."""
+    """Return what renders the templates of a format: ".html", ".md", ".tex" or ".rdf"."""
     marks: Mapping[str, Any] = _LATEX_MARKS if suffix == ".tex" else {}
     made = Environment(
         loader=PackageLoader("assistant.exports"),
@@ -66,8 +68,15 @@ def environment(suffix: str) -> Environment:
         "comment": escaping.in_latex_comment,
         "shortened": _shortened,
         "is_web_address": escaping.is_web_address,
+        "by_paper": by_paper,
     }
     return made
+
+
+def by_paper(notes: Iterable[Annotation]) -> list[tuple[Annotation, list[Annotation]]]:
+    """Return the notes on each paper with the first of them, which names it."""
+    groups = (list(held) for _, held in groupby(notes, key=lambda one: one.paper_id))
+    return [(held[0], held) for held in groups]
 
 
 def difference_lines(comparison: Comparison) -> tuple[str, ...]:
@@ -88,6 +97,7 @@ _ESCAPES: dict[str, Callable[[str], str]] = {
     ".html": escaping.in_html,
     ".md": escaping.escaped,
     ".tex": escaping.in_latex,
+    ".rdf": escaping.in_html,
 }
 
 

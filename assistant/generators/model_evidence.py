@@ -12,6 +12,7 @@ from assistant.reading import read_with
 from assistant.records import Evidence, LabelledPaper, Rewrite
 from corpus.language import Bm25
 from corpus.records import Passage
+from corpus.sentences import with_repeats
 
 # Returns the ids of the passages that a model may be given, those that should be kept longest first.
 PassageOrder = Callable[[Rewrite, Evidence], Sequence[str]]
@@ -73,8 +74,8 @@ def _places(question: str, evidence: Evidence) -> list[_Place]:
     places = [
         _Place(paper, passage, passage.sentence_text(index))
         for paper in evidence.papers
-        for passage in paper.passages
-        for index in range(len(passage.sentences))
+        for passage, repeated in with_repeats(paper.passages)
+        for index in range(repeated, len(passage.sentences))
     ]
     scores = Bm25([place.text for place in places]).scores(question)
     most = max(scores, default=0.0) or 1.0

@@ -8,6 +8,7 @@ from itertools import islice
 from assistant.prompts.render import as_data, as_line, mark
 from assistant.records import Evidence, LabelledPaper, Turn
 from corpus.records import Paper, Passage
+from corpus.sentences import without_repeats
 
 TURNS_SHOWN = 4
 QUESTION_WORDS = 60
@@ -84,7 +85,7 @@ def render_evidence(evidence: Evidence) -> str:
 
 
 def _render_paper(labelled: LabelledPaper) -> str:
-    passages = sorted(labelled.passages, key=lambda passage: passage.number)
+    passages = without_repeats(sorted(labelled.passages, key=lambda passage: passage.number))
     return "\n".join(
         (
             _render_paper_start(labelled),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from assistant.questions import vocabulary
 from corpus.language import stem
 from corpus.records import Passage
-from corpus.sentences import sentence_spans
+from corpus.sentences import is_formula, sentence_spans
 from corpus.text import words
 
 SHORTEST, LONGEST = 7, 60
@@ -95,7 +95,7 @@ def is_quotable(sentence: str) -> bool:
     """Return True if a sentence is whole and plain, and points at no table or figure."""
     if not SHORTEST <= len(words(sentence)) <= LONGEST or sentence[-1] not in '.!”"’)]':
         return False
-    if "[...]" in sentence or len(sentence_spans(sentence)) > 1:
+    if "[...]" in sentence or len(sentence_spans(sentence)) > 1 or is_formula(sentence):
         return False
     if sentence.count("(") != sentence.count(")") or _is_row(sentence):
         return False

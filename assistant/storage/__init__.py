@@ -1,4 +1,4 @@
-"""What is kept: conversations, comparisons, what readers say of answers, and what models have cost."""
+"""What is kept: conversations, comparisons, what readers say and keep of them, and what models have cost."""
 
 from assistant.storage.comparisons import ComparisonStore, ComparisonSummary, StoredComparison, TakenUpError
 from assistant.storage.conversations import ConversationStore, ConversationSummary, StoredConversation
@@ -10,11 +10,25 @@ from assistant.storage.feedback import (
     with_wrong_citation,
     without_wrong_citation,
 )
+from assistant.storage.reading import KINDS as READING_KINDS
+from assistant.storage.reading import (
+    ChangedElsewhereError,
+    Followed,
+    Kept,
+    ListedPaper,
+    PaperSet,
+    ReadingError,
+    ReadingStore,
+    ReadingSummary,
+    with_notes,
+)
 from assistant.storage.spending import Balance, SpendingError, SpendingLimits, SpendingStore, limits_said
 
 __all__ = [
-    "LONGEST_NOTE", "Balance", "ComparisonStore", "ComparisonSummary", "ConversationStore",
-    "ConversationSummary", "OwnedStore", "Quota", "SpendingError", "SpendingLimits", "SpendingStore",
-    "StoredComparison", "StoredConversation", "TakenUpError", "limits_said", "mark_of", "tidy_title",
-    "with_verdict", "with_wrong_citation", "without_wrong_citation"
+    "LONGEST_NOTE", "READING_KINDS", "Balance", "ChangedElsewhereError", "ComparisonStore",
+    "ComparisonSummary", "ConversationStore", "ConversationSummary", "Followed", "Kept", "ListedPaper",
+    "OwnedStore", "PaperSet", "Quota", "ReadingError", "ReadingStore", "ReadingSummary", "SpendingError",
+    "SpendingLimits", "SpendingStore", "StoredComparison", "StoredConversation", "TakenUpError",
+    "limits_said", "mark_of", "tidy_title", "with_notes", "with_verdict", "with_wrong_citation",
+    "without_wrong_citation"
 ]  # fmt: skip

@@ -224,14 +224,13 @@ class Database:
 class OwnedStore(Database, Generic[Summary]):
     """Things of one kind, each of an owner.
 
-    The first table is one `table_of_wholes`; the second has their parts, with a foreign key to the first.
+    The first table is one `table_of_wholes`; a second that refers to it has their parts, if they have any.
     `listing` selects what a `summary` is made of.
 
     Lists are per owner, but whoever knows an id can open what has it and go on with it: the id is the key to
     it, and cannot be guessed. Whether somebody may rename or delete it too, `owner_of` tells.
     """
 
-    tables: ClassVar[tuple[sa.Table, sa.Table]]
     listing: ClassVar[sa.Select[Any]]
     summary: type[Summary]
 
@@ -275,14 +274,18 @@ class OwnedStore(Database, Generic[Summary]):
 
     def delete(self, identifier: str) -> bool:
         """Delete what has that id, if there is any; nothing of it stays in an SQLite file."""
-        whole, parts = self.tables
-        (whole_id,) = (column for column in parts.columns if column.foreign_keys)
+        whole = self.tables[0]
         with self._writing() as connection:
-            connection.execute(sa.delete(parts).where(whole_id == identifier))
+            for parts in self._parts():
+                (whole_id,) = (column for column in parts.columns if column.foreign_keys)
+                connection.execute(sa.delete(parts).where(whole_id == identifier))
             connection.execute(sa.delete(_IMPORTED).where(_IMPORTED.c.id == identifier))
             found = connection.execute(sa.delete(whole).where(whole.c.id == identifier))
         self._empty_log()
         return found.rowcount > 0
+
+    def _parts(self) -> tuple[sa.Table, ...]:
+        return tuple(table for table in self.tables if table.foreign_keys)
 
     def _insert(
         self, whole: Mapping[str, Any], parts: Sequence[Mapping[str, Any]] = (), *, from_file: bool
@@ -320,10 +323,10 @@ class OwnedStore(Database, Generic[Summary]):
         """
         if self._quota == NO_QUOTA:
             return
-        whole, parts = self.tables
+        whole = self.tables[0]
         owner = sa.select(whole.c.owner).where(whole.c.id == identifier).scalar_subquery()
         rows = characters = 0
-        for table, joined in ((whole, whole), (parts, parts.join(whole))):
+        for table, joined in ((whole, whole), *((parts, parts.join(whole)) for parts in self._parts())):
             texts = (func.length(one) for one in table.c if isinstance(one.type, sa.Text))
             size = func.coalesce(func.sum(sum(texts, sa.literal(0))), 0)
             query = sa.select(func.count(), size).select_from(joined).where(whole.c.owner == owner)

@@ -77,6 +77,9 @@ def provenance_notes(before: Provenance, now: Provenance) -> Iterator[str]:
     if before.scorer != now.scorer:
         was, now_is = before.scorer or "nothing", now.scorer or "nothing"
         yield f"support was scored by {was}, now by {now_is}: these scores are not compared"
+    if before.passages and before.passages != now.passages:
+        was, now_is = " and ".join(map(str, before.passages)), " and ".join(map(str, now.passages))
+        yield f"passages were of {was}, now of {now_is}"
     if before.learned != now.learned:
         was, now_is = ", ".join(before.learned) or "none", ", ".join(now.learned) or "none"
         yield f"learned parts were {was}, now {now_is}"

@@ -14,7 +14,16 @@ import pyarrow as pa
 
 from corpus.encoders import Encoder, Vectors
 from corpus.errors import CorpusError
-from corpus.records import Build, Collection, CollectionSummary, Paper, Passage, Reference, Scope
+from corpus.records import (
+    Build,
+    Collection,
+    CollectionSummary,
+    Paper,
+    Passage,
+    PassageSize,
+    Reference,
+    Scope,
+)
 from corpus.store import rows, tables
 from corpus.store.citation_links import CitationLinks
 from corpus.store.lexicon import Lexicon, plain_words
@@ -111,6 +120,10 @@ class Corpus:
             return rows.to_collection(found[0])
 
         return self.reads.answer(("collection", collection_id), read)
+
+    def passage_sizes(self) -> dict[str, PassageSize]:
+        """Return how the passages of each collection are cut, by their ids."""
+        return {one: self.manifest.size_of(one) for one in self.collection_ids()}
 
     def collection_ids(self) -> tuple[str, ...]:
         def read() -> tuple[str, ...]:

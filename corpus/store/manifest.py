@@ -10,8 +10,10 @@ from pydantic import TypeAdapter, ValidationError
 from corpus.durable import replace_durably
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
+from corpus.records import PassageSize
 
 SCHEMA_VERSION = 5
+_NAMED = 5
 TABLES = ("collections", "papers", "passages", "links", "builds", "places", "clusters")
 
 
@@ -20,10 +22,20 @@ def rebuild_advice(path: Path) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class CutSince:
+    """How a collection's passages are cut from some version of their table on."""
+
+    collection: str
+    version: int
+    size: PassageSize
+
+
+@dataclass(frozen=True, slots=True)
 class Manifest:
     """What makes a set of table versions a corpus; `versions` maps table names to numbers.
 
-    `runtime` is what ran the encoder: another one gives nearly, but not exactly, the same vectors.
+    `runtime` is what ran the encoder: another one gives nearly, but not exactly, the same vectors. `cuts`
+    tells when a collection got passages of another size than before, and than most have.
     """
 
     encoder: str
@@ -32,9 +44,33 @@ class Manifest:
     versions: Mapping[str, int]
     runtime: str = "torch"
     schema: int = SCHEMA_VERSION
+    cuts: tuple[CutSince, ...] = ()
+
+    def size_of(self, collection: str) -> PassageSize:
+        """Return how a collection's passages were cut at these versions."""
+        now = self.versions["passages"]
+        sizes = [cut.size for cut in self.cuts if cut.collection == collection and cut.version <= now]
+        return sizes[-1] if sizes else PassageSize()
 
 
 _MANIFEST = TypeAdapter(Manifest)
+
+
+def mixed_sizes(sizes: Mapping[str, PassageSize]) -> str:
+    """Return what is to be said where collections are cut to passages of several sizes, "" where not."""
+    cut: dict[PassageSize, list[str]] = {}
+    for collection, size in sorted(sizes.items()):
+        cut.setdefault(size, []).append(collection)
+    if len(cut) < 2:
+        return ""
+    told = "; ".join(
+        f"{size} in {', '.join(names[:_NAMED])}{' and others' if len(names) > _NAMED else ''}"
+        for size, names in cut.items()
+    )
+    return (
+        f"Its passages are of several sizes, which a search compares as if they were of one: {told}. Build "
+        "these collections again with one PAPER_TRAIL_PASSAGE_WORDS and PAPER_TRAIL_PASSAGE_OVERLAP."
+    )
 
 
 def read_manifest(path: Path) -> Manifest:

@@ -11,11 +11,18 @@ import pyarrow as pa
 from corpus.durable import sync, sync_parents, sync_tree
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
-from corpus.records import Build, Cluster, Collection, Reference
+from corpus.records import Build, Cluster, Collection, PassageSize, Reference
 from corpus.store import rows, tables
 from corpus.store.citation_links import Citable, link_references
 from corpus.store.corpus import Corpus
-from corpus.store.manifest import TABLES, Manifest, check_encoder, read_manifest, write_manifest
+from corpus.store.manifest import (
+    TABLES,
+    CutSince,
+    Manifest,
+    check_encoder,
+    read_manifest,
+    write_manifest,
+)
 from corpus.store.tables import KEEP_VERSIONS, each_one_of, one_of, quoted, writing
 
 _IDS_AT_ONCE = 5000
@@ -58,6 +65,7 @@ class CorpusWriter:
         with writing(path):
             path.mkdir(parents=True, exist_ok=True)
         self._published = read_manifest(path) if (path / "manifest.json").exists() else None
+        self._sizes: dict[str, PassageSize] = {}
         if self._published:
             check_encoder(self._published, encoder)
         with tables.opening(path) if self._published else writing(path):
@@ -73,6 +81,10 @@ class CorpusWriter:
         with writing(self._path):
             self._tables["collections"].delete(one_of("id", (one.id for one in collections)))
             self._tables["collections"].add(rows.to_rows(collections, rows.COLLECTIONS))
+
+    def cut_as(self, size: PassageSize, collection_ids: Iterable[str]) -> None:
+        """Have it known that the passages of collections are cut to a size from the next publication on."""
+        self._sizes |= dict.fromkeys(collection_ids, size)
 
     def remove_collection(self, collection_id: str) -> None:
         where = f"collection_id = {quoted(collection_id)}"
@@ -139,12 +151,14 @@ class CorpusWriter:
                 tables.bring_indices_up_to_date(name, table)
             if self._durable:
                 self._sync()
+            versions = {name: int(table.version) for name, table in self._tables.items()}
             manifest = Manifest(
                 encoder=self._encoder.name,
                 encoder_sha256=self._encoder.sha256,
                 dimension=self._dimension,
                 runtime=self._encoder.runtime,
-                versions={name: int(table.version) for name, table in self._tables.items()},
+                versions=versions,
+                cuts=self._cuts(versions["passages"]),
             )
             write_manifest(self._path, manifest)
             if keep_versions < KEEP_VERSIONS:
@@ -152,6 +166,13 @@ class CorpusWriter:
                 for table in self._tables.values():
                     table.optimize(cleanup_older_than=keep_versions)
         self._published = manifest
+
+    def _cuts(self, version: int) -> tuple[CutSince, ...]:
+        """Return which collections were cut to which sizes, this version's changes last."""
+        earlier = self._published.cuts if self._published else ()
+        size_of = self._published.size_of if self._published else lambda _: PassageSize()
+        changed = (CutSince(one, version, size) for one, size in self._sizes.items() if size != size_of(one))
+        return (*earlier, *changed)
 
     def _sync(self) -> None:
         for name in self._tables:

@@ -1,7 +1,7 @@
 """What all screens stand on: sessions, signing in, limits, shared resources and security."""
 
 from explorer.app.login import check_sign_in, draw_signed_in
-from explorer.app.navigation import ASK, COLLECTION, COMPARE, PAPER, draw, loading_modules
+from explorer.app.navigation import ASK, COLLECTION, COMPARE, PAPER, READING, draw, loading_modules
 from explorer.app.resources import (
     Library,
     comparison_jobs,
@@ -35,7 +35,7 @@ from explorer.app.visitor.session import Focus, VisitorSession
 from explorer.app.visitor.stored_item import StoredItem
 
 __all__ = [
-    "ASK", "COLLECTION", "COMPARE", "PAPER", "ComparisonSession", "Current", "CurrentComparison",
+    "ASK", "COLLECTION", "COMPARE", "PAPER", "READING", "ComparisonSession", "Current", "CurrentComparison",
     "Failure", "Focus", "FollowUps", "Library", "Order", "StoredItem", "TakenOff", "Visitor",
     "VisitorSession", "Waiting", "admitted", "check_own", "check_sign_in", "comparison_jobs",
     "current_caller", "current_comparison", "current_owner", "current_session", "current_visitor",

@@ -20,6 +20,7 @@ HOME = "explorer/pages/home.py"
 COLLECTION = "explorer/pages/collection.py"
 PAPER = "explorer/pages/paper.py"
 ASK = "explorer/pages/ask.py"
+READING = "explorer/pages/reading.py"
 COMPARE = "explorer/pages/compare.py"
 ABOUT = "explorer/pages/about.py"
 
@@ -52,6 +53,7 @@ def draw() -> None:
             st.Page(PAPER, title="Paper", url_path="paper", visibility="hidden"),
             st.Page(ASK, title="Ask", url_path="ask"),
             st.Page(COMPARE, title="Compare", url_path="compare"),
+            st.Page(READING, title="Reading", url_path="reading"),
             st.Page(ABOUT, title="About", url_path="about"),
         ],
         position="top",

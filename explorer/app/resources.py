@@ -24,6 +24,7 @@ from assistant.storage import (
     ComparisonStore,
     ConversationStore,
     Quota,
+    ReadingStore,
     SpendingLimits,
     SpendingStore,
 )
@@ -127,6 +128,10 @@ class Library:
         """Return the store of comparisons; raises AssistantError when it cannot be used."""
         return _comparisons(_place_of_stores(self.settings), self.settings)
 
+    def reading(self) -> ReadingStore:
+        """Return the store of what readers keep of papers; raises AssistantError when it cannot be used."""
+        return _reading(_place_of_stores(self.settings), self.settings)
+
     @property
     def is_uploaded(self) -> bool:
         """Return True if this is a visitor's own documents."""
@@ -186,9 +191,8 @@ def _has_stored(settings: Settings, owner: str) -> bool:
     """Return True if something is stored of an owner; also where that cannot be known for now."""
     place = _place_of_stores(settings)
     try:
-        return _conversations(place, settings).has_owner(owner) or _comparisons(place, settings).has_owner(
-            owner
-        )
+        stores = (_conversations, _comparisons, _reading)
+        return any(store(place, settings).has_owner(owner) for store in stores)
     except AssistantError:
         return True
 
@@ -266,6 +270,11 @@ def comparison_jobs() -> JobRunner[ComparisonJob]:
 @st.cache_resource(show_spinner=False, max_entries=4, on_release=ComparisonStore.close)
 def _comparisons(place: str, _settings: Settings) -> ComparisonStore:  # noqa: ARG001
     return ComparisonStore.open(_settings, _quota(_settings))
+
+
+@st.cache_resource(show_spinner=False, max_entries=4, on_release=ReadingStore.close)
+def _reading(place: str, _settings: Settings) -> ReadingStore:  # noqa: ARG001
+    return ReadingStore.open(_settings, _quota(_settings))
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)

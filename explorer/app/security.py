@@ -5,6 +5,7 @@ import hashlib
 import logging
 import re
 import uuid
+from collections.abc import Callable
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from explorer.presenters import escaped
 
 logger = logging.getLogger(__name__)
 
+Wrapper = Callable[[ASGIApp], ASGIApp]
 Proxies = tuple[IPv4Network | IPv6Network, ...]
 
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -175,8 +177,10 @@ def _is_trusted(address: str, trusted: Proxies) -> bool:
         return False
 
 
-def middleware() -> list[Middleware]:
-    return [Middleware(part) for part in (SecurityHeaders, ClientAddress, OwnerCookie, UploadGuard)]
+def middleware(*programs: Wrapper) -> list[Middleware]:
+    """Return what each request passes; what answers `programs` comes before all that is for visitors."""
+    parts: tuple[Wrapper, ...] = (SecurityHeaders, *programs, ClientAddress, OwnerCookie, UploadGuard)
+    return [Middleware(part) for part in parts]
 
 
 def show_script_error(error: Exception) -> bool:

@@ -16,7 +16,7 @@ def draw_actions(library: Library, visitor: Visitor, number: int, turn: Turn, *,
     """Draw what can be done with turn `number`; only the last one can be edited in its place, or undone."""
     is_own = not visitor.now.is_anothers
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"actions_{number}"):
-        draw_trail(visitor, number)
+        draw_trail(library, visitor, number)
         if not turn.answer.refusal:
             _draw_copy(number, turn)
         st.button(

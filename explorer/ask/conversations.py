@@ -244,7 +244,9 @@ def import_transcript(library: Library, visitor: Visitor, data: bytes) -> None:
     """Store a transcript as one of the visitor's conversations and show it; or keep what is wrong with it."""
     try:
         documents_limit().take(current_caller(visitor))
-        stored = library.conversations().put(current_owner(visitor), from_json(text_of(data)))
+        read = from_json(text_of(data))
+        library.reading().take_in(current_owner(visitor), read.notes)
+        stored = library.conversations().put(current_owner(visitor), read)
     except AssistantError as error:
         visitor.update(VisitorSession.refuse_import, str(error))
         return

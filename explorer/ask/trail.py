@@ -10,8 +10,8 @@ from assistant.exports import CONVERSATION_FORMATS, Format
 from assistant.records import Call, Conversation, Step, Turn
 from assistant.wording import call_facts, provenance_facts, spent
 from corpus.wording import counted
-from explorer.app import Visitor, VisitorSession
-from explorer.components import draw_downloads
+from explorer.app import Library, Visitor, VisitorSession
+from explorer.components import draw_downloads, exporting
 from explorer.presenters import escaped, seconds, shortened
 
 STEP_NAMES: dict[Step, str] = {
@@ -30,7 +30,7 @@ LONG_TEXT = 1200
 HIGHEST_TEXT = 340
 
 
-def draw_trail(visitor: Visitor, number: int) -> None:
+def draw_trail(library: Library, visitor: Visitor, number: int) -> None:
     """Draw the downloads of an answer or of the whole conversation; a file is made when it is asked for."""
     key = f"trail_{number}_{visitor.now.menus_closed}"
     with st.popover("Trail", icon=":material/download:", type="tertiary", key=key):
@@ -46,7 +46,8 @@ def draw_trail(visitor: Visitor, number: int) -> None:
             )
         with st.container(key=f"downloads_{number}", gap=None):
             conversation = taken(visitor, number, is_whole=part == WHOLE)
-            draw_downloads(CONVERSATION_FORMATS, lambda: conversation, f"trail_{number}", _file_name)
+            exported = exporting(library, visitor, conversation)
+            draw_downloads(CONVERSATION_FORMATS, exported, f"trail_{number}", _file_name)
 
 
 def draw_way_to_calls(visitor: Visitor, number: int, turn: Turn) -> None:

@@ -20,7 +20,7 @@ from explorer.collection.restrictions import (
 )
 from explorer.collection.selection import MOST_SELECTED, draw_select_all, draw_selection, go_to_ask
 from explorer.collection.volumes import draw_volumes
-from explorer.components import action, listen, row
+from explorer.components import action, draw_follow, draw_news, listen, row
 from explorer.presenters import (
     Facet,
     Finding,
@@ -31,9 +31,11 @@ from explorer.presenters import (
     escaped,
     example_questions,
     facets_of,
+    format_years,
     menu_title,
     named_facet,
     names_papers,
+    one_line,
     query_terms,
     shortened,
 )
@@ -58,6 +60,7 @@ def render_collection(library: Library, visitor: Visitor) -> None:
         visitor.update(VisitorSession.read_paper, read=False)
         forget_former_search()
     _measure(visitor)
+    draw_news(library, visitor)
     summaries = library.corpus.collections()
     chosen = _draw_collections(summaries)
     restrictions = current_restrictions(library.corpus)
@@ -75,10 +78,11 @@ def render_collection(library: Library, visitor: Visitor) -> None:
     if restrictions == Restrictions() and not (filters.query or filters.years or filters.view == "Map"):
         _draw_beginning(library, visitor, summaries, chosen)
     if listing.total:
-        _draw_listed(visitor, finding, listing, filters)
+        name = followed_title(filters.query, scope, restrictions)
+        _draw_listed(library, visitor, finding, listing, filters, name=name)
     else:
         _draw_nothing(filters, scope)
-    draw_selection(visitor, library.corpus)
+    draw_selection(library, visitor)
 
 
 def _measure(visitor: Visitor) -> None:
@@ -198,9 +202,21 @@ def _draw_respelt(listing: Listing, query: str) -> None:
         action(f"Search for {asked}", "search_verbatim", set_field, "verbatim", query)
 
 
-def _draw_listed(visitor: Visitor, finding: Finding, listing: Listing, filters: Filters) -> None:
+def _draw_listed(
+    library: Library,
+    visitor: Visitor,
+    finding: Finding,
+    listing: Listing,
+    filters: Filters,
+    *,
+    name: str,
+) -> None:
+    """Draw the papers; the search is followed under its `name`, if it has one."""
     draw_overview(finding, narrow=visitor.now.narrow)
-    _draw_count(visitor, finding, listing, filters)
+    with row("listed"):
+        _draw_count(visitor, finding, listing, filters)
+        if name:
+            draw_follow(library, visitor, name, finding.query.strip(), finding.scope)
     if filters.view == "Map":
         draw_map(visitor, finding, listing.found)
         return
@@ -214,21 +230,30 @@ def _draw_count(visitor: Visitor, finding: Finding, listing: Listing, filters: F
     """Say how many papers are listed, and offer to select them and to ask them where a filter names them."""
     best_first = finding.is_search and filters.order == "relevance" and filters.view != "Map"
     matching = " matches" if listing.total == 1 else " match"
-    with row("listed"):
-        st.caption(
-            f"{counted(listing.total, 'paper')}{matching if finding.is_search else ''}"
-            f"{', best first' if best_first else ''}",
-            width="content",
+    st.caption(
+        f"{counted(listing.total, 'paper')}{matching if finding.is_search else ''}"
+        f"{', best first' if best_first else ''}",
+        width="content",
+    )
+    if filters.view != "Map" and (listing.total <= MOST_SELECTED or names_papers(finding.scope)):
+        draw_select_all(
+            visitor,
+            "select_listed",
+            listing.total,
+            lambda: finding.ids(filters.order, MOST_SELECTED),
+            already=listing.total <= len(visitor.now.picked),
         )
-        if filters.view != "Map" and (listing.total <= MOST_SELECTED or names_papers(finding.scope)):
-            draw_select_all(
-                visitor,
-                "select_listed",
-                listing.total,
-                lambda: finding.ids(filters.order, MOST_SELECTED),
-                already=listing.total <= len(visitor.now.picked),
-            )
-        _draw_ask_filtered(visitor, finding, listing)
+    _draw_ask_filtered(visitor, finding, listing)
+
+
+def followed_title(query: str, scope: Scope, restrictions: Restrictions) -> str:
+    """Return what a search is called that is followed, "" for a list that nobody has narrowed."""
+    if not (query.strip() or names_papers(scope)):
+        return ""
+    parts = [f"“{one_line(query)}”"] if query.strip() else []
+    parts += [label for _, _, label in restrictions.labelled()]
+    parts += [format_years(scope.years)] if scope.years else []
+    return shortened(" · ".join((*parts, *scope.collections)), 180)
 
 
 def _draw_ask_filtered(visitor: Visitor, finding: Finding, listing: Listing) -> None:

@@ -7,11 +7,11 @@ import streamlit as st
 from assistant.comparing import FEWEST_PAPERS
 from assistant.exports import PAPER_FORMATS
 from corpus.records import Paper
-from corpus.store import Corpus
 from explorer.app import (
     ASK,
     COMPARE,
     ComparisonSession,
+    Library,
     Visitor,
     VisitorSession,
     current_comparison,
@@ -19,7 +19,7 @@ from explorer.app import (
     set_field,
 )
 from explorer.ask import ask_about, papers_picked
-from explorer.components import action, draw_downloads, row
+from explorer.components import action, draw_downloads, list_papers, row
 from explorer.presenters import MOST_FOUND, escaped, shortened
 
 MOST_SELECTED = MOST_FOUND
@@ -39,7 +39,7 @@ def draw_tick(visitor: Visitor, paper: Paper) -> None:
     )
 
 
-def draw_selection(visitor: Visitor, corpus: Corpus) -> None:
+def draw_selection(library: Library, visitor: Visitor) -> None:
     """Draw what can be done with the selected papers, at the bottom of the window."""
     if not visitor.now.picked:
         return
@@ -53,7 +53,8 @@ def draw_selection(visitor: Visitor, corpus: Corpus) -> None:
             st.switch_page(COMPARE, query_params={})
         menu = st.popover("Export", icon=":material/download:", key="export_these")
         with menu, st.container(key="downloads_picked", gap=None):
-            draw_downloads(PAPER_FORMATS, lambda: corpus.papers_by_id(visitor.now.picked), "export")
+            draw_downloads(PAPER_FORMATS, lambda: library.corpus.papers_by_id(visitor.now.picked), "export")
+        action("Read later", "list_these", _list_picked, library, visitor, icon=":material/bookmark_add:")
         action("Select none", "pick_none", _select_none, visitor)
 
 
@@ -81,6 +82,10 @@ def _ticked(visitor: Visitor, paper_id: str) -> None:
 
 def _select_listed(visitor: Visitor, ids: Callable[[], Iterable[str]]) -> None:
     select(visitor, ids())
+
+
+def _list_picked(library: Library, visitor: Visitor) -> None:
+    list_papers(library, visitor, library.corpus.papers_by_id(visitor.now.picked))
 
 
 def _select_none(visitor: Visitor) -> None:

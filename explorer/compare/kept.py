@@ -1,6 +1,7 @@
 """Stored comparisons: found by their address, listed in the left drawer, renamed, deleted."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from urllib.parse import quote, unquote
 
@@ -171,7 +172,8 @@ def import_comparison(library: Library, visitor: Visitor, session: CurrentCompar
         read = comparison_from_json(text_of(data))
         if fault := fault_of(read):
             raise AssistantError(f"This comparison cannot be shown: {fault}.")
-        stored = library.comparisons().put(current_owner(visitor), read)
+        library.reading().take_in(current_owner(visitor), read.notes)
+        stored = library.comparisons().put(current_owner(visitor), replace(read, notes=()))
     except AssistantError as error:
         session.update(ComparisonSession.refuse_import, str(error))
         return

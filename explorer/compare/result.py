@@ -98,7 +98,7 @@ def _draw_actions(
     library: Library, visitor: Visitor, session: CurrentComparison, comparison: Comparison
 ) -> None:
     with row("actions_comparison"):
-        draw_comparison_trail(session, comparison)
+        draw_comparison_trail(library, visitor, session, comparison)
         if comparison.answer.text:
             with st.popover("Copy", type="tertiary", icon=":material/content_copy:", key="copy_summary"):
                 st.caption("The summary with its references; the button at the corner copies it.")

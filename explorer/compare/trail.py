@@ -4,18 +4,20 @@ import streamlit as st
 
 from assistant.comparing import Comparison, WorkCall, comparison_facts
 from assistant.exports import COMPARISON_FORMATS
-from explorer.app import ComparisonSession, CurrentComparison
+from explorer.app import ComparisonSession, CurrentComparison, Library, Visitor
 from explorer.ask import STEP_NAMES, draw_sent
-from explorer.components import draw_downloads
+from explorer.components import draw_downloads, exporting
 from explorer.presenters import escaped, shortened
 
 
-def draw_comparison_trail(session: CurrentComparison, comparison: Comparison) -> None:
+def draw_comparison_trail(
+    library: Library, visitor: Visitor, session: CurrentComparison, comparison: Comparison
+) -> None:
     """Draw the downloads of a comparison; a file is made when it is asked for."""
     key = f"comparison_trail_{session.now.menus_closed}"
     with st.popover("Trail", type="tertiary", icon=":material/download:", key=key):
         with st.container(key="downloads_comparison", gap=None):
-            draw_downloads(COMPARISON_FORMATS, lambda: comparison, "comparison")
+            draw_downloads(COMPARISON_FORMATS, exporting(library, visitor, comparison), "comparison")
         st.button(
             "What was sent",
             icon=":material/receipt_long:",

@@ -1,11 +1,21 @@
 """The downloads of something: a button for each format, which makes its file when it is asked for."""
 
+import logging
 from collections.abc import Callable, Iterable
 from functools import partial
+from typing import TypeVar
 
 import streamlit as st
 
+from assistant.comparing import Comparison
 from assistant.exports import Exported, Format
+from assistant.records import AssistantError, Conversation
+from assistant.storage import with_notes
+from explorer.app import Library, Visitor, current_owner
+
+Trail = TypeVar("Trail", Conversation, Comparison)
+
+logger = logging.getLogger(__name__)
 
 
 def draw_downloads(
@@ -29,5 +39,19 @@ def draw_downloads(
         )
 
 
-def _written(one: Format[Exported], exported: Callable[[], Exported]) -> str:
+def exporting(library: Library, visitor: Visitor, trail: Trail) -> Callable[[], Trail]:
+    """Return what gives a trail with the notes of who exports it, whoever has begun it."""
+    owner = current_owner(visitor)
+
+    def exported() -> Trail:
+        try:
+            return with_notes(library.reading(), owner, trail)
+        except AssistantError as error:
+            logger.warning("A trail is exported without notes: %s", error)
+            return trail
+
+    return exported
+
+
+def _written(one: Format[Exported], exported: Callable[[], Exported]) -> str | bytes:
     return one.write(exported())

@@ -7,6 +7,7 @@ import streamlit as st
 
 from assistant.records import Citation, Turn
 from assistant.storage import LONGEST_NOTE, mark_of
+from corpus.sentences import with_formulas_named
 from explorer.app import PAPER, Library
 from explorer.components.page_image import Evidenced, save_button, show_strip
 from explorer.components.passage_table import draw_passage_table
@@ -69,7 +70,7 @@ def draw_source(
     """
     with st.container(key=f"evidence_{place}", gap="xsmall"):
         _draw_head(source, place, go_to)
-        _draw_passage(source, place)
+        _draw_passage(library, source, place)
         _draw_scores(source.citation)
         _draw_page(library, source, place)
         _draw_links(library, source, place)
@@ -104,12 +105,17 @@ def _draw_neighbour(source: Source, place: str, name: str, side: str, go_to: Cal
     )
 
 
-def _draw_passage(source: Source, place: str) -> None:
-    """Draw the passage as plain text, the sentence that supports the claim marked; a table as one."""
+def _draw_passage(library: Library, source: Source, place: str) -> None:
+    """Draw the passage as plain text, the sentence that supports the claim marked; a table as one.
+
+    A formula is only named where the page shows it.
+    """
     if source.passage.table:
         draw_passage_table(source.passage, source.sentence, place, in_short=True)
         return
-    parts = shorter_context(cut_passage(source.passage, source.sentence))
+    is_shown = library.pdf_path(source.paper.pdf_sha256) is not None
+    passage = with_formulas_named(source.passage) if is_shown else source.passage
+    parts = shorter_context(cut_passage(passage, source.sentence))
     with st.container(key=f"reading_passage_{place}", gap="xsmall"):
         if parts.before:
             with st.container(key=f"context_before_{place}"):

@@ -1,8 +1,8 @@
-"""A table of a paper as a table: its cells as text, the row that is cited marked."""
+"""A table of a paper as a table: built in the page of texts alone, the row that is cited marked."""
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from itertools import groupby
+from pathlib import Path
 
 import streamlit as st
 
@@ -14,6 +14,14 @@ from explorer.presenters import one_line
 # Beside an answer a long table is shown as far as it is needed to read the row.
 ROWS_BESIDE = 3
 
+Data = dict[str, object]
+
+_component = st.components.v2.component(
+    "paper_trail_table",
+    js=Path(__file__).with_suffix(".js").read_text("utf-8"),
+    css=Path(__file__).with_suffix(".css").read_text("utf-8"),
+)
+
 
 def draw_passage_table(
     passage: Passage, sentence: int | None = None, place: str = "text", *, in_short: bool = False
@@ -24,46 +32,47 @@ def draw_passage_table(
     """
     if passage.table:
         with st.container(key=f"table_{place}_{passage.number}"):
-            st.html(table_html(passage, passage.table, sentence, in_short=in_short))
+            data = table_data(passage, passage.table, sentence, in_short=in_short)
+            _component(key=f"table_cells_{place}_{passage.number}", data=data)
 
 
-def table_html(passage: Passage, table: Table, sentence: int | None, *, in_short: bool = False) -> str:
-    """Return a table as HTML of which every text is escaped."""
+def table_data(passage: Passage, table: Table, sentence: int | None, *, in_short: bool = False) -> Data:
+    """Return what a table is drawn from: texts alone, which its script never reads as HTML."""
     marked = None if sentence is None or sentence < passage.first_row else sentence - passage.first_row
     count, labels = len(table.rows) - table.header, label_columns(table)
-    shown = range(count)
-    if in_short and count > 2 * ROWS_BESIDE + 1:
-        first = max(0, (marked or 0) - ROWS_BESIDE)
-        shown = range(first, min(count, first + 2 * ROWS_BESIDE + 1))
-    head = "".join(f"<tr>{''.join(_heads(row))}</tr>" for row in table.rows[: table.header])
-    body = "".join(_row(table.rows[table.header + at], labels, is_marked=at == marked) for at in shown)
-    left_out = f"<p>{counted(len(shown), 'row')} of {count}</p>" if len(shown) < count else ""
-    return (
-        f"<table><caption>{_text(passage.caption)}</caption><thead>{head}</thead>"
-        f"<tbody>{body}</tbody></table>{left_out}"
-    )
+    shown = _rows_shown(count, marked) if in_short else range(count)
+    return {
+        "caption": one_line(passage.caption),
+        "head": [list(_heads(row)) for row in table.rows[: table.header]],
+        "rows": [_row(table.rows[table.header + at], labels, is_marked=at == marked) for at in shown],
+        "left_out": f"{counted(len(shown), 'row')} of {count}" if len(shown) < count else "",
+    }
 
 
-def _heads(row: Sequence[str]) -> Iterator[str]:
+def _rows_shown(count: int, marked: int | None) -> range:
+    """Return the rows round the marked one, or all where these are hardly more."""
+    most = 2 * ROWS_BESIDE + 1
+    first = max(0, (marked or 0) - ROWS_BESIDE)
+    return range(first, min(count, first + most)) if count > most else range(count)
+
+
+def _heads(row: Sequence[str]) -> Iterator[Data]:
     """Yield the cells of a header row; one name over several columns is one cell."""
     for name, run in groupby(row):
         width = len(list(run))
-        span = f' colspan="{width}"' if name and width > 1 else ""
-        repeats = 1 if span else width
-        yield f'<th scope="col"{span}>{_text(name)}</th>' * repeats
+        if name:
+            yield {"text": one_line(name), "scope": "col", "span": width}
+        else:
+            yield from ({"text": "", "scope": "", "span": 1} for _ in range(width))
 
 
-def _row(row: Sequence[str], labels: int, *, is_marked: bool) -> str:
-    mark = ' aria-current="true"' if is_marked else ""
+def _row(row: Sequence[str], labels: int, *, is_marked: bool) -> Data:
     if row[0] and not any(row[1:]):
         # It heads the rows below it.
-        return f'<tr{mark}><th scope="rowgroup" colspan="{len(row)}">{_text(row[0])}</th></tr>'
-    cells = [
-        f'<th scope="row">{_text(cell)}</th>' if at < labels else f"<td>{_text(cell)}</td>"
-        for at, cell in enumerate(row)
-    ]
-    return f"<tr{mark}>{''.join(cells)}</tr>"
-
-
-def _text(cell: str) -> str:
-    return escape(one_line(cell))
+        cells: list[Data] = [{"text": one_line(row[0]), "scope": "rowgroup", "span": len(row)}]
+    else:
+        cells = [
+            {"text": one_line(cell), "scope": "row" if at < labels else "", "span": 1}
+            for at, cell in enumerate(row)
+        ]
+    return {"marked": is_marked, "cells": cells}

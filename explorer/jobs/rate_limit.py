@@ -19,7 +19,11 @@ MOST_REMEMBERED = 4096
 
 
 class TooSoonError(AssistantError):
-    """A visitor, or all of them together, have taken as much as is allowed for now."""
+    """A visitor, or all of them together, have taken as much as is allowed for now; `wait` is in seconds."""
+
+    def __init__(self, message: str, wait: float = 0.0) -> None:
+        super().__init__(message)
+        self.wait = wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,7 @@ class RateLimit:
                 self._buckets |= {key: _Bucket(left[key] - cost, now) for key in sizes}
                 self._forget_full(now)
                 return
-        raise TooSoonError(self._refusal(longest[0], sizes[longest], waits[longest]))
+        raise TooSoonError(self._refusal(longest[0], sizes[longest], waits[longest]), waits[longest])
 
     def _sizes(self, caller: Caller) -> dict[tuple[str, str], float]:
         """Return the buckets that a caller takes from, with how much each holds."""

@@ -3,22 +3,26 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from types import MappingProxyType
 from typing import Literal
 
 from corpus.records import Passage, Reference
+from corpus.sentences import formulas_apart, with_formulas_named
 from explorer.presenters import JOINER, escaped, parse_cite
 
+Marks = Mapping[str, frozenset[int]]
+NO_MARKS: Marks = MappingProxyType({})
 # Of one sentence; more is no sentence, but a list that the parser took for one.
 MOST_LINKED = 12
 
-BlockKind = Literal["plain", "linked", "table", "figure", "meant"]
+BlockKind = Literal["plain", "linked", "table", "figure", "formula", "meant"]
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """Passages of a section that are drawn alike: as text, with links, as tables, with a cut from the page.
 
-    The one that is meant is a block of its own.
+    The one that is meant is a block of its own; of formulas and the text around them they are parts.
     """
 
     kind: BlockKind
@@ -47,26 +51,59 @@ class Bibliography:
         return tuple(known)[:MOST_LINKED]
 
 
-def blocks(passages: Sequence[Passage], cited: Bibliography, meant: str = "") -> Iterator[Block]:
+def blocks(
+    passages: Sequence[Passage],
+    cited: Bibliography,
+    meant: str = "",
+    marks: Marks = NO_MARKS,
+    *,
+    has_pages: bool = False,
+) -> Iterator[Block]:
     """Yield the blocks of a section; `meant` is the id of the passage that the address names.
 
-    What follows each other and is drawn alike is one block: a long paper has few elements.
+    What follows each other and is drawn alike is one block: a long paper has few elements. With pages to cut
+    them from, formulas are blocks of their own. A passage with `marks`, the sentences that its reader has
+    marked by its id, is one of its own, whole: notes stand below it.
     """
 
-    def kind_of(passage: Passage) -> BlockKind:
+    def parts_of(passage: Passage) -> Iterator[tuple[bool, Passage]]:
+        if not (has_pages and passage.sentences) or passage.id == meant:
+            yield False, passage
+        elif passage.id in marks:
+            yield False, with_formulas_named(passage)
+        else:
+            yield from formulas_apart(passage)
+
+    def kind_of(part: tuple[bool, Passage]) -> BlockKind:
+        is_formula, passage = part
         if passage.id == meant:
             return "meant"
+        if is_formula:
+            return "formula"
         if passage.table or passage.area:
             return "table" if passage.table else "figure"
+        if passage.id in marks:
+            return "linked"
         return "linked" if any(cited.linked(one.references) for one in passage.sentences) else "plain"
 
-    for kind, run in groupby(passages, key=kind_of):
-        yield Block(kind, tuple(run))
+    parts = (part for passage in passages for part in parts_of(passage))
+    for (kind, _), run in groupby(
+        parts, key=lambda part: (kind_of(part), part[1].id in marks and part[1].id)
+    ):
+        yield Block(kind, tuple(passage for _, passage in run))
 
 
-def linked_markdown(passages: Sequence[Passage], cited: Bibliography) -> str:
-    """Return passages as Markdown whose only links are the references behind their sentences."""
-    return "\n\n".join(line for passage in passages for line in _paragraphs(passage, cited))
+def linked_markdown(passages: Sequence[Passage], cited: Bibliography, marks: Marks = NO_MARKS) -> str:
+    """Return passages as Markdown whose only links are the references behind their sentences.
+
+    Sentences with a mark of their reader have a yellow ground.
+    """
+    lines = (
+        line
+        for passage in passages
+        for line in _paragraphs(passage, cited, marks.get(passage.id, frozenset()))
+    )
+    return "\n\n".join(lines)
 
 
 def link_id(entry: int, held: Collection[int]) -> str:
@@ -84,18 +121,23 @@ def sections_citing(passages: Sequence[Passage], entry: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(citing))
 
 
-def _paragraphs(passage: Passage, cited: Bibliography) -> Iterator[str]:
+def _paragraphs(passage: Passage, cited: Bibliography, marked: frozenset[int]) -> Iterator[str]:
     """Yield the paragraphs of a passage: its lines, as they are broken in its text."""
-    pieces = [_piece(passage, index, cited) for index in range(len(passage.sentences))]
+    pieces = [
+        _piece(passage, index, cited, is_marked=index in marked) for index in range(len(passage.sentences))
+    ]
     whole = "".join(pieces) if pieces else escaped(passage.text)
     yield from (line.strip() for line in whole.split("\n") if line.strip())
 
 
-def _piece(passage: Passage, index: int, cited: Bibliography) -> str:
+def _piece(passage: Passage, index: int, cited: Bibliography, *, is_marked: bool) -> str:
     """Return one sentence, its links, and the white space behind it."""
     sentence = passage.sentences[index]
     text = passage.text[sentence.start : sentence.end]
-    lines = "\n".join(escaped(line) for line in text.strip().split("\n"))
+    ground = ":yellow-background[{}]" if is_marked else "{}"
+    lines = "\n".join(
+        ground.format(said) if (said := escaped(line)) else "" for line in text.strip().split("\n")
+    )
     links = "".join(
         f"[\\[{entry + 1}\\]](#{link_id(entry, cited.held)})" for entry in cited.linked(sentence.references)
     )

@@ -1,6 +1,7 @@
 """The head of the Paper screen: title, authors, where it was published, and what to do with the paper."""
 
 import re
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -51,12 +52,26 @@ def draw_title(home: Collection, paper: Paper) -> None:
 
 
 def draw_head(
-    home: Collection, visitor: Visitor, paper: Paper, *, has_similar: bool, has_pages: bool
+    home: Collection,
+    visitor: Visitor,
+    paper: Paper,
+    *,
+    has_similar: bool,
+    has_pages: bool,
+    draw_keeping: Callable[[], None],
 ) -> None:
-    """Draw authors, facts and what to do with the paper."""
+    """Draw authors, facts and what to do with the paper; `draw_keeping` draws what its reader can keep."""
     _draw_authors(paper)
     _draw_facts(home, paper)
-    _draw_actions(visitor, paper, has_similar=has_similar, has_pages=has_pages)
+    with row("paper_actions"):
+        _draw_actions(visitor, paper)
+        if not is_upload(paper.id):
+            draw_keeping()
+        # On a wide screen the pages stand beside the text; on a phone they come last.
+        if has_pages and visitor.now.narrow:
+            st.markdown(f"[Pages](#{PAGES_ANCHOR})", width="content")
+        if has_similar:
+            st.markdown(f"[Similar papers](#{SIMILAR_ANCHOR})", width="content")
 
 
 def facts_of(home: Collection, paper: Paper) -> str:
@@ -156,21 +171,15 @@ def _draw_filed(paper: Paper) -> None:
                 st.text(note)
 
 
-def _draw_actions(visitor: Visitor, paper: Paper, *, has_similar: bool, has_pages: bool) -> None:
-    with row("paper_actions"):
-        if st.button("Ask about this paper", type="primary", key="ask_about"):
-            ask_about(visitor, (paper.id,))
-            st.switch_page(ASK, query_params={})
-        if st.button("Summarise", key="summarise"):
-            _summarise(visitor, paper)
-            st.switch_page(ASK, query_params={})
-        if not is_upload(paper.id):
-            _draw_adding(current_comparison(), paper)
-        # On a wide screen the pages stand beside the text; on a phone they come last.
-        if has_pages and visitor.now.narrow:
-            st.markdown(f"[Pages](#{PAGES_ANCHOR})", width="content")
-        if has_similar:
-            st.markdown(f"[Similar papers](#{SIMILAR_ANCHOR})", width="content")
+def _draw_actions(visitor: Visitor, paper: Paper) -> None:
+    if st.button("Ask about this paper", type="primary", key="ask_about"):
+        ask_about(visitor, (paper.id,))
+        st.switch_page(ASK, query_params={})
+    if st.button("Summarise", key="summarise"):
+        _summarise(visitor, paper)
+        st.switch_page(ASK, query_params={})
+    if not is_upload(paper.id):
+        _draw_adding(current_comparison(), paper)
 
 
 def _summarise(visitor: Visitor, paper: Paper) -> None:

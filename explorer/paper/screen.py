@@ -1,7 +1,8 @@
 """The Paper screen: one paper, its text by section, its pages, and its place among the others."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -9,6 +10,7 @@ import streamlit as st
 from corpus.errors import CorpusError
 from corpus.records import Paper, PaperHits, Passage, Scope
 from corpus.search import similar_papers
+from corpus.sentences import without_repeats
 from explorer.app import COLLECTION, PAPER, Library, Visitor, VisitorSession
 from explorer.components import listen
 from explorer.paper.at_a_glance import draw_at_a_glance
@@ -16,6 +18,7 @@ from explorer.paper.bibliography import draw_bibliography
 from explorer.paper.cited_reference import draw_cited_reference
 from explorer.paper.cited_text import Bibliography
 from explorer.paper.header import PAGES_ANCHOR, SIMILAR_ANCHOR, draw_head, draw_title
+from explorer.paper.notes import PaperNotes, draw_keeping, draw_overview, read_notes
 from explorer.paper.pages import draw_pages
 from explorer.paper.relatedness import reasons
 from explorer.paper.text import Reading, draw_meant, draw_text, place_of
@@ -34,10 +37,11 @@ class Opened:
     pdf: Path | None
     meant: Passage | None
     sentence: int | None
+    notes: PaperNotes = field(default_factory=PaperNotes)
 
     @property
     def reading(self) -> Reading:
-        return Reading(self.paper, self.cited, self.pdf, self.meant, self.sentence)
+        return Reading(self.paper, self.cited, self.pdf, self.meant, self.sentence, self.notes)
 
     @property
     def above(self) -> Passage | None:
@@ -54,6 +58,7 @@ def render_paper(library: Library, visitor: Visitor) -> None:
     except CorpusError:
         _draw_unknown()
         return
+    opened = replace(opened, notes=read_notes(library, visitor, opened.paper, opened.passages))
     heard = listen("paper_listener", narrow=visitor.now.narrow, address=address)
     visitor.update(VisitorSession.measure, narrow=heard.narrow)
     _draw_paper(library, visitor, opened)
@@ -104,13 +109,21 @@ def _draw_paper(library: Library, visitor: Visitor, opened: Opened) -> None:
         draw_meant(opened.reading, above)
     found = similar_papers(library.corpus, opened.passages[0], Scope(), SIMILAR) if opened.passages else ()
     why = reasons(library.corpus, paper, [one.paper for one in found])
-    draw_head(home, visitor, paper, has_similar=bool(found), has_pages=opened.pdf is not None)
+    draw_head(
+        home,
+        visitor,
+        paper,
+        has_similar=bool(found),
+        has_pages=opened.pdf is not None,
+        draw_keeping=partial(draw_keeping, library, visitor, paper, opened.passages, opened.notes),
+    )
+    draw_overview(library, visitor, paper, opened.passages, opened.notes)
     text, side = st.columns([0.56, 0.44] if opened.pdf else [0.66, 0.34], gap="large")
     with text:
         if above and not visitor.now.narrow:
             draw_meant(opened.reading, above)
         draw_at_a_glance(paper)
-        draw_text(opened.reading, opened.passages)
+        draw_text(opened.reading, _as_read(library, opened))
         draw_bibliography(library, paper, opened.cited)
     with side:
         if opened.pdf:
@@ -119,6 +132,13 @@ def _draw_paper(library: Library, visitor: Visitor, opened: Opened) -> None:
             draw_pages(opened.pdf, paper, opened.meant, opened.sentence)
     with text if opened.pdf else side:
         _draw_similar(found, why)
+
+
+def _as_read(library: Library, opened: Opened) -> tuple[Passage, ...]:
+    """Return a paper's passages as its text is read: where they overlap, each sentence once."""
+    if not library.corpus.manifest.size_of(opened.paper.collection_id).overlap:
+        return opened.passages
+    return without_repeats(opened.passages, opened.meant.id if opened.meant else "")
 
 
 def _draw_similar(found: tuple[PaperHits, ...], why: Mapping[str, str]) -> None:

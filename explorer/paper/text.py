@@ -1,20 +1,23 @@
 """A paper's text on the Paper screen: abstract, table of contents, sections with their references linked."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
 import streamlit as st
 
 from corpus.records import Paper, Passage, Table
+from corpus.sentences import with_formulas_named
 from explorer.components import Evidenced, draw_passage_table, show_strip
-from explorer.paper.cited_text import Bibliography, Block, blocks, linked_markdown
+from explorer.paper.cited_text import Bibliography, Block, Marks, blocks, linked_markdown
+from explorer.paper.notes import PaperNotes
 from explorer.paper.sections import Chapter, PaperSection, chapters, paper_sections
-from explorer.presenters import cut_passage, escaped, one_line, shortened
+from explorer.presenters import cut_passage, escaped, one_line, passage_boxes, shortened
 from indexer.uploads.document import is_upload
 
 LONGEST_HEADING = 120
 FIGURE_MARGIN = 4.0
+FORMULA_MARGIN = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +29,12 @@ class Reading:
     pdf: Path | None
     meant: Passage | None
     sentence: int | None
+    notes: PaperNotes = field(default_factory=PaperNotes)
 
 
 def draw_text(reading: Reading, passages: tuple[Passage, ...]) -> None:
     """Draw abstract, contents and sections; the passage that the address names is marked where it stands."""
-    _draw_abstract(reading)
+    _draw_abstract(reading, passages)
     sections = paper_sections(passages)
     if not sections:
         st.caption("Only title and abstract are indexed; the full text is not.")
@@ -79,32 +83,59 @@ def _heading(heading: str) -> str:
     return escaped(shortened(heading, LONGEST_HEADING)) or "Text"
 
 
-def _draw_abstract(reading: Reading) -> None:
+def _draw_abstract(reading: Reading, passages: tuple[Passage, ...]) -> None:
     paper, meant = reading.paper, reading.meant
+    marks = reading.notes.marks(passages[:1])
     with st.container(key="reading_abstract"):
         st.subheader("Abstract", anchor="abstract")
         if meant and meant.kind == "abstract":
             _draw_marked(reading, meant, place_of("abstract", meant, reading.sentence))
+        elif marks:
+            st.markdown(linked_markdown(passages[:1], reading.cited, marks))
         elif paper.abstract:
             st.text(one_line(paper.abstract))
         else:
             st.caption("This paper came without an abstract.")
+    _draw_notes(reading, passages[:1])
 
 
 def _draw_section(section: PaperSection, reading: Reading) -> None:
     heading = _heading(section.heading)
     st.subheader(heading if section.depth == 1 else f":small[{heading}]", anchor=section.anchor)
     with st.container(key=f"reading_{section.anchor}"):
-        for block in blocks(section.passages, reading.cited, reading.meant.id if reading.meant else ""):
-            _draw_block(block, reading)
+        marks, meant = reading.notes.marks(section.passages), reading.meant.id if reading.meant else ""
+        has_pages = reading.pdf is not None
+        drawn = blocks(section.passages, reading.cited, meant, marks, has_pages=has_pages)
+        for place, block in enumerate(drawn):
+            if block.kind == "formula" and reading.pdf:
+                _draw_formula(reading, reading.pdf, section, block, place)
+            else:
+                _draw_block(block, reading, marks)
+            _draw_notes(reading, block.passages)
 
 
-def _draw_block(block: Block, reading: Reading) -> None:
+def _draw_formula(reading: Reading, pdf: Path, section: PaperSection, block: Block, place: int) -> None:
+    """Draw formulas as they stand on the page, as large as the text of their section is there."""
+    boxes = tuple(box for passage in block.passages for box in passage_boxes(passage, None))
+    within = tuple(box for passage in section.passages for box in passage_boxes(passage, None))
+    for page in sorted({box.page for box in boxes}):
+        shown = Evidenced(boxes, within, are_marked=False, margin=FORMULA_MARGIN)
+        name = f"formula_{block.passages[0].number}_{place}_{page}"
+        show_strip(pdf, page, shown.on(page), name, is_brought=is_upload(reading.paper.id))
+
+
+def _draw_notes(reading: Reading, passages: tuple[Passage, ...]) -> None:
+    for passage in passages:
+        for note in reading.notes.on(passage.id):
+            reading.notes.draw(note)
+
+
+def _draw_block(block: Block, reading: Reading, marks: Marks) -> None:
     if block.kind == "meant":
         passage = block.passages[0]
         _draw_marked(reading, passage, f"text_{passage.number}")
     elif block.kind == "linked":
-        st.markdown(linked_markdown(block.passages, reading.cited))
+        st.markdown(linked_markdown(block.passages, reading.cited, marks))
     elif block.kind == "table":
         for _, parts in groupby(block.passages, key=lambda passage: passage.caption):
             draw_passage_table(_whole_table(tuple(parts)))
@@ -145,7 +176,7 @@ def _draw_marked(reading: Reading, passage: Passage, place: str) -> None:
         return
     if passage.kind == "caption":
         _draw_cut(reading, passage, place)
-    parts = cut_passage(passage, reading.sentence)
+    parts = cut_passage(with_formulas_named(passage) if reading.pdf else passage, reading.sentence)
     with st.container(key=f"reading_marked_{place}", gap="xsmall"):
         if not parts.sentence:
             with st.container(key=f"marked_sentence_{place}"):

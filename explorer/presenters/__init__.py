@@ -1,5 +1,6 @@
 """What to show, decided without Streamlit."""
 
+from explorer.presenters.arrivals import Arrivals, arrivals, paper_set
 from explorer.presenters.citations import (
     Checked,
     Source,
@@ -113,20 +114,21 @@ from explorer.presenters.wording import (
 )
 
 __all__ = [
-    "ASPECT_NAMES", "JOINER", "KIND_NAMES", "LONGEST_AUTHOR", "MOST_FOUND", "NAMED_KINDS",
-    "ORDERS", "ORDER_NAMES", "TOPIC_KIND_NAMES", "UNCITED_MARK", "Checked", "Example", "Facet",
+    "ASPECT_NAMES", "JOINER", "KIND_NAMES", "LONGEST_AUTHOR", "MOST_FOUND", "NAMED_KINDS", "ORDERS",
+    "ORDER_NAMES", "TOPIC_KIND_NAMES", "UNCITED_MARK", "Arrivals", "Checked", "Example", "Facet",
     "FacetValue", "FieldYears", "Finding", "Group", "Listed", "Listing", "NamedKind", "Order",
     "Overview", "Source", "VolumeYear", "affiliations", "alternative", "answer_markdown",
-    "answer_with_references", "asked_about", "authors_and_year", "brief", "by_kind", "changed_query",
-    "chosen_ids", "cited_passages", "collection_facts", "collection_titles", "collections_in", "covered",
-    "cut_passage", "day", "draft_source", "drawable", "drawn_places", "escaped", "example_questions",
-    "extent", "facets_of", "fault_of", "first_number", "format_claims", "format_kind", "format_off",
-    "format_problems", "format_spending", "format_weak", "format_without_source", "format_years",
-    "frequent_topics", "groups_of", "invented", "known_labels", "known_topics", "known_values", "listed",
-    "marked_terms", "members", "menu_title", "named_authors", "named_facet", "names_papers", "one_line",
-    "ordered_aspects", "overview_of", "parse_cite", "passage_boxes", "passage_page", "passage_place",
-    "query_terms", "search_papers", "searched_for", "seconds", "short_reference", "shortened",
-    "shorter_context", "shown_draft", "snippet", "sources", "spread", "text_with_references",
-    "topic_label", "topic_name", "uncited", "uncited_ends", "value_name", "venue_name", "volume_facts",
-    "volume_years", "weak_numbers", "web_address", "year_range"
+    "answer_with_references", "arrivals", "asked_about", "authors_and_year", "brief", "by_kind",
+    "changed_query", "chosen_ids", "cited_passages", "collection_facts", "collection_titles",
+    "collections_in", "covered", "cut_passage", "day", "draft_source", "drawable", "drawn_places",
+    "escaped", "example_questions", "extent", "facets_of", "fault_of", "first_number", "format_claims",
+    "format_kind", "format_off", "format_problems", "format_spending", "format_weak",
+    "format_without_source", "format_years", "frequent_topics", "groups_of", "invented", "known_labels",
+    "known_topics", "known_values", "listed", "marked_terms", "members", "menu_title", "named_authors",
+    "named_facet", "names_papers", "one_line", "ordered_aspects", "overview_of", "paper_set",
+    "parse_cite", "passage_boxes", "passage_page", "passage_place", "query_terms", "search_papers",
+    "searched_for", "seconds", "short_reference", "shortened", "shorter_context", "shown_draft",
+    "snippet", "sources", "spread", "text_with_references", "topic_label", "topic_name", "uncited",
+    "uncited_ends", "value_name", "venue_name", "volume_facts", "volume_years", "weak_numbers",
+    "web_address", "year_range"
 ]  # fmt: skip

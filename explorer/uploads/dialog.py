@@ -19,7 +19,7 @@ from explorer.app import (
 )
 from explorer.components import action, row
 from explorer.jobs import TooSoonError
-from explorer.presenters import escaped, one_line, shortened
+from explorer.presenters import ASPECT_NAMES, escaped, one_line, ordered_aspects, shortened
 from explorer.uploads.visit import (
     ask_uploads,
     begin_documents,
@@ -41,6 +41,7 @@ from indexer.uploads.session import UploadedDocument, UploadSession
 
 POLL_SECONDS = 0.5
 LONGEST_ADDRESS = 2_000
+LONGEST_ASPECT = 300
 MOST_REFUSALS = 12
 
 
@@ -198,6 +199,7 @@ def _draw_document(document: UploadedDocument) -> None:
     title = escaped(shortened(document.title or document.name, 120))
     if document.state == "ready":
         st.page_link(PAPER, label=title, query_params={"id": document.paper_id})
+        _draw_in_short(document)
         _draw_plain(f"own_facts_{document.number}", facts_of(document))
         if remarks := remarks_of(document):
             _draw_plain(f"own_remarks_{document.number}", remarks)
@@ -210,6 +212,21 @@ def _draw_document(document: UploadedDocument) -> None:
         _draw_plain(f"own_problem_{document.number}", document.problem, ":material/error:")
     else:
         st.caption(f":shimmer[{escaped(progress_of(document))}]")
+
+
+def _draw_in_short(document: UploadedDocument) -> None:
+    """Draw the sentences that sum a document up, folded, each the way to where it stands."""
+    if not document.aspects:
+        return
+    with st.expander("In short", key=f"own_in_short_{document.number}"):
+        for aspect in ordered_aspects(document.aspects):
+            said = escaped(shortened(aspect.text, LONGEST_ASPECT))
+            place = {"passage": str(aspect.passage), "sentence": str(aspect.sentence)}
+            st.page_link(
+                PAPER,
+                label=f"**{ASPECT_NAMES[aspect.name]}:** {said}",
+                query_params={"id": document.paper_id, **place},
+            )
 
 
 def _draw_plain(key: str, text: str, icon: str = "") -> None:

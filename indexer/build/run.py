@@ -16,9 +16,9 @@ from datetime import UTC, datetime
 
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
-from corpus.records import Build, Collection, Failure, ParserCount, Remark
+from corpus.records import Build, Collection, Failure, ParserCount, PassageSize, Remark
 from corpus.settings import Settings
-from corpus.store import SCHEMA_VERSION, CorpusWriter, KnownPaper, known_papers
+from corpus.store import SCHEMA_VERSION, CorpusWriter, KnownPaper, known_papers, mixed_sizes
 from corpus.text import storable
 from indexer.build.encode import BlockEncoder, blocks, keep_pdf, stage, staged
 from indexer.build.staging import StagedPaper, Staging
@@ -26,7 +26,7 @@ from indexer.errors import ParseError
 from indexer.lock import build_lock
 from indexer.paper_map import draw_map
 from indexer.parsers import OcrOptions, ParserChoice, file_sha256, is_pdf, open_tei_parser
-from indexer.prepare import PreparedPaper, Preparer, Task, unread_scan
+from indexer.prepare import USUAL_SIZE, PreparedPaper, Preparer, Task, unread_scan
 from indexer.sources import Source, SourcePaper
 
 # Part of every fingerprint: raise it when the same file would give other passages.
@@ -175,6 +175,12 @@ class _Run:
             else:
                 yield outcome
 
+    def _size_of(self, collection: Collection) -> PassageSize:
+        """Return how a collection's passages are cut: what is read again stays beside what is not."""
+        if self._options.again and self._published:
+            return self._published.manifest.size_of(collection.id)
+        return self._settings.passage_size
+
     def _tasks(self, sources: Iterable[Source], progress: Progress) -> Iterator[Task]:
         """Yield what has to be prepared, counting the rest."""
         held = self._published.collections() if self._published else ()
@@ -207,7 +213,7 @@ class _Run:
         if home != tally.collection.id:
             raise ParseError(f"it is in the collection {home!r} already")
         tally.seen.add(identifier)
-        task = _task_of(entry, known=identifier in tally.known)
+        task = _task_of(entry, self._size_of(tally.collection), known=identifier in tally.known)
         known = tally.known.get(identifier)
         if known and self._is_unchanged(known.fingerprint, task) and not self._options.again:
             tally.unchanged += 1
@@ -243,14 +249,32 @@ class _Run:
         self._share_rest(tallies)
         if self._remark and tallies:
             tallies[0].remarks.insert(0, self._remark)
+        self._remark_on_sizes(tallies)
         if told:
             self._write(told)
+            for tally in told:
+                self._writer.cut_as(self._size_of(tally.collection), [tally.collection.id])
             self._writer.put_collections([tally.collection for tally in told])
             self._draw_map(told)
             self._writer.add_builds([self._report(tally) for tally in told])
             self._writer.publish()
         self._share_rest(tallies)
         return tuple(self._report(tally) for tally in tallies)
+
+    def _remark_on_sizes(self, tallies: Sequence[_Tally]) -> None:
+        """Say where passages are not all cut alike: searches compare what is not of one measure."""
+        if not (tallies and self._published):
+            return
+        manifest, sizes = self._published.manifest, self._published.passage_sizes()
+        for tally in tallies:
+            before = manifest.size_of(tally.collection.id)
+            kept = len((tally.known.keys() & tally.seen) - tally.fresh.keys()) - tally.unchanged
+            if self._size_of(tally.collection) != before and kept > 0:
+                text = f"{kept:,} of its papers could not be read anew and keep passages of {before}"
+                tally.remarks.insert(0, Remark(tally.collection.id, text))
+        now = {tally.collection.id: self._size_of(tally.collection) for tally in tallies}
+        if said := mixed_sizes(sizes | now):
+            tallies[0].remarks.insert(0, Remark("the corpus", said))
 
     def _share_rest(self, tallies: Sequence[_Tally]) -> None:
         """Share the time since the last block among all collections."""
@@ -311,18 +335,21 @@ def _has_staged(settings: Settings) -> bool:
     return any(settings.staging_path.glob("*.arrow"))
 
 
-def _task_of(entry: SourcePaper, *, known: bool) -> Task:
+def _task_of(entry: SourcePaper, size: PassageSize, *, known: bool) -> Task:
     """Return the task for a paper with the hashes of its files; raises ParseError for one unreadable."""
     sha256 = file_sha256(entry.file) if entry.file else ""
     shown = file_sha256(entry.pdf) if entry.pdf else sha256 if entry.file and is_pdf(entry.file) else ""
-    return Task(entry, _fingerprint(entry, sha256, shown), sha256, shown, known=known)
+    fingerprint = _fingerprint(entry, sha256, shown, size)
+    return Task(entry, fingerprint, sha256, shown, known=known, size=size)
 
 
-def _fingerprint(entry: SourcePaper, sha256: str, pdf_sha256: str) -> str:
+def _fingerprint(entry: SourcePaper, sha256: str, pdf_sha256: str, size: PassageSize) -> str:
     """Return a hash of all that a paper is made from; its place in the collection is not part of it."""
     paper = replace(entry.paper, position=0)
     references = [asdict(item) for item in entry.references]
     facts = [INDEXER_VERSION, sha256, pdf_sha256, asdict(paper), references]
+    if size != USUAL_SIZE:
+        facts.append(asdict(size))
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 

@@ -9,6 +9,7 @@ from typing import cast, get_args
 
 from corpus.language import stop_words
 from corpus.records import Aspect, AspectName, Paper, Passage
+from corpus.sentences import with_repeats
 from indexer.enrich.data_file import Table, listed, read_data
 from indexer.enrich.features import CuedSentence, CuePatterns, Features, describe, find_cues
 
@@ -127,8 +128,8 @@ def read_sections(paper: Paper, passages: Sequence[Passage]) -> list[list[tuple[
 
 
 def _places(passages: Sequence[Passage]) -> Iterator[tuple[Passage, int]]:
-    for passage in passages:
-        yield from ((passage, index) for index in range(len(passage.sentences)))
+    for passage, repeated in with_repeats(passages):
+        yield from ((passage, index) for index in range(repeated, len(passage.sentences)))
 
 
 def _candidate(passage: Passage, index: int, cues: CuePatterns) -> _Candidate:

@@ -12,7 +12,7 @@ from huggingface_hub import constants, try_to_load_from_cache
 from corpus.encoders import BUNDLED_SHA256, SentenceEncoder, bundled_path
 from corpus.errors import CorpusError
 from corpus.settings import BUNDLED_ENCODER, Settings
-from corpus.store import Corpus, Manifest, check_encoder, read_manifest
+from corpus.store import Corpus, Manifest, check_encoder, mixed_sizes, read_manifest
 from corpus.wording import counted
 from indexer.parsers import INSTALL, GrobidError, GrobidStatus, engine_name
 
@@ -85,12 +85,15 @@ def _corpus(settings: Settings) -> Finding:
         manifest = read_manifest(path)
         facts |= {"encoder": manifest.encoder, "runtime": manifest.runtime, "schema": manifest.schema}
         _check_encoder_of(manifest, settings.encoder)
-        summaries = Corpus(path, manifest).collections()
+        corpus = Corpus(path, manifest)
+        summaries, sizes = corpus.collections(), corpus.passage_sizes()
     except CorpusError as error:
         return Finding("corpus", "problem" if facts["present"] else "warning", str(error), facts)
     papers = sum(summary.papers for summary in summaries)
     facts |= {"collections": len(summaries), "papers": papers}
     text = f"The corpus holds {counted(papers, 'paper')}; its encoder is {manifest.encoder}."
+    if mixed := mixed_sizes(sizes):
+        return Finding("corpus", "warning", f"{text} {mixed}", facts)
     return Finding("corpus", "ok", text, facts)
 
 

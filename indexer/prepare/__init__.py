@@ -1,10 +1,10 @@
 """Listed papers and their files to what is indexed of them; loads no more than reading takes."""
 
-from indexer.prepare.passages import WORDS_PER_PASSAGE, make_passages
+from indexer.prepare.passages import USUAL_SIZE, make_passages
 from indexer.prepare.preparer import PreparedPaper, Preparer, Task, prepare, unread_scan
 
 __all__ = [
-    "WORDS_PER_PASSAGE",
+    "USUAL_SIZE",
     "PreparedPaper",
     "Preparer",
     "Task",

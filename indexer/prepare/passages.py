@@ -1,26 +1,41 @@
-"""Sections to passages: about 200 words of one section each, cut at sentences, never across a section."""
+"""Sections to passages: about 200 words of one section each, cut at sentences, never across a section.
+
+Where passages overlap, one begins with the last sentences of the one before it in its section's text.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from math import ceil
 
-from corpus.records import Box, Paper, Passage, PassageKind, Section, Sentence, Table, passage_id
+from corpus.records import (
+    Box,
+    Paper,
+    Passage,
+    PassageKind,
+    PassageSize,
+    Section,
+    Sentence,
+    Table,
+    passage_id,
+)
 from corpus.sentences import sentence_spans
 from corpus.text import storable, words
 from indexer.parsers import Document, Paragraph, Piece, letters_of
 
-WORDS_PER_PASSAGE = 200
+USUAL_SIZE = PassageSize()
 # A passage takes up to this share more than its fair part of a section, so that no short rest is left.
 SLACK = 1.15
 
 
-def make_passages(paper: Paper, document: Document | None) -> tuple[Passage, ...]:
+def make_passages(
+    paper: Paper, document: Document | None, size: PassageSize = USUAL_SIZE
+) -> tuple[Passage, ...]:
     """Return the passages of a paper: number 0 its abstract (without one, its title), then the full text."""
     passages = [_first_passage(paper, document)]
     for section in document.sections if document else ():
         for kind, paragraphs in groupby(section.paragraphs, key=lambda paragraph: paragraph.kind):
-            for block in _blocks(kind, tuple(paragraphs)):
+            for block in _blocks(kind, tuple(paragraphs), size):
                 passages.append(_passage(paper, len(passages), kind, section.path, block))
     return tuple(passages)
 
@@ -66,21 +81,20 @@ def _passage(
     )
 
 
-def _blocks(kind: PassageKind, paragraphs: Sequence[Paragraph]) -> Iterator[_Block]:
+def _blocks(kind: PassageKind, paragraphs: Sequence[Paragraph], size: PassageSize) -> Iterator[_Block]:
     """Yield what each passage holds; every caption, note and table is one of its own."""
     if kind == "body":
-        for block in _even_blocks(_flat(paragraphs)):
-            yield _joined(block)
+        yield from map(_joined, _overlapping(_flat(paragraphs), size))
         return
     for paragraph in paragraphs:
         if paragraph.table:
-            yield from _table_blocks(paragraph, paragraph.table)
+            yield from _table_blocks(paragraph, paragraph.table, size)
             continue
-        for block in _even_blocks(_flat([paragraph])):
+        for block in _even_blocks(_flat([paragraph]), size.words):
             yield replace(_joined(block), area=paragraph.area)
 
 
-def _table_blocks(paragraph: Paragraph, table: Table) -> Iterator[_Block]:
+def _table_blocks(paragraph: Paragraph, table: Table, size: PassageSize) -> Iterator[_Block]:
     """Yield a table, a long one in parts that each have its caption and its header."""
     heads, below = table.rows[: table.header], table.rows[table.header :]
     pieces = list(_stored(paragraph))
@@ -90,7 +104,7 @@ def _table_blocks(paragraph: Paragraph, table: Table) -> Iterator[_Block]:
     ]
     start = 0
     # The heads are said again in every row.
-    most = 2 * WORDS_PER_PASSAGE
+    most = 2 * size.words
     for block in _even_blocks([replace(row, text=f"{row.text}\n") for row in rows], most):
         part = below[start : start + len(block)]
         cells = tuple(tuple(" ".join(storable(cell).split()) for cell in row) for row in (*heads, *part))
@@ -115,7 +129,26 @@ def _stored(paragraph: Paragraph) -> Iterator[Piece]:
         yield replace(piece, text=" ".join(storable(piece.text).split()))
 
 
-def _even_blocks(sentences: Sequence[Piece], most: int = WORDS_PER_PASSAGE) -> Iterator[list[Piece]]:
+def _overlapping(sentences: Sequence[Piece], size: PassageSize) -> Iterator[list[Piece]]:
+    """Cut sentences into runs, each behind the last sentences of the one before, as many as may overlap."""
+    before: list[Piece] = []
+    for block in _even_blocks(sentences, size.words - size.overlap):
+        yield [*_last(before, size.overlap), *block]
+        before = block
+
+
+def _last(block: Sequence[Piece], most: int) -> list[Piece]:
+    """Return the last sentences of a run that have at most so many words together, never all of it."""
+    kept: list[Piece] = []
+    for piece in reversed(block[1:]):
+        most -= len(words(piece.text))
+        if most < 0:
+            break
+        kept.insert(0, piece)
+    return kept
+
+
+def _even_blocks(sentences: Sequence[Piece], most: int) -> Iterator[list[Piece]]:
     """Cut sentences into runs of nearly the same number of words, at most about `most`."""
     counts = [len(words(sentence.text)) for sentence in sentences]
     share = sum(counts) / max(1, ceil(sum(counts) / (most * SLACK)))

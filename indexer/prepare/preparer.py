@@ -17,7 +17,8 @@ from typing import Self
 
 from corpus.bibtex import bibtex
 from corpus.encoders import cores
-from corpus.records import LONGEST_FIELD, Author, Paper, Passage, Reference
+from corpus.records import LONGEST_FIELD, Author, Paper, Passage, PassageSize, Reference
+from corpus.sentences import without_repeats
 from indexer.enrich import choose_aspects, find_topics, language_of
 from indexer.errors import ParseError, UnreadScanError
 from indexer.parsers import (
@@ -30,7 +31,7 @@ from indexer.parsers import (
     is_pdf,
     read_document,
 )
-from indexer.prepare.passages import make_passages
+from indexer.prepare.passages import USUAL_SIZE, make_passages
 from indexer.sources import SourcePaper
 
 MOST_LISTED = 10_000
@@ -45,7 +46,8 @@ logger = logging.getLogger(__name__)
 class Task:
     """A paper to be prepared; `sha256` is the hash of its file, `pdf_sha256` that of the PDF to show.
 
-    `known` papers are in the corpus already: one that cannot be read stays as it is.
+    `known` papers are in the corpus already: one that cannot be read stays as it is. Its passages are to be
+    of a `size`.
     """
 
     entry: SourcePaper
@@ -53,6 +55,7 @@ class Task:
     sha256: str = ""
     pdf_sha256: str = ""
     known: bool = False
+    size: PassageSize = USUAL_SIZE
 
     @property
     def pdf(self) -> Path | None:
@@ -189,12 +192,13 @@ def prepare(task: Task, document: Document | None, notes: tuple[str, ...] = ()) 
     """Return the paper with the source's metadata completed by what the parser found, and its passages."""
     entry = task.entry
     paper, cut = _completed(entry, document, task)
-    passages = make_passages(paper, document)
+    passages = make_passages(paper, document, task.size)
+    said_once = without_repeats(passages) if task.size.overlap else passages
     paper = replace(
         paper,
-        language=language_of(paper, passages),
+        language=language_of(paper, said_once),
         aspects=choose_aspects(paper, passages),
-        topics=find_topics(paper, passages),
+        topics=find_topics(paper, said_once),
     )
     shown = task.pdf if task.pdf_sha256 else None
     return PreparedPaper(

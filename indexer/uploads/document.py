@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from pydantic import Base64Bytes, TypeAdapter, ValidationError
 
-from corpus.records import Paper, Passage, Reference, paper_id, passage_id
+from corpus.records import Aspect, Paper, Passage, Reference, paper_id, passage_id
 from corpus.text import shortened, storable
 
 UPLOADS = "your-documents"
@@ -148,6 +148,17 @@ def _is_sound(found: ReadDocument) -> bool:
         and found.paper.pdf_sha256.isalnum() == bool(found.file)
         and "/" not in found.file
         and all(_is_sound_passage(passage, len(found.references)) for passage in passages)
+        and len({aspect.name for aspect in found.paper.aspects}) == len(found.paper.aspects)
+        and all(_is_there(aspect, passages) for aspect in found.paper.aspects)
+    )
+
+
+def _is_there(aspect: Aspect, passages: Sequence[Passage]) -> bool:
+    """Return True if there is a sentence where an aspect is said to stand."""
+    return (
+        0 <= aspect.passage < len(passages)
+        and 0 <= aspect.sentence < len(passages[aspect.passage].sentences)
+        and not aspect.writer
     )
 
 

@@ -17,7 +17,7 @@ from indexer.parsers import (
     is_pdf,
     read_document,
 )
-from indexer.prepare import WORDS_PER_PASSAGE, Task, prepare
+from indexer.prepare import USUAL_SIZE, Task, prepare
 from indexer.sources import SourcePaper
 from indexer.uploads.document import KINDS, ReadDocument
 
@@ -88,14 +88,14 @@ def _document(path: Path, limits: ReadLimits) -> Document:
 
 def _shortened(document: Document, limits: ReadLimits) -> Document:
     """Return the beginning of a document, about as many words as are read of it, and say so."""
-    left = limits.most_passages * WORDS_PER_PASSAGE
+    left = limits.most_passages * USUAL_SIZE.words
     sections: list[DocumentSection] = []
     for section in document.sections:
         paragraphs: list[Paragraph] = []
         for paragraph in section.paragraphs:
             left -= paragraph.text.count(" ") + 1
             if left < 0:
-                remark = f"only about the first {limits.most_passages * WORDS_PER_PASSAGE:,} words were read"
+                remark = f"only about the first {limits.most_passages * USUAL_SIZE.words:,} words were read"
                 sections.append(replace(section, paragraphs=tuple(paragraphs)))
                 return replace(document, sections=tuple(sections), notes=(*document.notes, remark))
             paragraphs.append(paragraph)

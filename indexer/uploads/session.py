@@ -22,7 +22,7 @@ import numpy as np
 from assistant.records import Conversation
 from corpus.encoders import Encoder, Vectors
 from corpus.errors import CorpusError
-from corpus.records import Collection
+from corpus.records import Aspect, Collection
 from corpus.store import Corpus, CorpusWriter, rows
 from corpus.text import shortened
 from indexer.build import EncodedPassages, encode_passages
@@ -41,14 +41,14 @@ from indexer.uploads.sandbox import LIMITS, Limits, Material, StoppedError, read
 
 logger = logging.getLogger(__name__)
 
-MOST_DOCUMENTS = 10
-# With those that could not be read, which do not count towards the ten.
-MOST_LISTED = 30
+MOST_DOCUMENTS = 50
+# With those that could not be read, which do not count towards the fifty.
+MOST_LISTED = 80
 # A browser whose connection dropped has two minutes to come back (Streamlit's disconnectedSessionTTL).
 ABSENT_SECONDS = 180.0
 
 READ_AT_ONCE = 2
-MOST_WAITING = 40
+MOST_WAITING = 120
 _TEXTS_AT_ONCE = 128
 
 State = Literal["waiting", "reading", "encoding", "ready", "failed"]
@@ -58,7 +58,7 @@ State = Literal["waiting", "reading", "encoding", "ready", "failed"]
 class UploadedDocument:
     """One document as it stands: what it gave, or why it gave nothing (`problem`).
 
-    `share` is how much of it has been encoded, 0..1.
+    `share` is how much of it has been encoded, 0..1; `aspects` are the sentences that sum it up.
     """
 
     number: int
@@ -72,6 +72,7 @@ class UploadedDocument:
     problem: str = ""
     share: float = 0.0
     is_web: bool = False
+    aspects: tuple[Aspect, ...] = ()
 
     @property
     def is_over(self) -> bool:
@@ -325,8 +326,14 @@ class UploadSession:
             writer.add_papers(papers.to_batches(), passages.to_batches())
             writer.publish()
             self._corpus = writer.published()
-            facts = {"pages": found.paper.page_count, "passages": len(found.passages)}
-            self._say(number, state="ready", remarks=found.remarks, **facts)
+            self._say(
+                number,
+                state="ready",
+                remarks=found.remarks,
+                pages=found.paper.page_count,
+                passages=len(found.passages),
+                aspects=found.paper.aspects,
+            )
 
     def _take_out(self, corpus: Corpus, document: UploadedDocument) -> None:
         """Take a document out of the corpus and off the disk; the last one takes the corpus with it."""

@@ -13,6 +13,7 @@ from assistant.trail.transcript import from_json
 from corpus.encoders.base import SentenceEncoder
 from tests.browser.conftest import downloaded, go, opening, serving, settled
 from tests.browser.test_reading_room import answered, ask, choose_the_model
+from tests.exported_text import exported_text
 from tests.hostile_corpus import IDS, QUESTION, build_hostile_home, plain_address
 from tests.hostile_files import assert_harmless_file
 from tests.hostile_listener import Listener
@@ -180,8 +181,8 @@ def test_a_hostile_model_writes_only_text_and_what_is_taken_away_of_it_is_harmle
     harmless(page, listener)
     papers = [one.paper for one in conversation.turns[0].evidence.papers]
     assert len(papers) == len(IDS)
-    files = {f"answer.{one.ending}": one.write(conversation) for one in CONVERSATION_FORMATS}
-    files |= {one.file_name: one.write(papers) for one in PAPER_FORMATS}
+    files = {f"answer.{one.ending}": exported_text(one.write(conversation)) for one in CONVERSATION_FORMATS}
+    files |= {one.file_name: exported_text(one.write(papers)) for one in PAPER_FORMATS}
     _check_files(page, files, listener, tmp_path)
 
 
@@ -206,7 +207,7 @@ def test_a_hostile_comparison_is_text_and_what_is_taken_away_of_it_is_harmless(
     page.get_by_role("button", name="What was sent").dispatch_event("click")
     page.get_by_role("dialog").get_by_text("Received").first.wait_for()
     harmless(page, listener)
-    files = {one.file_name: one.write(comparison) for one in COMPARISON_FORMATS}
+    files = {one.file_name: exported_text(one.write(comparison)) for one in COMPARISON_FORMATS}
     _check_files(page, files, listener, tmp_path)
 
 

@@ -21,6 +21,7 @@ from assistant.records import Answer, Evidence, LabelledPaper
 from corpus.encoders import Encoder, cosine_scales
 from corpus.language import spelt_as
 from corpus.records import AspectName, Passage
+from corpus.sentences import with_repeats
 from corpus.text import words
 
 
@@ -45,9 +46,9 @@ def quotable_sentences(evidence: Evidence, query: str = "") -> list[Candidate]:
     return [
         Candidate(paper, passage, index, text, spelt_as(query, text, stems(text) | signed[paper.label]))
         for paper in evidence.papers
-        for passage in paper.passages
+        for passage, repeated in with_repeats(paper.passages)
         if not any(is_back_matter(section.title) for section in passage.section)
-        for index in range(passage.first_row)
+        for index in range(repeated, passage.first_row)
         if is_quotable(text := passage.sentence_text(index)) and text != paper.paper.title
     ]
 

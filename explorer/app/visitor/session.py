@@ -16,6 +16,7 @@ from explorer.app.visitor.conversation import (
     new_id,
     without,
 )
+from explorer.app.visitor.notes import NotesInHand
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class ChosenScope:
 
 
 @dataclass(frozen=True)
-class VisitorSession(OpenConversation, PendingQuestion, ShownEvidence, ChosenScope):
+class VisitorSession(OpenConversation, PendingQuestion, ShownEvidence, ChosenScope, NotesInHand):
     """A visitor: their conversation, the question on its way, where they look, and what they have picked.
 
     `narrow` says that their screen is, `comes_from_paper` that they have read a paper since the collection

@@ -105,7 +105,7 @@ def hostile(text):
 
 
 def page_of(comparison):
-    return read_page(comparison_to_html(comparison), {"table", "thead", "tbody", "tr", "th", "td"})
+    return read_page(comparison_to_html(comparison))
 
 
 def balanced(tex):

@@ -13,7 +13,6 @@ from citeproc.source.json import CiteProcJSON
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.exports.references import cited_papers
 from assistant.exports.registry import CONVERSATION_FORMATS
 from assistant.records import Answer, AnswerSentence, Conversation, Evidence
 from corpus.records import Author
@@ -164,8 +163,8 @@ def test_each_cited_paper_comes_once_in_the_order_of_citation():
     swapped = tuple(replace(one, label=4 - one.label) for one in papers)
     again = replace(turn, evidence=Evidence(swapped), answer=conversation(labels=(1, 2, 9)).turns[0].answer)
     both = Conversation("c", "t", (turn, again))
-    assert [one.id for one in cited_papers(both)] == ["c/3", "c/1", "c/2"]
-    assert cited_papers(Conversation("c", "t")) == ()
+    assert [one.id for one in both.papers] == ["c/3", "c/1", "c/2"]
+    assert Conversation("c", "t").papers == ()
     assert (to_bibtex(Conversation("c", "t")), to_ris(Conversation("c", "t"))) == ("", "")
 
 
@@ -211,7 +210,7 @@ def test_a_processor_of_citations_renders_them():
 def test_the_sources_own_entries_are_kept(ask_demo):
     turn = ask_demo("When is rank fusion worth it?")
     whole = Conversation("c", "t", (turn,))
-    papers = cited_papers(whole)
+    papers = whole.papers
     assert papers
     assert len(bibtex_entries(to_bibtex(whole))) == len(papers)
     assert all(one.bibtex.splitlines()[1] in to_bibtex(whole) for one in papers)

@@ -56,6 +56,8 @@ def test_parameters_are_those_asked_for_or_those_of_the_settings(monkeypatch):
         ("MAX_TOKENS", "-1"),
         ("MODEL_CALLS", "0"),
         ("MODEL_CALLS_PER_SESSION", "x"),
+        ("PASSAGE_WORDS", "99"),
+        ("PASSAGE_OVERLAP", "101"),
     ],
 )
 def test_a_setting_that_cannot_be_is_named(monkeypatch, name, value):

@@ -11,6 +11,7 @@ from assistant.trail.replay import Replayer
 from assistant.trail.transcript import from_json, to_json
 from corpus.errors import CorpusError
 from corpus.records import Scope
+from corpus.store import Corpus
 from corpus.store.writer import CorpusWriter
 from tests.assistant.asked_questions import NOT_ANSWERED, QUESTION
 from tests.assistant.trail.test_transcript import as_first_written
@@ -107,13 +108,27 @@ def replayed(replayer):
     return replay
 
 
-def test_a_models_turn_is_equal_with_and_without_what_stands_beside_its_passages(assistant_over, replayed):
-    question = "Which MRR@10 do retrievers reach on the MS MARCO passage development set?"
+def test_a_models_turn_is_equal_with_and_without_what_stands_beside_its_passages(
+    assistant_over, encoder, tmp_path
+):
+    subjects = "tides moss glass copper violins sleet canals wool beacons ferns saddles".split()
+    long = [
+        f"The chapter on {one} tells who wrote of {one} first and what became of it. " * 6 for one in subjects
+    ]
+    short = "Queries are slow on spinning disks because each has to move its head."
+    texts = ["Where indices are kept. They are kept in memory or on disks.", *long[:6], short, *long[6:]]
+    write_corpus(tmp_path, encoder, {make_paper("c", "storage"): texts})
+    corpus = Corpus.open(tmp_path, encoder)
     sizes = []
     for in_context in (True, False):
-        with StandinChat(reply("ColBERTv2 reaches 39.7 [1].")) as server:
-            *_, told = assistant_over(server).ask(question, (), AskOptions(in_context=in_context))
-        assert replayed(told.turn)[1] == {}
+        with StandinChat(reply("Queries are slow on spinning disks [1].")) as server:
+            asked = assistant_over(server, corpus=corpus)
+            *_, told = asked.ask(
+                "What makes queries slow on spinning disks?", (), AskOptions(in_context=in_context)
+            )
+        replayer = Replayer(encoder, lambda _: corpus)
+        *_, last = replayer.replay(Conversation("c", "t", (told.turn,)))
+        assert last.is_equal
         sizes.append(sum(len(paper.passages) for paper in told.turn.evidence.papers))
     assert sizes[0] > sizes[1]
 

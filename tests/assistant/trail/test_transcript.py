@@ -34,6 +34,7 @@ from assistant.trail.transcript import from_json, to_json
 from assistant.verdicts import Feedback, WrongCitation
 from corpus.records import Scope
 from tests.assistant.checking.test_citations import make_paper
+from tests.exported_text import exported_text
 
 CANARIES = {"TOGETHER_API_KEY": "tgp_canary_1a2b3c", "PAPER_TRAIL_MODEL_API_KEY": "own_canary_4d5e6f"}
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -172,7 +173,7 @@ def test_a_cut_transcript_is_refused(conversation, length):
 def test_no_export_holds_a_key(monkeypatch, conversation):
     for name, value in CANARIES.items():
         monkeypatch.setenv(name, value)
-    exported = "".join(one.write(conversation) for one in CONVERSATION_FORMATS)
+    exported = "".join(exported_text(one.write(conversation)) for one in CONVERSATION_FORMATS)
     assert not [name for name, value in CANARIES.items() if name in exported or value in exported]
 
 

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from assistant.__main__ import app
 from assistant.exports.registry import CONVERSATION_FORMATS
 from tests.explorer.asking import QUESTION, ask, choose_the_model, visitor_of
+from tests.exported_text import exported_text
 from tests.standin_chat import StandinChat, refusal
 
 Screen = Callable[..., AppTest]
@@ -47,7 +48,7 @@ def test_keys_are_told_to_nobody_but_the_model_server(
     server.behaviours.extend(refusal(401, f"bad key {key}") for key in CANARIES.values())
     failed = ask(test, QUESTION)
     assert visitor_of(failed).failure is not None
-    files = [one.write(conversation) for one in CONVERSATION_FORMATS]
+    files = [exported_text(one.write(conversation)) for one in CONVERSATION_FORMATS]
     others = [drawn(screen(name)) for name in ("collection", "compare", "about")]
     writers = drawn(screen("about", part="Who writes"))
     stored = [file.read_bytes().decode("latin-1") for file in tmp_path.glob("conversations.sqlite*")]

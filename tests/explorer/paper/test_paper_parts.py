@@ -151,6 +151,20 @@ def test_a_bibliography_says_how_much_of_it_is_here() -> None:
 # The text
 
 
+def test_a_formula_is_a_block_of_its_own_where_there_are_pages_to_cut_it_from() -> None:
+    text, formula = "We take the mean of all scores. ", "Pr(f, a|e) = p(J|I) p(aj |aj−1)"
+    boxes = (Box(2, 72.0, 90.0, 200.0, 11.0),)
+    whole = replace(
+        passage(5, text + formula),
+        sentences=(Sentence(0, len(text), boxes), Sentence(len(text), len(text + formula), boxes)),
+    )
+    with_pages = list(blocks([whole], Bibliography((), {}), has_pages=True))
+    assert [(one.kind, one.text) for one in with_pages] == [("plain", text.strip()), ("formula", formula)]
+    for cited, has_pages in (("", False), (whole.id, True)):
+        found = list(blocks([whole], Bibliography((), {}), cited, has_pages=has_pages))
+        assert [one.text for one in found] == [text + formula]
+
+
 def test_passages_that_are_drawn_alike_are_one_block() -> None:
     cited = Bibliography((Reference("a"), Reference("b")), {1: "c/other"})
     texts = [passage(n, "Text.", references=(1,) if n in (10, 11) else (7,)) for n in range(300)]

@@ -64,6 +64,23 @@ def test_each_document_says_what_it_gave_or_why_nothing(screen: Screen) -> None:
     assert "fake" not in texts(test)
 
 
+def test_a_document_is_summed_up_by_its_own_sentences(screen: Screen) -> None:
+    paper = (
+        b"# Xylophonic pages\n\nAda Lovelace\n\n## Abstract\n\nReaders often fail to hear pages, which is a "
+        b"problem for libraries. We propose a method that lets pages sing by means of xylophones. Our "
+        b"results show that the method outperforms silent pages by 12% in three libraries.\n\n"
+        b"## Introduction\n\nLibraries are quiet.\n"
+    )
+    test = bring(screen("ask"), ("pages.md", paper))
+    (document,) = uploads_of(test).documents()
+    assert [aspect.name for aspect in document.aspects] == ["challenge", "approach", "outcome"]
+    (folded,) = (one for one in test.expander if one.label == "In short")
+    links = folded.get("page_link")
+    assert len(links) == 3
+    assert "**Approach:** We propose a method" in links[1].proto.label
+    assert "passage=0&sentence=1" in links[1].proto.query_string
+
+
 def test_before_there_are_documents_there_is_a_quiet_way_in_and_an_address_is_refused_or_can_be_copied(
     screen: Screen,
 ) -> None:

@@ -4,20 +4,25 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from itertools import count
 from pathlib import Path
 
 import pytest
 
+from assistant.provenance import provenance_of
 from corpus.encoders.base import SentenceEncoder
 from corpus.errors import CorpusError
-from corpus.records import Build, Collection, Failure, Scope
+from corpus.records import Build, Collection, Failure, PassageSize, Scope
 from corpus.search.hybrid import search
+from corpus.sentences import repeated
 from corpus.settings import Settings
 from corpus.store.corpus import Corpus
 from indexer.build.run import build_collection
 from indexer.build.staging import Staging
 from indexer.lock import build_lock
+from indexer.maintenance.compact import compact_home
+from indexer.maintenance.doctor import examine
 from indexer.parsers.document import Document
 from indexer.parsers.registry import read_document
 from indexer.parsers.sandbox import IsolatedProcesses
@@ -28,6 +33,7 @@ from tests.counting_encoder import CountingEncoder
 from tests.indexer.build.small_papers import write_paper_pdf, write_tei
 
 NOTES = Collection("notes", "Notes", source="Folder of TEI files")
+LETTERS = Collection("letters", "Letters", source="Folder of TEI files")
 
 
 class Workplace:
@@ -141,6 +147,50 @@ def _a_removed_file_is_removed_with_its_passages(work: Workplace) -> None:
     assert work.ids() == ["notes/ants", "notes/dogs", "notes/owls"]
     assert work.corpus.passages("notes/cats") == ()
     assert work.corpus.matching("cats", Scope(papers=("notes/cats",)), 10) == []
+
+
+def test_passages_of_another_size_are_cut_anew_and_the_trail_says_of_which(work: Workplace) -> None:
+    long = " ".join(f"Case {n} tells of cats that sleep all day on warm mats at home." for n in range(60))
+    write_tei(work.papers / "cats.tei.xml", body=[long])
+    work.build()
+    usual = work.corpus
+    work.settings = Settings(home=work.settings.home, passage_words=400, passage_overlap=40)
+    build = work.build()
+    assert (_counts(build), build.remarks) == ((0, 1, 0, 0, 0), ())
+    assert len(work.corpus.passages("notes/cats")) < len(usual.passages("notes/cats"))
+    _, first, second, *_ = work.corpus.passages("notes/cats")
+    assert repeated(first, second) == 2
+    assert _counts(work.build()) == (0, 0, 1, 0, 0)
+    compact_home(work.settings, work.encoder, timedelta(days=1))
+    assert provenance_of(work.corpus, "extractive", "").passages == (PassageSize(400, 40),)
+    before = Corpus.open_at(work.settings.corpus_path, work.encoder, usual.manifest.versions)
+    assert provenance_of(before, "extractive", "").passages == (PassageSize(),)
+
+
+def test_collections_of_several_sizes_are_said(work: Workplace) -> None:
+    write_tei(work.papers / "cats.tei.xml")
+    work.build()
+    work.settings = Settings(home=work.settings.home, passage_words=300)
+    work.collection, work.papers = LETTERS, work.papers / "letters"
+    write_tei(work.papers / "owls.tei.xml", "On owls")
+    (remark,) = work.build().remarks
+    assert remark.item == "the corpus"
+    assert "300 words in letters; 200 words in notes" in remark.text
+    corpus = next(one for one in examine(work.settings) if one.name == "corpus")
+    assert (corpus.state, "of several sizes" in corpus.text) == ("warning", True)
+
+
+def test_a_paper_that_cannot_be_cut_anew_is_said_to_keep_its_size(work: Workplace) -> None:
+    for name in ("cats", "owls"):
+        write_tei(work.papers / f"{name}.tei.xml", f"On {name}")
+    work.build()
+    (work.papers / "owls.tei.xml").write_text("<TEI")
+    work.settings = Settings(home=work.settings.home, passage_words=300)
+    build = work.build()
+    assert _counts(build) == (0, 1, 0, 0, 1)
+    assert [one.text for one in build.remarks] == [
+        "1 of its papers could not be read anew and keep passages of 200 words"
+    ]
 
 
 def test_a_bad_file_costs_one_file(work: Workplace) -> None:

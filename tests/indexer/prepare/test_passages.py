@@ -3,10 +3,12 @@
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpus.records import Box, Paper, Passage, Section
+from corpus.records import Box, Paper, Passage, PassageSize, Section
+from corpus.sentences import repeated, without_repeats
 from corpus.store.rows import indexed_text
 from corpus.text import storable, words
 from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
@@ -118,6 +120,52 @@ def test_passages_have_about_two_hundred_words_and_no_short_rest(lengths: list[i
     assert max(counts) <= 200 * 1.15 * 1.15 + 1
     if sum(lengths) > 400:
         assert min(counts[:-1]) > 50
+
+
+sizes = st.integers(100, 750).flatmap(
+    lambda most: st.builds(PassageSize, words=st.just(most), overlap=st.integers(0, most // 2))
+)
+
+
+def _numbered(lengths: list[int], path: tuple[Section, ...]) -> DocumentSection:
+    """Return a section of sentences that all differ, in paragraphs of three."""
+    texts = [f"In {path[-1].title} case{n} " + "word " * (length - 3) for n, length in enumerate(lengths)]
+    pieces = [Piece(text.strip()) for text in texts]
+    return DocumentSection(
+        path, tuple(Paragraph(tuple(pieces[at : at + 3])) for at in range(0, len(pieces), 3))
+    )
+
+
+@given(sizes, st.lists(st.integers(5, 60), min_size=1, max_size=90), st.lists(st.integers(5, 60)))
+def test_passages_of_any_size_hold_every_sentence_and_are_read_without_repeats(
+    size: PassageSize, first: list[int], second: list[int]
+) -> None:
+    sections = (_numbered(first, METHOD), _numbered(second, DETAILS))
+    passages = make_passages(PAPER, _document(*sections), size)
+    assert passages == make_passages(PAPER, _document(*sections), size)
+    assert {len(passage.section) for passage in passages[1:]} <= {1, 2}
+    for passage, section in ((one, sections[len(one.section) - 1]) for one in passages[1:]):
+        held = {piece.text for paragraph in section.paragraphs for piece in paragraph.sentences}
+        assert {passage.sentence_text(at) for at in range(len(passage.sentences))} <= held
+        assert len(words(passage.text)) <= size.words * 1.15 * 1.15 + 1
+    written = [p.text for one in sections for paragraph in one.paragraphs for p in paragraph.sentences]
+    for whole in ("", *(passage.id for passage in passages[1:])):
+        read = without_repeats(passages, whole)[1:]
+        assert [one.sentence_text(at) for one in read for at in range(len(one.sentences))] == written
+        assert all("".join(one.text[s.start : s.end] for s in one.sentences) == one.text for one in read)
+
+
+@given(sizes)
+def test_a_passage_repeats_at_most_as_many_words_as_are_asked_for(size: PassageSize) -> None:
+    passages = make_passages(PAPER, _document(_numbered([20] * 120, METHOD)), size)
+    counts = {repeated(before, passage) for before, passage in pairwise(passages[1:])}
+    assert counts == {size.overlap // 20}
+
+
+def test_a_size_out_of_bounds_is_no_size() -> None:
+    for most, overlap in ((99, 0), (751, 0), (200, 101), (200, -1)):
+        with pytest.raises(ValueError, match=r"words|overlap"):
+            PassageSize(most, overlap)
 
 
 def test_a_section_of_a_thousand_words_becomes_five_even_passages() -> None:

@@ -183,7 +183,7 @@ def test_so_many_documents_and_so_large(make: Make) -> None:
         own.add_file("large.txt", b"x" * 11)
     for number in range(MOST_DOCUMENTS):
         own.add_file(f"{number}.txt", b"%d" % number)
-    with pytest.raises(DocumentError, match="10 documents are the most"):
+    with pytest.raises(DocumentError, match="50 documents are the most"):
         own.add_file("one-more.txt", b"")
     own.remove_all()
     blocked.set()

@@ -1,0 +1,286 @@
+"""What programs are told of a question on its way to an answer: the events that screen and terminal take."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from assistant import wording
+from assistant.records import (
+    Answer,
+    Answered,
+    AnswerSentence,
+    Checking,
+    Citation,
+    Event,
+    Evidence,
+    LabelledPaper,
+    NearestPassage,
+    Refusal,
+    RefusalReason,
+    RequestKind,
+    Retrieved,
+    Rewritten,
+    StepTime,
+    Turn,
+    Usage,
+    Written,
+)
+from assistant.serving.documents import (
+    PaperDocument,
+    link_to,
+    maybe_rounded,
+    paper_document,
+    rounded,
+)
+from corpus.records import PaperHits, Passage, parse_passage_id
+
+
+@dataclass(frozen=True, slots=True)
+class CitationDocument:
+    """A citation with the passage it leads to.
+
+    `evidence` is the sentence that carries `claim` best, `sentence` its number in the passage. `support` is
+    how likely it carries it, `overlap` how much of it it repeats, both 0..1.
+    """
+
+    label: int
+    claim: str
+    paper: str
+    passage: str
+    sentence: int | None
+    evidence: str
+    text: str
+    section: str
+    page: int | None
+    overlap: float
+    support: float | None
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceDocument:
+    """A sentence of an answer with what it cites; `needs_citation`: it makes a claim and cites nothing."""
+
+    text: str
+    labels: tuple[int, ...]
+    unknown_labels: tuple[str, ...]
+    needs_citation: bool
+    support: float | None
+    citations: tuple[CitationDocument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledPaperDocument:
+    """A paper under the label that the answer cites it by."""
+
+    label: int
+    is_cited: bool
+    paper: PaperDocument
+
+
+@dataclass(frozen=True, slots=True)
+class NearestDocument:
+    """A passage that came nearest to a question that was refused."""
+
+    paper: str
+    title: str
+    passage: str
+    text: str
+    score: float
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefusalDocument:
+    """Why the corpus cannot answer, what came nearest, and what it covers."""
+
+    reason: RefusalReason
+    message: str
+    nearest: tuple[NearestDocument, ...]
+    covers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepDocument:
+    """How long a step took."""
+
+    step: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedTextDocument:
+    """A text that was checked sentence by sentence; `problems` say what was wrong with what was written."""
+
+    text: str
+    sentences: tuple[SentenceDocument, ...]
+    papers: tuple[LabelledPaperDocument, ...]
+    citation_recall: float | None
+    citation_precision: float | None
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDocument:
+    """An answer; with a `refusal` its text is empty. `relevance` is how likely it answers the question."""
+
+    question: str
+    asked: str
+    search_query: str
+    kind: RequestKind
+    writer: str
+    answer: CheckedTextDocument
+    relevance: float | None
+    refusal: RefusalDocument | None
+    usage: Usage
+    seconds: tuple[StepDocument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RewrittenDocument:
+    """What the question is searched for."""
+
+    search_query: str
+    kind: RequestKind
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievedPaper:
+    """A paper that was found, and how many of its passages."""
+
+    id: str
+    title: str
+    score: float
+    passages: int
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievedDocument:
+    """The papers that were found, best first."""
+
+    papers: tuple[RetrievedPaper, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenDocument:
+    """A piece of the draft; the pieces joined give its text, which is not checked yet."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckingDocument:
+    """The draft is complete, and its citations are being checked."""
+
+
+EventDocument = RewrittenDocument | RetrievedDocument | WrittenDocument | CheckingDocument | AnswerDocument
+
+EVENT_NAMES: dict[type[EventDocument], str] = {
+    RewrittenDocument: "rewritten",
+    RetrievedDocument: "retrieved",
+    WrittenDocument: "written",
+    CheckingDocument: "checking",
+    AnswerDocument: "answered",
+}
+
+
+def event_document(event: Event) -> EventDocument | None:
+    """Return what is told of an event, None where nothing is: a piece without text says only "still here"."""
+    match event:
+        case Rewritten(rewrite):
+            return RewrittenDocument(rewrite.searched_for, rewrite.kind)
+        case Retrieved(papers):
+            return RetrievedDocument(tuple(map(_retrieved, papers)))
+        case Written(text):
+            return WrittenDocument(text) if text else None
+        case Checking():
+            return CheckingDocument()
+        case Answered(turn):
+            return answer_document(turn)
+
+
+def _retrieved(found: PaperHits) -> RetrievedPaper:
+    return RetrievedPaper(found.paper.id, found.paper.title, rounded(found.score), len(found.hits))
+
+
+def answer_document(turn: Turn) -> AnswerDocument:
+    answer = turn.answer
+    return AnswerDocument(
+        question=turn.question,
+        asked=turn.asked,
+        search_query=turn.rewrite.searched_for,
+        kind=turn.rewrite.kind,
+        writer=turn.provenance.generator,
+        answer=checked_text(answer, turn.evidence),
+        relevance=maybe_rounded(answer.relevance),
+        refusal=_refusal(answer.refusal) if answer.refusal else None,
+        usage=turn.usage,
+        seconds=step_documents(turn.seconds),
+    )
+
+
+def step_documents(times: Iterable[StepTime]) -> tuple[StepDocument, ...]:
+    return tuple(StepDocument(one.step, rounded(one.seconds)) for one in times)
+
+
+def checked_text(answer: Answer, evidence: Evidence) -> CheckedTextDocument:
+    """Return the text of an answer or a comparison with what carries each sentence of it."""
+    passages = {passage.id: passage for paper in evidence.papers for passage in paper.passages}
+    return CheckedTextDocument(
+        text=answer.text,
+        sentences=tuple(_sentence(answer, one, passages) for one in answer.sentences),
+        papers=tuple(_labelled(one, answer) for one in evidence.papers),
+        citation_recall=maybe_rounded(answer.citation_recall),
+        citation_precision=maybe_rounded(answer.citation_precision),
+        problems=tuple(wording.PROBLEMS[problem] for problem in answer.problems),
+    )
+
+
+def _labelled(paper: LabelledPaper, answer: Answer) -> LabelledPaperDocument:
+    return LabelledPaperDocument(paper.label, paper.label in answer.cited_labels, paper_document(paper.paper))
+
+
+def _sentence(answer: Answer, sentence: AnswerSentence, passages: dict[str, Passage]) -> SentenceDocument:
+    return SentenceDocument(
+        answer.text[sentence.start : sentence.end].strip(),
+        sentence.labels,
+        sentence.unknown_labels,
+        sentence.needs_citation,
+        maybe_rounded(sentence.support),
+        tuple(_citation(one, passages.get(one.passage_id)) for one in sentence.citations),
+    )
+
+
+def _citation(citation: Citation, passage: Passage | None) -> CitationDocument:
+    paper, number = parse_passage_id(citation.passage_id)
+    return CitationDocument(
+        label=citation.label,
+        claim=citation.claim,
+        paper=paper,
+        passage=citation.passage_id,
+        sentence=citation.sentence,
+        evidence=citation.evidence,
+        text=passage.text if passage else "",
+        section=passage.section_path if passage else "",
+        page=passage.page if passage else None,
+        overlap=rounded(citation.overlap),
+        support=maybe_rounded(citation.support),
+        link=link_to(paper, number, citation.sentence),
+    )
+
+
+def _refusal(refusal: Refusal) -> RefusalDocument:
+    return RefusalDocument(
+        refusal.reason, refusal.message, tuple(map(_nearest, refusal.nearest)), refusal.covers
+    )
+
+
+def _nearest(nearest: NearestPassage) -> NearestDocument:
+    paper, number = parse_passage_id(nearest.passage_id)
+    return NearestDocument(
+        paper,
+        nearest.title,
+        nearest.passage_id,
+        nearest.text,
+        rounded(nearest.score),
+        link_to(paper, number),
+    )

@@ -1,0 +1,111 @@
+"""What programs are told of a comparison: how far it is, and what it has come to."""
+
+from dataclasses import dataclass
+
+from assistant.comparing import (
+    ELEMENT_NAMES,
+    Comparison,
+    ComparisonEvent,
+    Extracted,
+    KeyElement,
+    KeyElements,
+    Planned,
+    RoundFinished,
+    Sampled,
+    Voted,
+)
+from assistant.records import ElementName, Usage
+from assistant.serving.answers import (
+    CheckedTextDocument,
+    StepDocument,
+    checked_text,
+    step_documents,
+)
+from assistant.serving.documents import maybe_rounded, rounded
+from corpus.wording import counted
+
+
+@dataclass(frozen=True, slots=True)
+class ElementSourceDocument:
+    """A sentence that carries a key element; `passage` is empty for one of the description."""
+
+    passage: str
+    sentence: int
+    text: str
+    support: float
+
+
+@dataclass(frozen=True, slots=True)
+class ElementDocument:
+    """What a text says to one of the seven questions; an empty `text`: it does not state that."""
+
+    name: ElementName
+    text: str
+    support: float | None
+    evidence: tuple[ElementSourceDocument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ElementsDocument:
+    """The key elements of a paper by its label; 0 is the description. `problem` says why there are none."""
+
+    label: int
+    problem: str
+    elements: tuple[ElementDocument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonDocument:
+    """A finished comparison: the checked summary, and the key elements behind it."""
+
+    id: str
+    about: str
+    writer: str
+    summary: CheckedTextDocument
+    elements: tuple[ElementsDocument, ...]
+    remarks: tuple[str, ...]
+    usage: Usage
+    seconds: tuple[StepDocument, ...]
+
+
+def comparison_document(comparison: Comparison) -> ComparisonDocument:
+    return ComparisonDocument(
+        id=comparison.id,
+        about=comparison.about,
+        writer=comparison.provenance.generator,
+        summary=checked_text(comparison.answer, comparison.evidence),
+        elements=tuple(map(_elements, comparison.elements)),
+        remarks=comparison.remarks,
+        usage=comparison.usage,
+        seconds=step_documents(comparison.seconds),
+    )
+
+
+def _elements(one: KeyElements) -> ElementsDocument:
+    stated = [one.element(name) for name in ELEMENT_NAMES] if one.elements else []
+    return ElementsDocument(one.label, one.problem, tuple(map(_element, stated)))
+
+
+def _element(element: KeyElement) -> ElementDocument:
+    evidence = tuple(
+        ElementSourceDocument(one.passage_id, one.sentence, one.text, rounded(one.support))
+        for one in element.evidence
+    )
+    return ElementDocument(element.name, element.text, maybe_rounded(element.support), evidence)
+
+
+def progress_said(event: ComparisonEvent) -> str:
+    """Return what an event of a comparison says, "" where it says nothing new."""
+    said = ""
+    match event:
+        case Planned(papers):
+            said = f"Comparing {counted(len(papers), 'paper')}"
+        case Extracted(elements):
+            said = f"Read {f'paper {elements.label}' if elements.label else 'the description'}"
+        case Sampled(number, _):
+            said = f"Wrote a sample of round {number}"
+        case Voted(number, _):
+            said = f"Took a vote of round {number}"
+        case RoundFinished(finished):
+            said = f"Finished round {finished.number}"
+    return said

@@ -1,0 +1,64 @@
+"""The corpus as it is published now, opened anew when a build has replaced it."""
+
+import threading
+from dataclasses import dataclass
+
+from assistant.chat import Assistant
+from assistant.comparing import Comparer, open_comparative_generator
+from assistant.generators import EXTRACTIVE, GeneratorChoice, generator_choices, open_generator
+from corpus.encoder_choice import open_encoder
+from corpus.encoders import Encoder
+from corpus.settings import Settings, read_settings
+from corpus.store import Corpus, ElementStore, Manifest, read_manifest
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLibrary:
+    """One published corpus with what reads and answers from it."""
+
+    settings: Settings
+    encoder: Encoder
+    corpus: Corpus
+
+    def assistant(self, writer: str = EXTRACTIVE) -> Assistant:
+        """Return the assistant with the writer of that name; raises AssistantError when there is none."""
+        return Assistant(self.corpus, self.encoder, open_generator(writer, self.settings, self.encoder))
+
+    def comparer(self, writer: str = EXTRACTIVE) -> Comparer:
+        """Return what compares papers with the writer of that name; raises AssistantError for none."""
+        generator = open_comparative_generator(writer, self.settings, self.encoder)
+        return Comparer(self.corpus, self.encoder, generator, ElementStore.open(self.corpus.path))
+
+    def writers(self) -> tuple[GeneratorChoice, ...]:
+        return generator_choices(self.settings)
+
+
+class PublishedLibrary:
+    """Hands out the library of the corpus that is published at that moment; for several threads."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._opened: tuple[Manifest, OpenLibrary] | None = None
+
+    def now(self) -> OpenLibrary:
+        """Return the library as of the last build; raises CorpusError when there is no usable corpus."""
+        settings = self._settings or read_settings()
+        with self._lock:
+            manifest = read_manifest(settings.corpus_path)
+            if self._opened is None or self._opened[0] != manifest:
+                encoder = self._encoder_for(manifest, settings)
+                corpus = Corpus.open(settings.corpus_path, encoder)
+                encoder.load()
+                self._opened = manifest, OpenLibrary(settings, encoder, corpus)
+            return self._opened[1]
+
+    def _encoder_for(self, manifest: Manifest, settings: Settings) -> Encoder:
+        """Return the encoder in use, where it is the one that built the corpus; loading takes seconds."""
+        if self._opened and _built_with(self._opened[0]) == _built_with(manifest):
+            return self._opened[1].encoder
+        return open_encoder(settings)
+
+
+def _built_with(manifest: Manifest) -> tuple[str, str, str]:
+    return manifest.encoder, manifest.encoder_sha256, manifest.runtime

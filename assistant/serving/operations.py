@@ -1,0 +1,135 @@
+"""What programs can do with a published corpus: a typed request in, a typed result or events out."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from assistant.admission import admit
+from assistant.chat import Assistant
+from assistant.comparing import Comparer, ComparisonEvent
+from assistant.exports import REFERENCE_FORMATS
+from assistant.generators import GeneratorChoice
+from assistant.records import AssistantError, Event, Turn
+from assistant.serving.documents import (
+    CitationsDocument,
+    CollectionsDocument,
+    ReadPaperDocument,
+    SearchDocument,
+    WriterDocument,
+    WritersDocument,
+    collection_document,
+    found_document,
+    paper_document,
+    passage_document,
+)
+from assistant.serving.requests import (
+    AskRequest,
+    CiteRequest,
+    CompareRequest,
+    PaperRequest,
+    ScopeRequest,
+    SearchRequest,
+)
+from corpus.encoders import Encoder
+from corpus.records import Paper
+from corpus.search import read_query, search
+from corpus.store import Corpus
+from corpus.text import storable
+
+# In an error; a corpus may have thousands of collections.
+MOST_NAMED = 20
+
+
+class NotFoundError(AssistantError):
+    """What a request names is not there."""
+
+
+def check_writer(choices: Iterable[GeneratorChoice], name: str) -> None:
+    """Raise NotFoundError where nobody of that name can write."""
+    if name not in (names := [one.name for one in choices]):
+        raise NotFoundError(f"There is no writer {name!r}. There are: {', '.join(names[:MOST_NAMED])}.")
+
+
+def list_collections(corpus: Corpus) -> CollectionsDocument:
+    return CollectionsDocument(tuple(map(collection_document, corpus.collections())))
+
+
+def list_writers(choices: Iterable[GeneratorChoice]) -> WritersDocument:
+    return WritersDocument(tuple(WriterDocument(one.name, one.label) for one in choices))
+
+
+def search_papers(corpus: Corpus, encoder: Encoder, request: SearchRequest) -> SearchDocument:
+    """Return the best papers for a query with their best passages."""
+    _check_scope(corpus, request.scope)
+    query = read_query(corpus, storable(request.query))
+    found = search(
+        corpus,
+        encoder,
+        query,
+        request.scope.scope(),
+        papers=request.papers,
+        passages_per_paper=request.passages,
+    )
+    return SearchDocument(request.query, query.text, tuple(map(found_document, found)))
+
+
+def read_paper(corpus: Corpus, request: PaperRequest) -> ReadPaperDocument:
+    """Return a paper with a page of its passages; raises NotFoundError."""
+    (paper,) = _papers(corpus, [request.id])
+    passages = corpus.passages(paper.id)
+    end = request.first + request.count
+    return ReadPaperDocument(
+        paper_document(paper),
+        request.first,
+        len(passages),
+        end if end < len(passages) else None,
+        tuple(map(passage_document, passages[request.first : end])),
+    )
+
+
+def cite_papers(corpus: Corpus, request: CiteRequest) -> CitationsDocument:
+    """Return references to papers, each once; raises NotFoundError."""
+    papers = _papers(corpus, tuple(dict.fromkeys(request.papers)))
+    form = next(one for one in REFERENCE_FORMATS if one.name == request.format)
+    text = form.write(papers)
+    assert isinstance(text, str), "references are texts"
+    return CitationsDocument(request.format, text)
+
+
+def begin_question(
+    assistant: Assistant, request: AskRequest, history: Sequence[Turn] = ()
+) -> Iterator[Event]:
+    """Return the events of a question; raises AssistantError at once where it cannot be taken."""
+    _check_scope(assistant.corpus, request.scope)
+    turns, options = tuple(history), request.options()
+    admit(request.question, options, assistant.corpus, turns)
+    return assistant.ask(request.question, turns, options)
+
+
+def begin_comparison(comparer: Comparer, request: CompareRequest) -> Iterator[ComparisonEvent]:
+    """Return the events of a comparison; raises ComparisonError at once where it cannot be taken up."""
+    check_papers(comparer.corpus, request.papers)
+    wanted = request.comparison()
+    comparer.plan(wanted)
+    return comparer.compare(wanted)
+
+
+def check_papers(corpus: Corpus, ids: Sequence[str]) -> None:
+    """Raise NotFoundError where the corpus has not all these papers."""
+    _papers(corpus, tuple(dict.fromkeys(ids)))
+
+
+def _check_scope(corpus: Corpus, scope: ScopeRequest) -> None:
+    check_papers(corpus, scope.papers)
+    held = corpus.collection_ids()
+    if missing := [identifier for identifier in scope.collections if identifier not in held]:
+        names = ", ".join(held[:MOST_NAMED]) or "none"
+        raise NotFoundError(f"The corpus has no collection {missing[0]!r}. It holds: {names}.")
+
+
+def _papers(corpus: Corpus, ids: Sequence[str]) -> tuple[Paper, ...]:
+    found = corpus.papers_by_id(ids)
+    held = {paper.id for paper in found}
+    if missing := [identifier for identifier in ids if identifier not in held]:
+        raise NotFoundError(
+            f"The corpus has no paper {missing[0]!r}. Search for it: what is found has its id."
+        )
+    return found

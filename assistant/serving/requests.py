@@ -1,0 +1,183 @@
+"""What programs may ask for: foreign text, so it is validated, and what nobody knows is refused."""
+
+from typing import Annotated, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
+
+from assistant.admission import LONGEST_QUESTION
+from assistant.comparing import (
+    LONGEST_DESCRIPTION,
+    MOST_KEPT,
+    MOST_PAPERS,
+    MOST_SAMPLES,
+    MOST_VOTES,
+    ComparisonOptions,
+    ComparisonRequest,
+    PaperOrder,
+)
+from assistant.exports import ReferenceName
+from assistant.generators import EXTRACTIVE, MOST_DRAFTS
+from assistant.records import AskOptions, AssistantError, RequestKind
+from corpus.records import Scope, TopicKind
+from corpus.search import DEFAULT_PAPERS, MAX_PAPERS, MIN_PAPERS
+
+LONGEST_ID, MOST_IDS = 300, 100
+MOST_PASSAGES_FOUND, MOST_PASSAGES_READ = 10, 50
+MOST_CITED = 200
+_FIRST_YEAR, _LAST_YEAR = 0, 9999
+
+
+def _whole(value: object) -> object:
+    """Return what JSON Schema takes for an integer as one: 10.0 is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+WHOLE = BeforeValidator(_whole)
+# Ids stand in filters and addresses; no id of a paper has characters that are not seen.
+Identifier = Annotated[str, Field(min_length=1, max_length=LONGEST_ID, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Topic = Annotated[
+    str,
+    Field(max_length=LONGEST_ID, pattern=rf"^(?:{'|'.join(get_args(TopicKind))}):[^\x00-\x1f\x7f]+$"),
+]
+Name = Annotated[str, Field(min_length=1, max_length=LONGEST_ID)]
+# What JSON has of sequences is a list: in strict validation that alone would be no tuple.
+Names = Annotated[tuple[Name, ...], Strict(strict=False), Field(max_length=MOST_IDS)]
+Topics = Annotated[tuple[Topic, ...], Strict(strict=False), Field(max_length=MOST_IDS)]
+Identifiers = Annotated[tuple[Identifier, ...], Strict(strict=False), Field(max_length=MOST_IDS)]
+PaperCount = Annotated[int, Field(ge=MIN_PAPERS, le=MAX_PAPERS), WHOLE]
+Year = Annotated[int, Field(ge=_FIRST_YEAR, le=_LAST_YEAR), WHOLE]
+
+
+# Of the demonstration collection.
+_EXAMPLES = ["field-notes-retrieval/bm25", "field-notes-retrieval/rank-fusion"]
+
+
+class InvalidRequestError(AssistantError):
+    """A request has not the form that was asked for; the message names the field at fault."""
+
+
+class Request(BaseModel):
+    """A request with the fields named here and no others."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class ScopeRequest(Request):
+    """Which part of the corpus is meant; what is left out does not restrict."""
+
+    collections: Identifiers = Field(default=(), description="Ids of collections, alternatives.")
+    papers: Identifiers = Field(default=(), description="Ids of papers, alternatives.")
+    first_year: Year | None = Field(default=None, description="No papers from before this year.")
+    last_year: Year | None = Field(default=None, description="No papers from after this year.")
+    topics: Topics = Field(default=(), description="Keys of topics, such as “task:question answering”.")
+    venues: Names = ()
+    authors: Names = Field(default=(), description="Names of authors as the corpus writes them.")
+    languages: Names = Field(default=(), description="ISO 639-1, such as “de”.")
+    labels: Names = Field(default=(), description="What the owner has filed papers under.")
+
+    def scope(self) -> Scope:
+        years = None
+        if self.first_year is not None or self.last_year is not None:
+            first, last = self.first_year, self.last_year
+            years = (_FIRST_YEAR if first is None else first, _LAST_YEAR if last is None else last)
+        return Scope(
+            self.collections,
+            self.papers,
+            years,
+            self.topics,
+            self.venues,
+            self.authors,
+            self.languages,
+            self.labels,
+        )
+
+
+EVERYWHERE = ScopeRequest()
+
+
+class SearchRequest(Request):
+    """A search for papers and their passages."""
+
+    query: str = Field(min_length=1, max_length=LONGEST_QUESTION, description="What to search for.")
+    scope: ScopeRequest = EVERYWHERE
+    papers: PaperCount = Field(default=DEFAULT_PAPERS, description="How many papers at most.")
+    passages: Annotated[int, Field(ge=1, le=MOST_PASSAGES_FOUND), WHOLE] = Field(
+        default=3, description="How many passages of each at most."
+    )
+
+
+class PaperRequest(Request):
+    """A paper by its id, with a page of its passages."""
+
+    id: Identifier = Field(description="The id of the paper.", examples=[_EXAMPLES[0]])
+    first: Annotated[int, Field(ge=0, le=1_000_000), WHOLE] = Field(
+        default=0, description="The first passage, counted from 0."
+    )
+    count: Annotated[int, Field(ge=0, le=MOST_PASSAGES_READ), WHOLE] = Field(
+        default=20, description="How many passages at most."
+    )
+
+
+class AskRequest(Request):
+    """A question to the corpus."""
+
+    question: str = Field(min_length=1, max_length=LONGEST_QUESTION)
+    scope: ScopeRequest = EVERYWHERE
+    papers: PaperCount = Field(default=DEFAULT_PAPERS, description="From how many papers to answer at most.")
+    search_query: str = Field(
+        default="", max_length=LONGEST_QUESTION, description="What to search for; empty to have it made."
+    )
+    kind: RequestKind | None = Field(
+        default=None, description="What is asked for; else it is read from the question."
+    )
+    writer: Name = Field(
+        default=EXTRACTIVE, description="What writes the answer: “extractive”, or a model's id."
+    )
+    drafts: Annotated[int, Field(ge=1, le=MOST_DRAFTS), WHOLE] = Field(
+        default=1, description="Of several drafts the best cited is kept."
+    )
+
+    def options(self) -> AskOptions:
+        return AskOptions(self.scope.scope(), self.papers, self.search_query, self.kind, self.drafts)
+
+
+class CompareRequest(Request):
+    """A comparison of papers in one cited text; samples, votes and what is kept are for models alone."""
+
+    papers: Annotated[tuple[Identifier, ...], Strict(strict=False)] = Field(
+        min_length=2, max_length=MOST_PAPERS, description="Ids of papers.", examples=[_EXAMPLES]
+    )
+    about: str = Field(
+        min_length=1, max_length=LONGEST_DESCRIPTION, description="What they are compared for."
+    )
+    writer: Name = Field(default=EXTRACTIVE, description="What compares: “extractive”, or a model's id.")
+    order: PaperOrder = Field(default="given", description="The order in which papers are compared.")
+    samples: Annotated[int, Field(ge=1, le=MOST_SAMPLES), WHOLE] = Field(default=ComparisonOptions().samples)
+    votes: Annotated[int, Field(ge=1, le=MOST_VOTES), WHOLE] = Field(default=ComparisonOptions().votes)
+    keep: Annotated[int, Field(ge=1, le=MOST_KEPT), WHOLE] = Field(default=ComparisonOptions().keep)
+
+    def comparison(self) -> ComparisonRequest:
+        options = ComparisonOptions(self.samples, self.votes, self.keep, self.order)
+        return ComparisonRequest(self.papers, self.about, options)
+
+
+class CiteRequest(Request):
+    """References to papers, ready for a bibliography."""
+
+    papers: Annotated[tuple[Identifier, ...], Strict(strict=False)] = Field(
+        min_length=1, max_length=MOST_CITED, description="Ids of papers.", examples=[_EXAMPLES]
+    )
+    format: ReferenceName = Field(default="bib", description="BibTeX, RIS or CSL-JSON.")
+
+
+def fault_said(error: ValidationError) -> str:
+    """Return what was wrong with a request; nothing that was sent is repeated but names of fields."""
+    first = error.errors(include_input=False, include_url=False)[0]
+    return field_fault(first["loc"], first["msg"])
+
+
+def field_fault(location: tuple[int | str, ...], message: str) -> str:
+    """Return what is wrong with one field, by its place."""
+    where = ".".join(map(str, location)).encode("ascii", "replace").decode()[:LONGEST_ID]
+    what = message.removeprefix("Value error, ")
+    return f"{where or 'The request'}: {what}. See the schema for what is taken."

@@ -1,0 +1,361 @@
+"""What a reader keeps of papers: highlights and notes, a reading list, and searches that are followed."""
+
+import hashlib
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Generic, Literal, TypeVar
+
+import sqlalchemy as sa
+from pydantic import TypeAdapter
+from sqlalchemy.exc import IntegrityError
+
+from assistant.annotations import LONGEST_NOTE, LONGEST_QUOTE, MOST_ANNOTATIONS, Annotation, of_papers
+from assistant.comparing import Comparison
+from assistant.file_format import record_from_json, record_to_json
+from assistant.records import AssistantError, Conversation
+from assistant.storage.database import (
+    METADATA,
+    OwnedStore,
+    TakenError,
+    is_id,
+    new_id,
+    now,
+    table_of_wholes,
+    tidy_title,
+)
+from corpus.records import Scope
+from corpus.text import storable
+
+Kind = Literal["annotation", "listed", "followed"]
+KINDS: Mapping[Kind, str] = {"annotation": "note", "listed": "on the reading list", "followed": "followed"}
+MOST_FOLLOWED = 50
+MOST_ON_A_PAPER = 200
+LONGEST_QUERY = 500
+
+_READING = table_of_wholes(
+    "reading",
+    sa.Column("kind", sa.String(16), nullable=False),
+    sa.Column("paper", sa.Text, nullable=False),  # "" for what is followed
+    sa.Column("revision", sa.Integer, nullable=False),
+    sa.Column("seen", sa.String(64), nullable=False),  # of what is followed: the papers that were there
+    sa.Column("document", sa.Text, nullable=False),
+)
+# The ids of all papers of a corpus as somebody last saw it: one row for all who follow something there.
+_PAPER_SETS = sa.Table(
+    "paper_sets",
+    METADATA,
+    sa.Column("digest", sa.String(64), primary_key=True),
+    sa.Column("ids", sa.LargeBinary, nullable=False),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPaper:
+    """A paper on a reading list; `read` is when its reader was done with it, "" before; ISO 8601 in UTC."""
+
+    paper_id: str
+    title: str
+    added: str
+    read: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A search that is followed: its words, "" for none, and the part of the corpus it looks in.
+
+    An author is followed by a scope that names them. `title` is what readers call it.
+    """
+
+    title: str
+    query: str = ""
+    scope: Scope = field(default_factory=Scope)
+
+
+Record = TypeVar("Record", Annotation, ListedPaper, Followed)
+Trail = TypeVar("Trail", Conversation, Comparison)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept(Generic[Record]):
+    """Something of a reader as it is stored; `revision` grows with every change of it.
+
+    Of what is followed `seen` is the digest of the papers that were there when its reader last looked.
+    """
+
+    id: str
+    record: Record
+    revision: int = 0
+    seen: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingSummary:
+    """Something that a reader keeps in a list."""
+
+    id: str
+    title: str
+    kind: Kind
+    paper: str
+    updated: str
+
+
+@dataclass(frozen=True, slots=True)
+class PaperSet:
+    """The ids of all papers of a corpus: compressed, and the digest that two equal sets share."""
+
+    digest: str
+    packed: bytes
+
+    @classmethod
+    def of(cls, ids: Iterable[str]) -> "PaperSet":
+        text = "\n".join(sorted(ids)).encode()
+        return cls(hashlib.sha256(text).hexdigest(), zlib.compress(text, 6))
+
+
+class ReadingError(AssistantError):
+    """What a reader keeps could not be stored or read; the message says why and what to do."""
+
+
+class ChangedElsewhereError(ReadingError):
+    """A note was changed or deleted in another tab since it was read; `now` is what is there, if anything."""
+
+    def __init__(self, current: Kept[Annotation] | None) -> None:
+        what = "changed" if current else "deleted"
+        super().__init__(f"This note was {what} in another tab meanwhile. Nothing of yours is lost.")
+        self.now = current
+
+
+_ANNOTATIONS, _LISTED, _FOLLOWED = TypeAdapter(Annotation), TypeAdapter(ListedPaper), TypeAdapter(Followed)
+
+
+class ReadingStore(OwnedStore[ReadingSummary]):
+    """What readers keep of papers; every method raises ReadingError.
+
+    Nothing of it can be opened by a link: whatever is read or changed here is its owner's.
+    """
+
+    keeps = "notes"
+    tables = (_READING, _PAPER_SETS)
+    error = ReadingError
+    summary = ReadingSummary
+    listing = sa.select(*(_READING.c[one.name] for one in fields(ReadingSummary)))
+
+    # Highlights and notes.
+
+    def annotate(self, owner: str, annotation: Annotation) -> Kept[Annotation]:
+        """Store a highlight or a note, under an id of its own unless it has one that is free."""
+        held = self.annotations(owner, annotation.paper_id)
+        if len(held) >= MOST_ON_A_PAPER:
+            raise ReadingError(
+                f"A paper has at most {MOST_ON_A_PAPER} notes. Delete one that is not needed, then add this."
+            )
+        made = annotation.made or now()
+        identifier = annotation.id if is_id(annotation.id) else new_id()
+        kept = _tidy(replace(annotation, id=identifier, made=made, changed=annotation.changed or made))
+        try:
+            self._insert(_annotation_row(owner, kept), from_file=False)
+        except TakenError:
+            kept = replace(kept, id=new_id())
+            self._insert(_annotation_row(owner, kept), from_file=False)
+        return Kept(kept.id, kept)
+
+    def annotations(self, owner: str, paper_id: str = "") -> tuple[Kept[Annotation], ...]:
+        """Return an owner's highlights and notes, of one paper or of all, as they were made."""
+        found = self._kept(owner, "annotation", _ANNOTATIONS, paper_id)
+        return tuple(sorted(found, key=lambda one: one.record.made))
+
+    def annotations_on(self, owner: str, paper_ids: Iterable[str]) -> tuple[Annotation, ...]:
+        """Return an owner's highlights and notes on some papers, in the order of these."""
+        return of_papers((one.record for one in self.annotations(owner)), paper_ids)
+
+    def write_note(self, owner: str, before: Kept[Annotation], note: str) -> Kept[Annotation]:
+        """Put another text into a note; raises ChangedElsewhereError where it is not as it was read."""
+        after = _tidy(replace(before.record, note=note, changed=now()))
+        with self._unchanged(owner, before, document=record_to_json(_ANNOTATIONS, after)) as connection:
+            self._check_quota(connection, before.id)
+        return Kept(before.id, after, before.revision + 1)
+
+    def erase(self, owner: str, before: Kept[Annotation]) -> None:
+        """Delete a highlight or a note; raises ChangedElsewhereError where it is not as it was read."""
+        with self._unchanged(owner, before) as connection:
+            connection.execute(sa.delete(_READING).where(_READING.c.id == before.id))
+        self._empty_log()
+
+    def take_in(self, owner: str, annotations: Iterable[Annotation]) -> int:
+        """Store the notes of a file that the owner does not have yet, and return how many these were."""
+        known = {_said(one.record) for one in self.annotations(owner)}
+        new = [one for one in tuple(annotations)[:MOST_ANNOTATIONS] if _said(_tidy(one)) not in known]
+        for one in new:
+            self.annotate(owner, one)
+        return len(new)
+
+    # The reading list.
+
+    def list_paper(self, owner: str, paper_id: str, title: str) -> None:
+        """Put a paper on the list; one that is there stays as it is."""
+        record = ListedPaper(paper_id, tidy_title(title), now())
+        row = _row(_own_id(owner, "listed", paper_id), owner, "listed", record.title)
+        self._once({**row, "paper": paper_id, "document": record_to_json(_LISTED, record)})
+
+    def unlist_paper(self, owner: str, paper_id: str) -> None:
+        self._drop(owner, _own_id(owner, "listed", paper_id))
+
+    def mark_read(self, owner: str, paper_id: str, *, read: bool) -> None:
+        """Note that a listed paper has been read, or that it has not."""
+        for kept in self._kept(owner, "listed", _LISTED, paper_id):
+            record = replace(kept.record, read=now() if read else "")
+            with self._changing(kept.id, document=record_to_json(_LISTED, record), updated=now()):
+                pass
+
+    def reading_list(self, owner: str) -> tuple[ListedPaper, ...]:
+        """Return the papers of an owner's list: those to read first, each the one last added first."""
+        found = [one.record for one in self._kept(owner, "listed", _LISTED)]
+        newest = sorted(found, key=lambda one: one.added, reverse=True)
+        return tuple(sorted(newest, key=lambda one: bool(one.read)))
+
+    # What is followed.
+
+    def follow(self, owner: str, followed: Followed, there: PaperSet) -> None:
+        """Follow a search from now on: the papers that are there are not new."""
+        if len(self.followed(owner)) >= MOST_FOLLOWED:
+            raise ReadingError(f"At most {MOST_FOLLOWED} searches are followed. Stop following one of them.")
+        followed = replace(followed, title=tidy_title(followed.title), query=followed.query[:LONGEST_QUERY])
+        subject = record_to_json(_FOLLOWED, replace(followed, title=""))
+        row = _row(_own_id(owner, "followed", subject), owner, "followed", followed.title)
+        document = record_to_json(_FOLLOWED, followed)
+        if self._once({**row, "seen": there.digest, "document": document}):
+            with self._writing() as connection:
+                _remember(connection, there)
+
+    def unfollow(self, owner: str, identifier: str) -> None:
+        self._drop(owner, identifier)
+        with self._writing() as connection:
+            _forget_unused(connection)
+
+    def followed(self, owner: str) -> tuple[Kept[Followed], ...]:
+        """Return what an owner follows, by its title."""
+        found = self._kept(owner, "followed", _FOLLOWED)
+        return tuple(sorted(found, key=lambda one: one.record.title.lower()))
+
+    def see(self, owner: str, there: PaperSet, identifier: str = "") -> None:
+        """Have an owner seen all papers that are there, of one search or of all: none of them is new now."""
+        wanted = sa.and_(_READING.c.owner == owner, _READING.c.kind == "followed")
+        if identifier:
+            wanted = sa.and_(wanted, _READING.c.id == identifier)
+        with self._writing() as connection:
+            connection.execute(sa.update(_READING).where(wanted).values(seen=there.digest))
+            _remember(connection, there)
+            _forget_unused(connection)
+
+    def papers_of(self, digest: str) -> frozenset[str] | None:
+        """Return the ids of a set of papers that something was followed from, None of an unknown one."""
+        packed = self._value(sa.select(_PAPER_SETS.c.ids).where(_PAPER_SETS.c.digest == digest))
+        return frozenset(zlib.decompress(packed).decode().split("\n")) if packed else None
+
+    def delete_all(self, owner: str) -> int:
+        """Delete everything that an owner keeps and return how much that was."""
+        with self._writing() as connection:
+            found = connection.execute(sa.delete(_READING).where(_READING.c.owner == owner)).rowcount
+            _forget_unused(connection)
+        self._empty_log()
+        return found
+
+    def _kept(
+        self, owner: str, kind: Kind, adapter: TypeAdapter[Record], paper: str = ""
+    ) -> tuple[Kept[Record], ...]:
+        held = _READING.c
+        query = sa.select(held.id, held.document, held.revision, held.seen)
+        query = query.where(held.owner == owner, held.kind == kind)
+        with self._reading() as connection:
+            rows = connection.execute(query.where(held.paper == paper) if paper else query).all()
+        return tuple(
+            Kept(identifier, record_from_json(adapter, document, "note"), revision, seen)
+            for identifier, document, revision, seen in rows
+        )
+
+    def _once(self, row: Mapping[str, Any]) -> bool:
+        """Store what an owner has at most once, and return whether it was not there."""
+        try:
+            self._insert(row, from_file=False)
+        except TakenError:
+            return False
+        return True
+
+    def _drop(self, owner: str, identifier: str) -> None:
+        with self._writing() as connection:
+            owned = sa.and_(_READING.c.owner == owner, _READING.c.id == identifier)
+            connection.execute(sa.delete(_READING).where(owned))
+        self._empty_log()
+
+    @contextmanager
+    def _unchanged(self, owner: str, before: Kept[Annotation], **values: str) -> Iterator[sa.Connection]:
+        """Change a note that is still as it was read; else raise ChangedElsewhereError."""
+        held = _READING.c
+        own = sa.and_(held.owner == owner, held.id == before.id, held.revision == before.revision)
+        change = sa.update(_READING).where(own).values(revision=before.revision + 1, updated=now(), **values)
+        try:
+            with self._writing() as connection:
+                if not connection.execute(change).rowcount:
+                    raise _StaleError
+                yield connection
+        except _StaleError:
+            there = self.annotations(owner, before.record.paper_id)
+            current = next((one for one in there if one.id == before.id), None)
+            raise ChangedElsewhereError(current) from None
+
+
+class _StaleError(Exception):
+    """A note is not as it was read."""
+
+
+def with_notes(store: ReadingStore, owner: str, record: Trail) -> Trail:
+    """Return a conversation or a comparison with what its reader has marked in the papers that it cites."""
+    return replace(record, notes=store.annotations_on(owner, (paper.id for paper in record.papers)))
+
+
+def _tidy(annotation: Annotation) -> Annotation:
+    return replace(
+        annotation,
+        paper_title=tidy_title(annotation.paper_title),
+        quoted=storable(annotation.quoted)[:LONGEST_QUOTE],
+        note=storable(annotation.note).strip()[:LONGEST_NOTE],
+    )
+
+
+def _said(annotation: Annotation) -> tuple[str, str, str]:
+    """Return what makes two annotations the same for their reader, whatever their ids are."""
+    return annotation.paper_id, annotation.quoted, annotation.note
+
+
+def _annotation_row(owner: str, one: Annotation) -> dict[str, Any]:
+    document = record_to_json(_ANNOTATIONS, one)
+    row = _row(one.id, owner, "annotation", one.paper_title)
+    return {**row, "paper": one.paper_id, "document": document}
+
+
+def _row(identifier: str, owner: str, kind: Kind, title: str) -> dict[str, Any]:
+    facts = {"id": identifier, "owner": owner, "title": title, "updated": now(), "kind": kind}
+    return {**facts, "paper": "", "revision": 0, "seen": ""}
+
+
+def _own_id(owner: str, kind: Kind, subject: str) -> str:
+    """Return the one id under which an owner has something at most once."""
+    return hashlib.sha256(f"{owner}\n{kind}\n{subject}".encode()).hexdigest()
+
+
+def _remember(connection: sa.Connection, there: PaperSet) -> None:
+    known = sa.select(_PAPER_SETS.c.digest).where(_PAPER_SETS.c.digest == there.digest)
+    if connection.scalar(known) is not None:
+        return
+    try:
+        with connection.begin_nested():
+            connection.execute(sa.insert(_PAPER_SETS), {"digest": there.digest, "ids": there.packed})
+    except IntegrityError:
+        pass  # Another process has just stored it.
+
+
+def _forget_unused(connection: sa.Connection) -> None:
+    used = sa.select(_READING.c.seen).distinct()
+    connection.execute(sa.delete(_PAPER_SETS).where(_PAPER_SETS.c.digest.not_in(used)))

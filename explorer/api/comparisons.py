@@ -1,0 +1,183 @@
+"""Comparisons of programs: begun under the limits of their key, watched, stopped, found again when done."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal, TypeVar
+
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
+
+from assistant.comparing import Comparison
+from assistant.provenance import provenance_of
+from assistant.records import AssistantError
+from assistant.serving import (
+    CompareRequest,
+    ComparisonDocument,
+    NotFoundError,
+    check_papers,
+    check_writer,
+    comparison_document,
+)
+from assistant.storage import ComparisonStore, StoredComparison
+from explorer.api.errors import Problem, StorageUnavailableError
+from explorer.api.keys import Program, take_question
+from explorer.api.streams import EventStream, as_event
+from explorer.app import Library, comparison_jobs, open_library
+from explorer.jobs import COMPARISON_COST, ComparisonJob, ComparisonKeeper, ComparisonView
+
+LOOK_SECONDS = 0.25
+Result = TypeVar("Result")
+State = Literal["waiting", "running", "stopping", "stopped", "failed", "finished"]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonStatus:
+    """How far a comparison is, and what it has come to; `message` says what went wrong."""
+
+    id: str
+    state: State
+    message: str
+    texts_read: int
+    rounds_finished: int
+    calls: int
+    planned_calls: int
+    trail: str
+    comparison: ComparisonDocument | None
+
+
+def begin(form: CompareRequest, program: Program) -> ComparisonStatus:
+    """Give a comparison to a worker, stored from its first call on; raises AssistantError, CorpusError."""
+    library, wanted = open_library(), form.comparison()
+    check_writer(library.writers(), form.writer)
+    check_papers(library.corpus, form.papers)
+    account = library.account(form.writer, program.owner, "comparison")
+    comparer = library.comparer(form.writer, None, program.owner, account.on_cost)
+    price = comparer.plan(wanted).budget.price or 0.0
+    account.check(price)
+    store = _store(library)
+    take_question(program, COMPARISON_COST)
+    versions = provenance_of(library.corpus, form.writer, "").corpus
+    identifier = _stored(lambda: store.start(program.owner, wanted, form.writer, None, versions)).id
+    keeper = ComparisonKeeper(identifier, store)
+    job = ComparisonJob(identifier, wanted, keeper, program.owner)
+    ledger = keeper.ledger()
+    compare = partial(comparer.compare, wanted, ledger, identifier)
+    comparison_jobs().start(job, lambda: account.paying(price, compare))
+    return _of_view(identifier, job.view())
+
+
+def status(identifier: str, program: Program) -> ComparisonStatus:
+    """Return how a comparison of a program's own stands; raises NotFoundError."""
+    store = _owned(identifier, program)
+    if job := comparison_jobs().get(identifier):
+        return _of_view(identifier, job.view())
+    return _of_stored(_read(store, identifier))
+
+
+def stop(identifier: str, program: Program) -> ComparisonStatus:
+    """Tell a comparison of a program's own to stop, and return how it stands."""
+    _owned(identifier, program)
+    if job := comparison_jobs().get(identifier):
+        job.stop()
+    return status(identifier, program)
+
+
+def finished(identifier: str, program: Program) -> Comparison:
+    """Return a finished comparison of a program's own; raises NotFoundError for one that is not finished."""
+    found = _read(_owned(identifier, program), identifier).comparison
+    if found is None:
+        raise NotFoundError("This comparison is not finished, so it has no trail yet. Ask for its status.")
+    return found
+
+
+def delete(identifier: str, program: Program) -> None:
+    """Delete a comparison of a program's own, stopping it where it is under way."""
+    store = _owned(identifier, program)
+    comparison_jobs().forget(identifier)
+    _stored(lambda: store.delete(identifier))
+
+
+async def events(request: Request, identifier: str, program: Program) -> EventStream:
+    """Return each change of a comparison as it happens; it goes on where the client does not."""
+    await run_in_threadpool(_owned, identifier, program)
+    return EventStream(_lines(request, identifier, program))
+
+
+async def _lines(request: Request, identifier: str, program: Program) -> AsyncGenerator[str, None]:
+    before = None
+    while not await request.is_disconnected():
+        now = await run_in_threadpool(status, identifier, program)
+        if now.state == "failed":
+            yield as_event("error", Problem(502, "model_failed", now.message).document)
+            return
+        if now.state in ("finished", "stopped"):
+            yield as_event("compared" if now.comparison else "stopped", now)
+            return
+        if now != before:
+            yield as_event("progress", now)
+        before = now
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+def _of_view(identifier: str, view: ComparisonView) -> ComparisonStatus:
+    comparison = view.comparison
+    return ComparisonStatus(
+        id=identifier,
+        state=view.state,
+        message=view.error or view.problem,
+        texts_read=len(view.elements),
+        rounds_finished=len(view.rounds),
+        calls=view.working.calls if view.working else 0,
+        planned_calls=view.planned.budget.calls if view.planned else 0,
+        trail=_trail(identifier) if comparison else "",
+        comparison=comparison_document(comparison) if comparison else None,
+    )
+
+
+def _of_stored(stored: StoredComparison) -> ComparisonStatus:
+    """Return how a comparison stands that no worker knows: finished, or stopped when the server was."""
+    comparison = stored.comparison
+    return ComparisonStatus(
+        id=stored.id,
+        state="finished" if comparison else "stopped",
+        message=stored.error,
+        texts_read=sum(one.label > 0 for one in comparison.elements) if comparison else 0,
+        rounds_finished=len(comparison.rounds) if comparison else 0,
+        calls=len(comparison.calls) if comparison else 0,
+        planned_calls=0,
+        trail=_trail(stored.id) if comparison else "",
+        comparison=comparison_document(comparison) if comparison else None,
+    )
+
+
+def _trail(identifier: str) -> str:
+    return f"/api/v1/comparisons/{identifier}/trail"
+
+
+def _store(library: Library) -> ComparisonStore:
+    return _stored(library.comparisons)
+
+
+def _owned(identifier: str, program: Program) -> ComparisonStore:
+    """Return the store, where it has that comparison of the program's own; raises NotFoundError."""
+    store = _store(open_library())
+    if _stored(lambda: store.owner_of(identifier)) != program.owner:
+        raise NotFoundError("Your key has begun no such comparison.")
+    return store
+
+
+def _read(store: ComparisonStore, identifier: str) -> StoredComparison:
+    found = _stored(lambda: store.get(identifier))
+    if found is None:
+        raise NotFoundError("This comparison has been deleted.")
+    return found
+
+
+def _stored(work: Callable[[], Result]) -> Result:
+    """Return what the store returns; raises StorageUnavailableError for what it raises."""
+    try:
+        return work()
+    except AssistantError as error:
+        raise StorageUnavailableError(str(error)) from error

@@ -1,0 +1,84 @@
+"""Where requests of programs are let in or refused, before anything of them is read."""
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from corpus.errors import CorpusError
+from corpus.settings import ApiKey, read_settings
+from explorer.api.errors import LARGEST_BODY, TOO_LARGE, Problem, problem_of, problem_reply
+from explorer.api.http import OPENAPI_PATH, make_api
+from explorer.api.keys import Program, has_key_in_address, program_of, take_request
+from explorer.jobs import TooSoonError
+
+_ROOT = "/api"
+MOST_DIGITS = 18
+_OFF = Problem(
+    404,
+    "off",
+    "The API is off. Whoever runs this server can set a key, of at least 16 characters, in "
+    "PAPER_TRAIL_API_KEYS.",
+)
+_IN_ADDRESS = Problem(
+    400,
+    "key_in_address",
+    "A key stands in the address, where proxies and histories keep it. Have it replaced, and send the new "
+    "one in the header alone: Authorization: Bearer KEY.",
+)
+_MISSING = Problem(401, "key_missing", "Send your key in the header: Authorization: Bearer KEY.")
+_UNKNOWN = Problem(401, "key_unknown", "This key is not known here. Ask whoever runs this server for one.")
+
+
+class ProgramsDoor:
+    """ASGI middleware that answers what programs ask under /api, and lets everything else pass."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._api = make_api()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if scope["type"] != "http" or not (path == _ROOT or path.startswith(f"{_ROOT}/")):
+            await self._app(scope, receive, send)
+            return
+        admitted = await run_in_threadpool(_admitted, scope)
+        if isinstance(admitted, Problem):
+            headers = {"www-authenticate": "Bearer"} if admitted.status == 401 else None
+            await problem_reply(admitted, headers)(scope, receive, send)
+            return
+        state = {**scope.get("state", {}), "program": admitted}
+        await self._api({**scope, "state": state}, receive, send)
+
+
+def _admitted(scope: Scope) -> Program | Problem | None:
+    """Return whose request it is, None for the one document that is anybody's; or why it is refused."""
+    try:
+        keys = read_settings().api_keys
+        if not keys:
+            return _OFF
+        if has_key_in_address(scope["path"], scope["query_string"], keys):
+            _forget_address(scope)
+            return _IN_ADDRESS
+        return None if scope["path"] == OPENAPI_PATH else _known(scope, keys)
+    except (TooSoonError, CorpusError) as error:
+        return problem_of(error)
+
+
+def _known(scope: Scope, keys: tuple[ApiKey, ...]) -> Program | Problem:
+    headers = Headers(scope=scope)
+    authorization = headers.get("authorization", "")
+    if not authorization:
+        return _MISSING
+    program = program_of(authorization, keys)
+    if program is None:
+        return _UNKNOWN
+    take_request(program)
+    # What says beforehand how long it is need not be read to be refused.
+    length = headers.get("content-length", "")
+    is_too_long = length.isdecimal() and (len(length) > MOST_DIGITS or int(length) > LARGEST_BODY)
+    return TOO_LARGE if is_too_long else program
+
+
+def _forget_address(scope: Scope) -> None:
+    """Take the key out of what a server would write to its log of requests."""
+    scope.update(path=_ROOT, raw_path=_ROOT.encode(), query_string=b"")

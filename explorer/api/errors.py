@@ -1,0 +1,113 @@
+"""What programs are told when something is not as it should be: one form for all of it, and what to do."""
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+from starlette.responses import Response
+
+from assistant.models import ModelError
+from assistant.records import AssistantError
+from assistant.serving import InvalidRequestError, NotFoundError, to_json
+from assistant.storage import SpendingError
+from corpus.errors import CorpusError
+from explorer.jobs import TooManyJobsError, TooSoonError
+
+ErrorCode = Literal[
+    "off",
+    "key_in_address",
+    "key_missing",
+    "key_unknown",
+    "invalid_request",
+    "not_taken",
+    "not_found",
+    "method_not_allowed",
+    "too_large",
+    "too_many_requests",
+    "spending_limit",
+    "busy",
+    "model_failed",
+    "corpus_unavailable",
+    "storage_unavailable",
+    "internal",
+]
+_BUSY_SECONDS, _UNAVAILABLE_SECONDS = 10, 30
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorDocument:
+    """What happened and what to do, in words; `error` says which of the known cases it is."""
+
+    error: ErrorCode
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An error with its HTTP status, and in how many seconds to try again, None where that is of no use."""
+
+    status: int
+    code: ErrorCode
+    message: str
+    retry_after: int | None = None
+
+    @property
+    def document(self) -> ErrorDocument:
+        return ErrorDocument(self.code, self.message)
+
+
+LARGEST_BODY = 512 * 1024
+TOO_LARGE = Problem(413, "too_large", f"A request has at most {LARGEST_BODY:,} bytes. Send less at once.")
+
+
+class StorageUnavailableError(AssistantError):
+    """What was asked for cannot be stored, or what is stored cannot be read."""
+
+
+def problem_of(error: AssistantError | CorpusError) -> Problem:
+    """Return what programs are told of one of the product's own errors."""
+    message = str(error)
+    match error:
+        case InvalidRequestError():
+            return Problem(400, "invalid_request", message)
+        case NotFoundError():
+            return Problem(404, "not_found", message)
+        case TooSoonError():
+            return Problem(429, "too_many_requests", message, max(1, math.ceil(error.wait)))
+        case SpendingError():
+            return Problem(429, "spending_limit", message, _until_next_month())
+        case TooManyJobsError():
+            return Problem(503, "busy", message, _BUSY_SECONDS)
+    return _problem_within(error, message)
+
+
+def _problem_within(error: AssistantError | CorpusError, message: str) -> Problem:
+    match error:
+        case ModelError():
+            return Problem(502, "model_failed", message, _BUSY_SECONDS)
+        case StorageUnavailableError():
+            return Problem(503, "storage_unavailable", message, _UNAVAILABLE_SECONDS)
+        case CorpusError():
+            return Problem(503, "corpus_unavailable", message, _UNAVAILABLE_SECONDS)
+        case _:
+            return Problem(422, "not_taken", message)
+
+
+def _until_next_month() -> int:
+    now = datetime.now(UTC)
+    following = (now.replace(day=1) + timedelta(days=32)).replace(day=1, hour=0, minute=0, second=0)
+    return math.ceil((following - now).total_seconds())
+
+
+def reply(document: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """Return a document as the reply to a request; nobody in between may keep it."""
+    return Response(
+        to_json(document), status, {"cache-control": "no-store", **(headers or {})}, "application/json"
+    )
+
+
+def problem_reply(problem: Problem, headers: dict[str, str] | None = None) -> Response:
+    """Return a problem as the reply to a request."""
+    retry = {} if problem.retry_after is None else {"retry-after": str(problem.retry_after)}
+    return reply(problem.document, problem.status, {**retry, **(headers or {})})

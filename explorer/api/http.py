@@ -1,0 +1,329 @@
+"""The addresses of the API, what each takes and gives, and the document that describes them (OpenAPI)."""
+
+import logging
+import uuid
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request, Security
+from fastapi.exceptions import RequestValidationError
+from fastapi.security import HTTPBearer
+from pydantic import BaseModel, ConfigDict
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.routing import Match, Route
+
+from assistant.exports import COMPARISON_FORMATS, CONVERSATION_FORMATS
+from assistant.records import AssistantError
+from assistant.serving import (
+    EVENT_NAMES,
+    CitationsDocument,
+    CiteRequest,
+    CollectionsDocument,
+    CompareRequest,
+    InvalidRequestError,
+    PaperRequest,
+    ReadPaperDocument,
+    SearchDocument,
+    SearchRequest,
+    WritersDocument,
+    cite_papers,
+    field_fault,
+    list_collections,
+    list_writers,
+    read_paper,
+    search_papers,
+)
+from corpus import VERSION
+from corpus.errors import CorpusError
+from explorer.api import comparisons, questions
+from explorer.api.errors import (
+    LARGEST_BODY,
+    TOO_LARGE,
+    ErrorDocument,
+    Problem,
+    problem_of,
+    problem_reply,
+    reply,
+)
+from explorer.api.keys import Program
+from explorer.api.questions import ID_PATTERN, AskedDocument, AskForm
+from explorer.api.streams import EVENT_STREAM
+from explorer.app import open_library
+
+PREFIX = "/api/v1"
+OPENAPI_PATH = f"{PREFIX}/openapi.json"
+NO_JSON = "The body of the request is not JSON in UTF-8."
+_DESCRIPTION = (
+    "A fixed corpus of research papers: search it, read papers, ask it, compare papers, and take away the "
+    "trail of what was answered. Every sentence of an answer leads to the passage that carries it. Errors "
+    "have one form; `message` says what happened and what to do."
+)
+_EVENTS = (
+    "Server-sent events with JSON as their data: `rewritten`, `retrieved`, `written` (pieces of the "
+    "unchecked draft), `checking`, and at the end `answered` (as POST /ask answers) or `error`. Lines that "
+    "begin with a colon say only that the connection stands. Who goes away stops the work."
+)
+_COMPARISON_EVENTS = (
+    "Server-sent events with JSON as their data: `progress`, and at the end `compared`, `stopped` or "
+    "`error`. Who goes away stops nothing: the comparison goes on and can be asked for."
+)
+_STATUSES = (400, 401, 404, 405, 413, 422, 429, 500, 502, 503)
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"model": ErrorDocument, "description": "An error"} for status in _STATUSES
+}
+
+logger = logging.getLogger(__name__)
+
+
+def _program(request: Request) -> Program:
+    program = request.state.program
+    assert isinstance(program, Program), "only what describes the API is read without a key"
+    return program
+
+
+def _nothing_in_query(request: Request) -> None:
+    if request.query_params:
+        raise InvalidRequestError("This address takes no parameters: what is asked stands in the body.")
+
+
+class PaperQuery(PaperRequest):
+    """Like the request, of parameters, which are all text."""
+
+    model_config = ConfigDict(strict=False)
+
+
+class ConversationTrail(BaseModel):
+    """How a conversation is to be written."""
+
+    model_config = ConfigDict(extra="forbid")
+    format: Literal["json", "md", "html", "bib", "ris", "csl"] = "json"
+
+
+class ComparisonTrail(BaseModel):
+    """How a comparison is to be written."""
+
+    model_config = ConfigDict(extra="forbid")
+    format: Literal["json", "md", "html", "tex", "bib", "ris", "csl", "csv"] = "json"
+
+
+Asking = Annotated[Program, Depends(_program)]
+Identifier = Annotated[str, Path(pattern=ID_PATTERN)]
+_bare: dict[str, Any] = {"dependencies": [Depends(_nothing_in_query)], "responses": _ERRORS}
+
+
+def _file_contents(formats: Sequence[Any]) -> dict[int | str, dict[str, Any]]:
+    """Return the kinds of files that a trail is written as."""
+    kinds = {one.mime: {"schema": {"type": "string"}} for one in formats} | {
+        "application/json": {"schema": {}}
+    }
+    return {**_ERRORS, 200: {"description": "The file", "content": kinds}}
+
+
+def _stream_contents(text: str, *names: str) -> dict[int | str, dict[str, Any]]:
+    """Return what is told of a stream: its events by their names, each with JSON as its data."""
+    data = {"type": "string", "contentMediaType": "application/json"}
+    event = {
+        "type": "object",
+        "properties": {"event": {"enum": list(names)}, "data": data},
+        "required": ["event", "data"],
+    }
+    return {**_ERRORS, 200: {"description": text, "content": {EVENT_STREAM: {"itemSchema": event}}}}
+
+
+router = APIRouter(prefix=PREFIX, dependencies=[Security(HTTPBearer(auto_error=False))])
+
+
+@router.get("/collections", response_model=CollectionsDocument, **_bare)
+def get_collections() -> Response:
+    """List the collections of the corpus."""
+    return reply(list_collections(open_library().corpus))
+
+
+@router.get("/writers", response_model=WritersDocument, **_bare)
+def get_writers() -> Response:
+    """List who can write answers, the default first."""
+    return reply(list_writers(open_library().writers()))
+
+
+@router.post("/search", response_model=SearchDocument, **_bare)
+def post_search(search: SearchRequest) -> Response:
+    """Find papers by meaning, words, names of authors, titles or ids, with their best passages."""
+    library = open_library()
+    return reply(search_papers(library.corpus, library.encoder, search))
+
+
+@router.get("/paper", response_model=ReadPaperDocument, responses=_ERRORS)
+def get_paper(wanted: Annotated[PaperQuery, Query()]) -> Response:
+    """Read what is known of a paper, and a page of its passages in reading order."""
+    return reply(read_paper(open_library().corpus, wanted))
+
+
+@router.post("/cite", response_model=CitationsDocument, **_bare)
+def post_cite(cited: CiteRequest) -> Response:
+    """Write references to papers as BibTeX, RIS or CSL-JSON."""
+    return reply(cite_papers(open_library().corpus, cited))
+
+
+@router.post("/ask", response_model=AskedDocument, **_bare)
+async def post_ask(request: Request, question: AskForm, program: Asking) -> Response:
+    """Answer a question from the papers, every sentence cited and scored, or refuse it and say why.
+
+    With `Accept: text/event-stream` it replies as /ask/events does.
+    """
+    if request.headers.get("accept", "").startswith(EVENT_STREAM):
+        return await questions.ask_events(request, question, program)
+    return await questions.ask(request, question, program)
+
+
+@router.post(
+    "/ask/events",
+    response_class=Response,
+    dependencies=[Depends(_nothing_in_query)],
+    responses=_stream_contents(_EVENTS, *EVENT_NAMES.values(), "error"),
+)
+async def post_ask_events(request: Request, question: AskForm, program: Asking) -> Response:
+    """Answer a question, and tell each step as it happens."""
+    return await questions.ask_events(request, question, program)
+
+
+@router.get(
+    "/conversations/{conversation}/trail",
+    response_class=Response,
+    responses=_file_contents(CONVERSATION_FORMATS),
+)
+def get_conversation_trail(
+    conversation: Identifier, wanted: Annotated[ConversationTrail, Query()], program: Asking
+) -> Response:
+    """Download a conversation: everything sent and received, or the papers that are cited."""
+    store = questions.conversations_of(open_library())
+    found = questions.own_conversation(store, conversation, program)
+    form = next(one for one in CONVERSATION_FORMATS if one.name == wanted.format)
+    return _file(form.write(found), form.mime, f"conversation.{form.ending}")
+
+
+@router.delete("/conversations/{conversation}", status_code=204, response_class=Response, **_bare)
+def delete_conversation(conversation: Identifier, program: Asking) -> Response:
+    """Delete a conversation."""
+    store = questions.conversations_of(open_library())
+    questions.own_conversation(store, conversation, program)
+    store.delete(conversation)
+    return Response(status_code=204)
+
+
+@router.post("/comparisons", status_code=202, response_model=comparisons.ComparisonStatus, **_bare)
+def post_comparison(wanted: CompareRequest, program: Asking) -> Response:
+    """Begin a comparison of papers in one cited text; its events and its status say how far it is."""
+    return reply(comparisons.begin(wanted, program), 202)
+
+
+@router.get("/comparisons/{comparison}", response_model=comparisons.ComparisonStatus, **_bare)
+def get_comparison(comparison: Identifier, program: Asking) -> Response:
+    """Say how far a comparison is, with its text when it is finished."""
+    return reply(comparisons.status(comparison, program))
+
+
+@router.get(
+    "/comparisons/{comparison}/events",
+    response_class=Response,
+    dependencies=[Depends(_nothing_in_query)],
+    responses=_stream_contents(_COMPARISON_EVENTS, "progress", "compared", "stopped", "error"),
+)
+async def get_comparison_events(request: Request, comparison: Identifier, program: Asking) -> Response:
+    """Tell how a comparison goes on, until it is over."""
+    return await comparisons.events(request, comparison, program)
+
+
+@router.post("/comparisons/{comparison}/stop", response_model=comparisons.ComparisonStatus, **_bare)
+def stop_comparison(comparison: Identifier, program: Asking) -> Response:
+    """Stop a comparison; what is done of it is kept."""
+    return reply(comparisons.stop(comparison, program))
+
+
+@router.delete("/comparisons/{comparison}", status_code=204, response_class=Response, **_bare)
+def delete_comparison(comparison: Identifier, program: Asking) -> Response:
+    """Delete a comparison, stopping it where it is under way."""
+    comparisons.delete(comparison, program)
+    return Response(status_code=204)
+
+
+@router.get(
+    "/comparisons/{comparison}/trail",
+    response_class=Response,
+    responses=_file_contents(COMPARISON_FORMATS),
+)
+def get_comparison_trail(
+    comparison: Identifier, wanted: Annotated[ComparisonTrail, Query()], program: Asking
+) -> Response:
+    """Download a finished comparison, as text, as data, or the papers it compares as references."""
+    found = comparisons.finished(comparison, program)
+    form = next(one for one in COMPARISON_FORMATS if one.name == wanted.format)
+    return _file(form.write(found), form.mime, form.file_name)
+
+
+def _file(written: str | bytes, mime: str, name: str) -> Response:
+    """Return a file to keep: no browser shows what is in it as a page of this server."""
+    headers = {"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"}
+    content = written if isinstance(written, bytes) else written.encode("utf-8", "replace")
+    return Response(content, headers=headers, media_type=mime)
+
+
+async def _product_error(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, AssistantError | CorpusError)
+    return problem_reply(problem_of(error))
+
+
+async def _invalid(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    is_no_json = first["type"] == "json_invalid"
+    message = NO_JSON if is_no_json else field_fault(tuple(first["loc"][1:]), first["msg"])
+    return problem_reply(Problem(400, "invalid_request", message))
+
+
+async def _http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    known = {
+        404: Problem(404, "not_found", f"There is no such address; {OPENAPI_PATH} lists them."),
+        405: Problem(405, "method_not_allowed", f"This address takes another method; see {OPENAPI_PATH}."),
+        413: TOO_LARGE,
+    }
+    other = Problem(error.status_code, "invalid_request", NO_JSON)
+    headers = {"allow": ", ".join(_methods(request))} if error.status_code == 405 else None
+    return problem_reply(known.get(error.status_code, other), headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """Return the methods that an address takes: each has a route of its own."""
+    routes = (route for route in router.routes if isinstance(route, Route))
+    known = (route.methods or () for route in routes if route.matches(request.scope)[0] is not Match.NONE)
+    return sorted({method for methods in known for method in methods})
+
+
+async def _crashed(_request: Request, error: Exception) -> Response:
+    reference = uuid.uuid4().hex[:8]
+    logger.error("request failed, reference %s", reference, exc_info=error)
+    message = f"Paper Trail itself failed on this. If it happens again, look for {reference} in its log."
+    return problem_reply(Problem(500, "internal", message))
+
+
+def make_api() -> FastAPI:
+    """Return the application that answers requests of programs which have been let in."""
+    api = FastAPI(
+        title="Paper Trail",
+        version=VERSION,
+        description=_DESCRIPTION,
+        openapi_url=OPENAPI_PATH,
+        docs_url=None,  # they would load scripts from another host
+        redoc_url=None,
+        max_body_size=LARGEST_BODY,
+        exception_handlers={
+            AssistantError: _product_error,
+            CorpusError: _product_error,
+            RequestValidationError: _invalid,
+            HTTPException: _http_error,
+            Exception: _crashed,
+        },
+    )
+    api.include_router(router)
+    return api

@@ -1,0 +1,222 @@
+"""Questions of programs: asked in a worker under the limits of their key, stored, told event by event."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from concurrent.futures import Future
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import lru_cache
+
+from fastapi import Request
+from pydantic import Field
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from assistant.records import Answered, AssistantError, Conversation, Event, Turn
+from assistant.serving import (
+    EVENT_NAMES,
+    AnswerDocument,
+    AskRequest,
+    NotFoundError,
+    answer_document,
+    begin_question,
+    check_writer,
+    event_document,
+)
+from assistant.storage import ConversationStore
+from corpus.errors import CorpusError
+from corpus.settings import read_settings
+from explorer.api.errors import Problem, StorageUnavailableError, problem_of, problem_reply, reply
+from explorer.api.keys import Program, take_question
+from explorer.api.streams import STILL_HERE, EventStream, Heard, as_event
+from explorer.app import Library, open_library
+from explorer.jobs import JobRunner, Kept, QuestionJob, QuestionView, question_runner
+
+ID_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
+_MOST_WAITING = 16
+
+
+class AskForm(AskRequest):
+    """A question, which may go on with a conversation; unless it is not to be kept it is stored in one."""
+
+    conversation: str = Field(
+        default="",
+        pattern=r"^(?:[A-Za-z0-9_-]{1,64})?$",
+        description="The id of a conversation to go on with.",
+    )
+    keep: bool = Field(default=True, description="Whether to store the answer, so that its trail can be had.")
+
+
+@dataclass(frozen=True, slots=True)
+class AskedDocument:
+    """An answer, the conversation it is stored in (empty for none) with its trail, or why it is not."""
+
+    conversation: str
+    trail: str
+    problem: str
+    answer: AnswerDocument
+
+
+class TurnStore:
+    """Puts one turn into the conversation it goes on with, or into a new one of its program's."""
+
+    def __init__(self, store: ConversationStore | None, owner: str, conversation: str) -> None:
+        self.conversation = conversation
+        self._store, self._owner = store, owner
+
+    def keep(self, turn: Turn) -> Kept:
+        if self._store is None:
+            return Kept()
+        try:
+            self.conversation = self.conversation or self._store.start(self._owner, turn.question).id
+            self._store.add_turn(self.conversation, turn)
+        except AssistantError as error:
+            return Kept((turn,), str(error))
+        return Kept()
+
+
+class ProgramQuestion(QuestionJob):
+    """A question on its way, whose events are told as they come, and None when it is over."""
+
+    def __init__(
+        self, question: str, tell: Callable[[Event | None], None], turns: TurnStore, owner: str
+    ) -> None:
+        self.turns = turns
+        self.problem: Problem | None = None
+        self._tell = tell
+        super().__init__(question, keep=turns.keep, starter=owner)
+
+    def take(self, view: QuestionView, event: Event) -> QuestionView:
+        view = super().take(view, event)
+        self._tell(event)
+        return view
+
+    def fail(self, view: QuestionView, error: AssistantError | CorpusError) -> QuestionView:
+        self.problem = self.problem or problem_of(error)
+        return super().fail(view, error)
+
+    def notice_crash(self, future: "Future[None]") -> None:
+        if not future.cancelled() and future.exception():
+            self.problem = Problem(500, "internal", "")
+        super().notice_crash(future)
+        if self.problem and not self.problem.message:
+            self.problem = Problem(500, "internal", self.view().error)
+        self._tell(None)
+
+    def asked(self, turn: Turn) -> AskedDocument:
+        """Return what is told of the answer at the end."""
+        problem = self.view().kept.problem
+        kept = "" if problem else self.turns.conversation
+        trail = f"/api/v1/conversations/{kept}/trail" if kept else ""
+        return AskedDocument(kept, trail, problem, answer_document(turn))
+
+
+@lru_cache(maxsize=1)
+def _jobs(at_once: int) -> JobRunner[ProgramQuestion]:
+    """Return what runs questions of programs, apart from those of visitors: neither waits for the other."""
+    return question_runner(workers=at_once, most_waiting=at_once + _MOST_WAITING)
+
+
+async def ask(request: Request, form: AskForm, program: Program) -> Response:
+    """Return the answer to a question, once it is complete."""
+    job, heard = await _begun(form, program)
+    async with aclosing(_events(request, job, heard)) as events:
+        async for event in events:
+            if isinstance(event, Answered):
+                return reply(await run_in_threadpool(job.asked, event.turn))
+    return problem_reply(job.problem or _gone())
+
+
+async def ask_events(request: Request, form: AskForm, program: Program) -> Response:
+    """Return the events of a question, as they come."""
+    job, heard = await _begun(form, program)
+    return EventStream(_lines(request, job, heard))
+
+
+async def _begun(form: AskForm, program: Program) -> tuple[ProgramQuestion, Heard]:
+    """Return a question given to a worker; raises AssistantError and CorpusError where it cannot be."""
+    heard = Heard()
+    return await run_in_threadpool(_begin, form, program, heard), heard
+
+
+def _begin(form: AskForm, program: Program, heard: Heard) -> ProgramQuestion:
+    library, options = open_library(), form.options()
+    check_writer(library.writers(), form.writer)
+    store = conversations_of(library) if form.keep or form.conversation else None
+    history = _history(store, form.conversation, program)
+    account = library.account(form.writer, program.owner, "question")
+    price = library.question_price(form.writer, None, options)
+    assistant = library.assistant(form.writer, None, program.owner, account.on_cost)
+    events = begin_question(assistant, form, history)
+    account.check(price)
+    take_question(program)
+    turns = TurnStore(store if form.keep else None, program.owner, form.conversation)
+    job = ProgramQuestion(form.question, heard.tell, turns, program.owner)
+    _jobs(read_settings().api_questions_at_once).start(job, lambda: account.paying(price, lambda: events))
+    return job
+
+
+def conversations_of(library: Library) -> ConversationStore:
+    """Return the store of conversations; raises StorageUnavailableError."""
+    try:
+        return library.conversations()
+    except AssistantError as error:
+        raise StorageUnavailableError(str(error)) from error
+
+
+def _history(store: ConversationStore | None, conversation: str, program: Program) -> tuple[Turn, ...]:
+    if store is None or not conversation:
+        return ()
+    return own_conversation(store, conversation, program).turns
+
+
+def own_conversation(store: ConversationStore, identifier: str, program: Program) -> Conversation:
+    """Return a conversation of a program's own; raises NotFoundError, for those of others too."""
+    try:
+        found = store.get(identifier) if store.owner_of(identifier) == program.owner else None
+    except AssistantError as error:
+        raise StorageUnavailableError(str(error)) from error
+    if found is None:
+        raise NotFoundError("Your key has no such conversation. An answer that is kept says which it is in.")
+    return found
+
+
+async def _events(request: Request, job: ProgramQuestion, heard: Heard) -> AsyncGenerator[Event | None, None]:
+    """Yield the events of a question, None now and then while none comes; a client that goes ends it."""
+    leaving = asyncio.create_task(_told_of_leaving(request, heard))
+    try:
+        while True:
+            try:
+                event = await heard.next()
+            except TimeoutError:
+                yield None
+                continue
+            if event is None:
+                return
+            yield event
+    finally:
+        leaving.cancel()
+        # Its lock is held while an answer is stored, for which no other request is to wait.
+        asyncio.get_running_loop().run_in_executor(None, job.stop)
+
+
+async def _told_of_leaving(request: Request, heard: Heard) -> None:
+    """Tell that it is over when the client has gone; after the body nothing else is received."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+    heard.tell(None)
+
+
+async def _lines(request: Request, job: ProgramQuestion, heard: Heard) -> AsyncGenerator[str, None]:
+    async with aclosing(_events(request, job, heard)) as events:
+        async for event in events:
+            if isinstance(event, Answered):
+                yield as_event("answered", await run_in_threadpool(job.asked, event.turn))
+                return
+            document = event_document(event) if event else None
+            yield as_event(EVENT_NAMES[type(document)], document) if document else STILL_HERE
+    yield as_event("error", (job.problem or _gone()).document)
+
+
+def _gone() -> Problem:
+    return Problem(503, "busy", "The question was stopped before it was answered. Ask it again.", 1)

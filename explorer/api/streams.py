@@ -1,0 +1,53 @@
+"""Server-sent events: what happens, as it happens, and nothing more once a client has gone."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
+from typing import Any
+
+from starlette.responses import StreamingResponse
+from starlette.types import Send
+
+from assistant.serving import to_json
+
+EVENT_STREAM = "text/event-stream"
+# How long nothing may come before the client is looked after.
+LOOK_SECONDS = 2.0
+# A comment, which clients skip: connections on which nothing comes are closed by proxies.
+STILL_HERE = ": still here\n\n"
+
+
+def as_event(name: str, document: Any) -> str:
+    """Return a document as an event: one line of ASCII, so that no text can end it."""
+    return f"event: {name}\ndata: {to_json(document)}\n\n"
+
+
+class EventStream(StreamingResponse):
+    """Events as the reply to a request; what makes them is closed as soon as the client has gone."""
+
+    media_type = EVENT_STREAM
+
+    def __init__(self, lines: AsyncGenerator[str, None]) -> None:
+        super().__init__(lines, headers={"cache-control": "no-store", "x-accel-buffering": "no"})
+        self._lines = lines
+
+    async def stream_response(self, send: Send) -> None:
+        async with aclosing(self._lines):
+            await super().stream_response(send)
+
+
+class Heard:
+    """What workers tell, for one coroutine that waits for it."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._told: asyncio.Queue[Any] = asyncio.Queue()
+
+    def tell(self, what: Any) -> None:
+        """Tell something from any thread."""
+        with suppress(RuntimeError):  # the server has ended, and nobody listens any more
+            self._loop.call_soon_threadsafe(self._told.put_nowait, what)
+
+    async def next(self) -> Any:
+        """Return what was told next; raises TimeoutError where nothing is for a while."""
+        return await asyncio.wait_for(self._told.get(), LOOK_SECONDS)

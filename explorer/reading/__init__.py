@@ -1,0 +1,5 @@
+"""The Reading screen."""
+
+from explorer.reading.screen import render_reading
+
+__all__ = ["render_reading"]

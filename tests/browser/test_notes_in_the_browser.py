@@ -1,0 +1,51 @@
+"""A sentence is marked by selecting its words, and by keyboard, and is still marked after a reload."""
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.browser.conftest import settled
+from tests.browser.test_access import PAPER, _tab_to, axe, faults
+
+__all__ = ["axe"]
+OpenPage = Callable[..., Any]
+SELECT = """(words) => {
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const node = walk.currentNode;
+    const place = node.parentElement.closest('[class*="st-key-reading_section"]');
+    if (!place || !node.data.includes(words)) continue;
+    const start = node.data.indexOf(words);
+    getSelection().setBaseAndExtent(node, start, node, start + words.length);
+    node.parentElement.scrollIntoView({ block: 'center' });
+    return true;
+  }
+  return false;
+}"""
+
+
+def test_a_sentence_is_marked_by_its_words_and_by_keyboard_and_stays_marked(
+    open_page: OpenPage, axe: str
+) -> None:
+    page = open_page(PAPER)
+    page.locator('[class*="st-key-reading_section"]').first.wait_for()
+    assert page.evaluate(SELECT, "adding up one weight")
+    page.get_by_role("button", name="Write a note", exact=True).click()
+    page.locator(".st-key-keep_edited").wait_for()
+    field = page.locator('[class*="st-key-note_text_"] textarea')
+    field.fill("Is it one weight?")
+    field.press("Control+Enter")
+    page.get_by_text("Is it one weight?", exact=True).wait_for()
+    _tab_to(page, '[class*="st-key-notes_menu"] button')
+    page.keyboard.press("Enter")
+    _tab_to(page, '[class*="st-key-note_place"] input')
+    page.keyboard.type("robust baseline")
+    page.keyboard.press("Enter")
+    _tab_to(page, '[class*="st-key-note_new"] textarea')
+    page.keyboard.type("By keyboard.")
+    page.keyboard.press("Control+Enter")
+    page.get_by_text("By keyboard.", exact=True).first.wait_for()
+    page.reload()
+    settled(page)
+    page.get_by_text("Is it one weight?", exact=True).first.wait_for()
+    assert page.locator(".stMarkdownColoredBackground").count() >= 2
+    assert faults(page, axe) == []

@@ -1,0 +1,13 @@
+"""What an exported file says, as text: a Word document is a zip of XML."""
+
+import io
+import zipfile
+
+
+def exported_text(written: str | bytes) -> str:
+    if isinstance(written, str):
+        return written
+    with zipfile.ZipFile(io.BytesIO(written)) as archive:
+        return "\n".join(
+            archive.read(name).decode() for name in archive.namelist() if name.endswith((".xml", ".rels"))
+        )
