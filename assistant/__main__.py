@@ -10,7 +10,7 @@ if __name__ == "__main__":
 
 import typer
 
-from assistant.commands import asking, comparing, exporting, keeping, reading, replaying, serving
+from assistant.commands import asking, comparing, exporting, keeping, libraries, reading, replaying, serving
 from assistant.commands.printing import Commands
 
 app = typer.Typer(
@@ -26,6 +26,7 @@ app.command()(serving.mcp)
 app.add_typer(keeping.conversations, name="conversations")
 app.add_typer(keeping.comparisons, name="comparisons")
 app.add_typer(reading.app, name="reading")
+app.add_typer(libraries.libraries, name="libraries")
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -401,6 +401,26 @@ def parse_passage_id(identifier: str) -> tuple[str, int]:
     return paper, int(number)
 
 
+UPLOADS = "your-documents"
+"""The collection of what a visit has brought; no collection of a corpus has this name, or begins so."""
+
+
+def library_collection(library_id: str) -> str:
+    """Return what the collection of a visitor's kept library is called."""
+    return f"{UPLOADS}.{library_id}"
+
+
+def library_of(identifier: str) -> str:
+    """Return the id of the kept library that a paper or a collection is of, by its own id; "" for none."""
+    place, _, library = identifier.partition("/")[0].partition(".")
+    return library if place == UPLOADS else ""
+
+
+def is_upload(paper_id: str) -> bool:
+    """Return True if a paper is one of a visitor's documents, kept or not, by its id."""
+    return paper_id.startswith((f"{UPLOADS}/", f"{UPLOADS}."))
+
+
 def topic_key(kind: TopicKind, name: str) -> str:
     """Return the id of a topic, such as "task:question answering"."""
     return f"{kind}:{name}"

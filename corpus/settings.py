@@ -75,6 +75,9 @@ class Settings(BaseSettings):
     monthly_spending_per_visitor: float = Field(default=0, ge=0, allow_inf_nan=False)
     stored_rows_per_visitor: int = Field(default=5_000, ge=0)
     stored_megabytes_per_visitor: int = Field(default=200, ge=0)
+    libraries_per_person: int = Field(default=10, ge=0)  # kept of own documents; 0 is no limit
+    documents_per_library: int = Field(default=100, ge=0)
+    library_megabytes_per_person: int = Field(default=500, ge=0)
     models_file: Path | None = None
     local_model: str = ""
     temperature: float = Field(default=0.2, ge=0, le=2)
@@ -131,6 +134,7 @@ class Settings(BaseSettings):
     downloads_path = _InHome("downloads")
     staging_path = _InHome("staging")
     measured_path = _InHome("measured.json")
+    libraries_path = _InHome("libraries")
 
 
 def _keys_of(value: str) -> tuple[ApiKey, ...]:

@@ -101,6 +101,7 @@ def warm_up() -> None:
     try:
         library = open_library()
         sweep(library.settings.home)
+        library.libraries().sweep(library.encoder)
         library.encoder.encode_query("warm up")
         read_query(library.corpus, "warm up")
         for entry in uncounted_models(library.settings):

@@ -24,9 +24,9 @@ MAY_IMPORT: dict[str, set[str]] = {
 # The rooms of a package and the files beside them, from the ground up: each imports only those before it.
 ROOMS: dict[str, tuple[str, ...]] = {
     "corpus": (
-        *("errors", "text", "durable", "http", "records", "tables", "settings"),
-        *("wording", "language", "sentences", "bibtex", "pdf", "encoders", "store", "measured"),
-        *("encoder_choice", "search", "demo"),
+        *("errors", "text", "durable", "http", "records", "tables", "settings", "wording", "language"),
+        *("sentences", "bibtex", "pdf", "encoders", "store", "kept", "measured", "encoder_choice"),
+        *("search", "demo"),
     ),
     "indexer": (
         *(
@@ -58,7 +58,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
             "comparing",
             "trail",
         ),
-        *("storage", "exports", "serving", "commands", "__main__"),
+        *("storage", "exports", "libraries", "serving", "commands", "__main__"),
     ),
     "explorer": (
         *("presenters", "jobs", "app", "api", "components", "uploads", "ask", "about", "collection", "paper"),
@@ -131,6 +131,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
         "assistant/storage/conversations.py",
         "assistant/storage/comparisons.py",
         "assistant/storage/reading.py",
+        "assistant/storage/librar*.py",
         "assistant/storage/spending.py",
     ),
     "streamlit": (

@@ -13,20 +13,18 @@ from assistant.chat import Assistant
 from assistant.commands.exporting import conversation_text, format_of
 from assistant.commands.opening import (
     OWNER,
-    check_writable,
-    open_library,
-    opened_conversations,
-    stored_conversation,
-    write_file,
-)
-from assistant.commands.options import (
     Chosen,
     MaxTokens,
     RepetitionPenalty,
     Temperature,
     TopK,
     TopP,
+    check_writable,
     chosen_of,
+    open_library,
+    opened_conversations,
+    stored_conversation,
+    write_file,
 )
 from assistant.commands.printing import JsonOption, err, failing, out, print_json, say, warn
 from assistant.generators import EXTRACTIVE, default_parameters, open_generator

@@ -15,21 +15,19 @@ from assistant.commands.compared import comparison_json, print_comparison
 from assistant.commands.exporting import format_of
 from assistant.commands.opening import (
     OWNER,
-    Library,
-    check_writable,
-    corpus_at,
-    open_library,
-    opened_comparisons,
-    write_file,
-)
-from assistant.commands.options import (
     Chosen,
+    Library,
     MaxTokens,
     RepetitionPenalty,
     Temperature,
     TopK,
     TopP,
+    check_writable,
     chosen_of,
+    corpus_at,
+    open_library,
+    opened_comparisons,
+    write_file,
 )
 from assistant.commands.printing import JsonOption, err, failing, print_json, say, warn
 from assistant.commands.watching import Progress, Watch

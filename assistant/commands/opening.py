@@ -1,4 +1,4 @@
-"""What commands open: the corpus with its encoder, files of conversations, and the store of them."""
+"""What commands open: the corpus with its encoder, files, the store; and the options of how models write."""
 
 import os
 import time
@@ -7,7 +7,9 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, Any, TypeVar
+
+import typer
 
 from assistant.commands.printing import say
 from assistant.comparing import Comparison
@@ -24,6 +26,16 @@ Trail = TypeVar("Trail", Conversation, Comparison)
 LARGEST_FILE = 256 * 2**20
 # Whose the conversations and comparisons of the command line are.
 OWNER = "terminal"
+
+
+Temperature = Annotated[float | None, typer.Option(help="How freely a model writes.")]
+TopP = Annotated[float | None, typer.Option(help="From how much of the likely words.")]
+TopK = Annotated[int | None, typer.Option(help="From how many of the likely words.")]
+MaxTokens = Annotated[int | None, typer.Option(help="The longest reply.")]
+RepetitionPenalty = Annotated[float | None, typer.Option(help="1 for none.")]
+
+Chosen = dict[str, Any]
+"""The parameters of generation by their names, None for what nobody asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +171,20 @@ def write_file(path: Path, written: str | bytes) -> None:
         path.write_bytes(written.encode() if isinstance(written, str) else written)
     except OSError as error:
         raise AssistantError(f"The file {path} cannot be written: {error.strerror}.") from error
+
+
+def chosen_of(
+    temperature: float | None,
+    top_p: float | None,
+    top_k: int | None,
+    max_tokens: int | None,
+    penalty: float | None,
+) -> Chosen:
+    """Return what was chosen by the options by which a command has a model write."""
+    return {
+        "temperature": temperature,
+        "top_p": top_p,
+        "top_k": top_k,
+        "max_tokens": max_tokens,
+        "repetition_penalty": penalty,
+    }

@@ -5,14 +5,13 @@ import os
 import signal
 import sys
 
-from assistant.serving import PublishedLibrary
-
 
 def mcp() -> None:
     """Serve the corpus as tools over standard input and output, by the Model Context Protocol.
 
     It ends when its client closes the connection. Nothing that is asked is stored.
     """
+    from assistant.serving import PublishedLibrary  # noqa: PLC0415
     from assistant.serving.mcp_server import serve_on_standard_streams  # noqa: PLC0415 - half a second
 
     # Unlike other commands it goes on for hours.

@@ -10,7 +10,6 @@ from assistant.exports.latex import BIBLIOGRAPHY, comparison_to_latex, compariso
 from assistant.exports.markdown import comparison_to_markdown, grid_to_markdown, to_markdown
 from assistant.exports.references import papers_as_bibtex, papers_as_csl_json, papers_as_ris
 from assistant.exports.tables import grid_to_csv, papers_as_csv
-from assistant.exports.word import comparison_to_word, conversation_to_word
 from assistant.exports.zotero import comparison_to_zotero, conversation_to_zotero
 from assistant.records import Conversation
 from assistant.trail import comparison_to_json, to_json
@@ -58,11 +57,23 @@ def _references(
     )
 
 
+def _conversation_to_word(conversation: Conversation) -> bytes:
+    from assistant.exports.word import conversation_to_word  # noqa: PLC0415 - python-docx takes a while
+
+    return conversation_to_word(conversation)
+
+
+def _comparison_to_word(comparison: Comparison) -> bytes:
+    from assistant.exports.word import comparison_to_word  # noqa: PLC0415 - python-docx takes a while
+
+    return comparison_to_word(comparison)
+
+
 CONVERSATION_FORMATS: tuple[Format[Conversation], ...] = (
     Format("json", "JSON, complete, can be imported", "json", "application/json", to_json),
     Format("md", "Markdown, to edit and share", "md", "text/markdown", to_markdown),
     Format("html", "Web page, to read and print", "html", "text/html", to_html),
-    Format("docx", "Word document, with references", "docx", WORD, conversation_to_word),
+    Format("docx", "Word document, with references", "docx", WORD, _conversation_to_word),
     Format("rdf", "Zotero: papers, answers as notes", "rdf", "application/rdf+xml", conversation_to_zotero),
     *_references(lambda one: one.papers, "Cited papers as "),
 )
@@ -70,7 +81,7 @@ COMPARISON_FORMATS: tuple[Format[Comparison], ...] = (
     Format("json", "JSON, complete", "json", "application/json", comparison_to_json, "comparison"),
     Format("md", "Markdown, to edit and share", "md", "text/markdown", comparison_to_markdown, "comparison"),
     Format("html", "Web page, to read and print", "html", "text/html", comparison_to_html, "comparison"),
-    Format("docx", "Word document, with references", "docx", WORD, comparison_to_word, "comparison"),
+    Format("docx", "Word document, with references", "docx", WORD, _comparison_to_word, "comparison"),
     Format("rdf", "Zotero: papers and summary", "rdf", "application/rdf+xml", comparison_to_zotero, "zotero"),
     Format("tex", "LaTeX, with \\cite", "tex", "text/x-tex", comparison_to_latex, "comparison"),
     # The LaTeX file names it: it is found under this name alone.

@@ -1,14 +1,22 @@
-"""What is kept: conversations, comparisons, what readers say and keep of them, and what models have cost."""
+"""What is kept: conversations, comparisons, libraries, what readers say and keep, what models have cost."""
 
 from assistant.storage.comparisons import ComparisonStore, ComparisonSummary, StoredComparison, TakenUpError
 from assistant.storage.conversations import ConversationStore, ConversationSummary, StoredConversation
-from assistant.storage.database import OwnedStore, Quota, tidy_title
+from assistant.storage.database import OwnedStore, Quota, new_id, tidy_title
 from assistant.storage.feedback import (
     LONGEST_NOTE,
     mark_of,
     with_verdict,
     with_wrong_citation,
     without_wrong_citation,
+)
+from assistant.storage.libraries import (
+    LibraryError,
+    LibraryStore,
+    LibrarySummary,
+    OverLibrary,
+    RenamedError,
+    StoredLibrary,
 )
 from assistant.storage.reading import KINDS as READING_KINDS
 from assistant.storage.reading import (
@@ -26,9 +34,10 @@ from assistant.storage.spending import Balance, SpendingError, SpendingLimits, S
 
 __all__ = [
     "LONGEST_NOTE", "READING_KINDS", "Balance", "ChangedElsewhereError", "ComparisonStore",
-    "ComparisonSummary", "ConversationStore", "ConversationSummary", "Followed", "Kept", "ListedPaper",
-    "OwnedStore", "PaperSet", "Quota", "ReadingError", "ReadingStore", "ReadingSummary", "SpendingError",
-    "SpendingLimits", "SpendingStore", "StoredComparison", "StoredConversation", "TakenUpError",
-    "limits_said", "mark_of", "tidy_title", "with_notes", "with_verdict", "with_wrong_citation",
-    "without_wrong_citation"
+    "ComparisonSummary", "ConversationStore", "ConversationSummary", "Followed", "Kept", "LibraryError",
+    "LibraryStore", "LibrarySummary", "ListedPaper", "OverLibrary", "OwnedStore", "PaperSet", "Quota",
+    "ReadingError", "ReadingStore", "ReadingSummary", "RenamedError", "SpendingError", "SpendingLimits",
+    "SpendingStore", "StoredComparison", "StoredConversation", "StoredLibrary", "TakenUpError",
+    "limits_said", "mark_of", "new_id", "tidy_title", "with_notes", "with_verdict",
+    "with_wrong_citation", "without_wrong_citation"
 ]  # fmt: skip

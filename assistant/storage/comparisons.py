@@ -20,6 +20,7 @@ from assistant.file_format import record_from_json, record_to_json
 from assistant.generators import EXTRACTIVE
 from assistant.records import AssistantError, Parameters, TableVersion
 from assistant.storage.database import METADATA, OwnedStore, new_id, now, table_of_wholes, tidy_title
+from assistant.storage.library_links import noting
 from assistant.trail import (
     COMPARISON,
     COMPARISON_VERSION,
@@ -123,9 +124,11 @@ class ComparisonStore(OwnedStore[ComparisonSummary]):
         generator: str,
         parameters: Parameters | None,
         corpus: tuple[TableVersion, ...],
+        *,
+        library: str = "",
     ) -> StoredComparison:
-        """Store how a comparison is begun, under a new id, and return that."""
-        return self._begun(owner, _Plan(request, generator, parameters, corpus))
+        """Store how a comparison is begun, maybe over a kept library, under a new id, and return that."""
+        return self._begun(owner, _Plan(request, generator, parameters, corpus), library=library)
 
     def put(self, owner: str, comparison: Comparison) -> StoredComparison:
         """Store a finished comparison from a file and return it as stored, under a new id."""
@@ -196,7 +199,9 @@ class ComparisonStore(OwnedStore[ComparisonSummary]):
         stored = self.get(comparison_id)
         return stored.comparison.calls if stored and stored.comparison else ()
 
-    def _begun(self, owner: str, plan: _Plan, comparison: Comparison | None = None) -> StoredComparison:
+    def _begun(
+        self, owner: str, plan: _Plan, comparison: Comparison | None = None, library: str = ""
+    ) -> StoredComparison:
         identifier = new_id()
         finished = comparison and replace(comparison, id=identifier)
         values = {
@@ -212,7 +217,8 @@ class ComparisonStore(OwnedStore[ComparisonSummary]):
             "plan": record_to_json(_PLANS, plan),
             "document": comparison_to_json(finished) if finished else "",
         }
-        self._insert(values, from_file=finished is not None)
+        note = noting(identifier, library, ComparisonError)
+        self._insert(values, from_file=finished is not None, note=note)
         return _stored(values)
 
 

@@ -18,6 +18,7 @@ from assistant.storage.database import (
     table_of_wholes,
     tidy_title,
 )
+from assistant.storage.library_links import noting
 from assistant.trail import TRANSCRIPT_VERSION, turn_from_json, turn_to_json
 
 _CONVERSATIONS = table_of_wholes("conversations")
@@ -71,14 +72,20 @@ class ConversationStore(OwnedStore[ConversationSummary]):
         .group_by(_CONVERSATIONS.c.id, _CONVERSATIONS.c.title, _CONVERSATIONS.c.updated)
     )
 
-    def start(self, owner: str, title: str = "") -> Conversation:
-        """Return a new conversation without turns."""
-        return self._stored(owner, Conversation(new_id(), tidy_title(title)), from_file=False)
+    def start(self, owner: str, title: str = "", library: str = "") -> Conversation:
+        """Return a new conversation without turns, which may be over a kept library."""
+        return self._stored(owner, Conversation(new_id(), tidy_title(title)), library, from_file=False)
 
     def put(
-        self, owner: str, conversation: Conversation, *, keep_id: bool = False, from_file: bool = True
+        self,
+        owner: str,
+        conversation: Conversation,
+        library: str = "",
+        *,
+        keep_id: bool = False,
+        from_file: bool = True,
     ) -> Conversation:
-        """Store a whole conversation and return it as stored, under a new id.
+        """Store a whole conversation, which may be over a kept library, and return it under a new id.
 
         With `keep_id` it keeps its own where that is free. Others may know it, so that is for whoever puts
         back what was their own.
@@ -86,10 +93,10 @@ class ConversationStore(OwnedStore[ConversationSummary]):
         conversation = replace(conversation, title=tidy_title(conversation.title))
         if keep_id and is_id(conversation.id):
             try:
-                return self._stored(owner, conversation, from_file=from_file)
+                return self._stored(owner, conversation, library, from_file=from_file)
             except TakenError:
                 pass
-        return self._stored(owner, replace(conversation, id=new_id()), from_file=from_file)
+        return self._stored(owner, replace(conversation, id=new_id()), library, from_file=from_file)
 
     def add_turn(self, conversation_id: str, turn: Turn) -> None:
         """Add a turn to the end of a conversation; raises ConversationError when there is none of that id."""
@@ -145,11 +152,14 @@ class ConversationStore(OwnedStore[ConversationSummary]):
             rows = connection.execute(turns).all()
         return None if title is None else _read_back(conversation_id, title, rows)
 
-    def _stored(self, owner: str, conversation: Conversation, *, from_file: bool) -> Conversation:
+    def _stored(
+        self, owner: str, conversation: Conversation, library: str, *, from_file: bool
+    ) -> Conversation:
         values = {"id": conversation.id, "owner": owner, "title": conversation.title, "updated": now()}
         documents = map(turn_to_json, conversation.turns)
         rows = [_row(conversation.id, number, document) for number, document in enumerate(documents)]
-        self._insert(values, rows, from_file=from_file)
+        note = noting(conversation.id, library, ConversationError)
+        self._insert(values, rows, from_file=from_file, note=note)
         return conversation
 
 

@@ -2,7 +2,7 @@
 
 import logging
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -27,6 +27,13 @@ METADATA = sa.MetaData()
 _SCHEMA = sa.Table("paper_trail_schema", METADATA, sa.Column("version", sa.Integer, primary_key=True))
 # The ids of what came from files: anyone may have written what is in them.
 _IMPORTED = sa.Table("imported", METADATA, sa.Column("id", sa.String(64), primary_key=True))
+# The ids of what is over a kept library, which may be gone: assistant/storage/library_links.py writes them.
+OVER_LIBRARIES = sa.Table(
+    "over_libraries",
+    METADATA,
+    sa.Column("id", sa.String(64), primary_key=True),
+    sa.Column("library_id", sa.String(64), nullable=False, index=True),
+)
 
 # What went wrong and what to do, by the beginning of SQLite's own name for it.
 _FAULTS = {
@@ -83,6 +90,8 @@ class Database:
 
     keeps: ClassVar[str]
     tables: ClassVar[tuple[sa.Table, ...]]
+    # Others' tables that are read or written too.
+    beside: ClassVar[tuple[sa.Table, ...]] = ()
     error: ClassVar[type[AssistantError]]
 
     def __init__(self, url: str | Path) -> None:
@@ -200,7 +209,7 @@ class Database:
             )
         with self._engine.begin() as connection:
             has = self._engine.dialect.has_table
-            for table in (_SCHEMA, _IMPORTED, *self.tables):
+            for table in (_SCHEMA, _IMPORTED, OVER_LIBRARIES, *self.beside, *self.tables):
                 if not has(connection, table.name):
                     _make_table(connection, table)
         if version is None:
@@ -233,6 +242,7 @@ class OwnedStore(Database, Generic[Summary]):
 
     listing: ClassVar[sa.Select[Any]]
     summary: type[Summary]
+    one: ClassVar[str] = ""  # what one is called, where that is not `keeps` without its "s"
 
     def __init__(self, url: str | Path, quota: Quota = NO_QUOTA) -> None:
         """Open the database at an SQLAlchemy URL, or the SQLite file at a path."""
@@ -274,23 +284,42 @@ class OwnedStore(Database, Generic[Summary]):
 
     def delete(self, identifier: str) -> bool:
         """Delete what has that id, if there is any; nothing of it stays in an SQLite file."""
-        whole = self.tables[0]
         with self._writing() as connection:
-            for parts in self._parts():
+            found = self.remove_from(connection, (identifier,))
+        self._empty_log()
+        return found > 0
+
+    @classmethod
+    def remove_from(cls, connection: sa.Connection, identifiers: Sequence[str]) -> int:
+        """Delete what has these ids, in a transaction of whoever deletes more; return how many there were."""
+        whole, found = cls.tables[0], 0
+        for identifier in identifiers:
+            for parts in cls._parts():
                 (whole_id,) = (column for column in parts.columns if column.foreign_keys)
                 connection.execute(sa.delete(parts).where(whole_id == identifier))
-            connection.execute(sa.delete(_IMPORTED).where(_IMPORTED.c.id == identifier))
-            found = connection.execute(sa.delete(whole).where(whole.c.id == identifier))
-        self._empty_log()
-        return found.rowcount > 0
+            for marks in (_IMPORTED, OVER_LIBRARIES):
+                connection.execute(sa.delete(marks).where(marks.c.id == identifier))
+            found += connection.execute(sa.delete(whole).where(whole.c.id == identifier)).rowcount
+        return found
 
-    def _parts(self) -> tuple[sa.Table, ...]:
-        return tuple(table for table in self.tables if table.foreign_keys)
+    def library_of(self, identifier: str) -> str:
+        """Return the id of the kept library that something is over, "" for none; it may be deleted by now."""
+        held = OVER_LIBRARIES.c
+        return self._value(sa.select(held.library_id).where(held.id == identifier)) or ""
+
+    @classmethod
+    def _parts(cls) -> tuple[sa.Table, ...]:
+        return tuple(table for table in cls.tables if table.foreign_keys)
 
     def _insert(
-        self, whole: Mapping[str, Any], parts: Sequence[Mapping[str, Any]] = (), *, from_file: bool
+        self,
+        whole: Mapping[str, Any],
+        parts: Sequence[Mapping[str, Any]] = (),
+        *,
+        from_file: bool,
+        note: Callable[[sa.Connection], None] = lambda _: None,
     ) -> None:
-        """Store a thing with its parts; raises TakenError where it has an id that is taken."""
+        """Store a thing with its parts, and what `note` stores with it; raises TakenError for an id taken."""
         with self._writing() as connection:
             try:
                 connection.execute(sa.insert(self.tables[0]), whole)
@@ -300,6 +329,7 @@ class OwnedStore(Database, Generic[Summary]):
                 connection.execute(sa.insert(_IMPORTED), {"id": whole["id"]})
             if parts:
                 connection.execute(sa.insert(self.tables[1]), parts)
+            note(connection)
             self._check_quota(connection, whole["id"])
 
     @contextmanager
@@ -312,7 +342,7 @@ class OwnedStore(Database, Generic[Summary]):
         with self._writing() as connection:
             changed = connection.execute(sa.update(whole).where(whole.c.id == identifier).values(**values))
             if not changed.rowcount:
-                name = self.keeps.removesuffix("s")
+                name = self.one or self.keeps.removesuffix("s")
                 raise self.error(f"There is no {name} {identifier!r}. It may have been deleted.")
             yield connection
 

@@ -144,8 +144,12 @@ class CorpusWriter:
             self._link()
         self.compact()
 
-    def compact(self, keep_versions: timedelta = KEEP_VERSIONS) -> None:
-        """Rewrite the tables as few files, publish that, and drop what is older than `keep_versions`."""
+    def compact(self, keep_versions: timedelta = KEEP_VERSIONS, *, unverified: bool = False) -> None:
+        """Rewrite the tables as few files, publish that, and drop what is older than `keep_versions`.
+
+        With `unverified` also files that no version names: what a writer left that was killed, or, where the
+        tables are not locked, what another one is just writing.
+        """
         with writing(self._path):
             for name, table in self._tables.items():
                 tables.bring_indices_up_to_date(name, table)
@@ -164,7 +168,7 @@ class CorpusWriter:
             if keep_versions < KEEP_VERSIONS:
                 # Only now: until then the versions that were published before are the corpus.
                 for table in self._tables.values():
-                    table.optimize(cleanup_older_than=keep_versions)
+                    table.optimize(cleanup_older_than=keep_versions, delete_unverified=unverified)
         self._published = manifest
 
     def _cuts(self, version: int) -> tuple[CutSince, ...]:

@@ -30,10 +30,11 @@ from explorer.api.errors import Problem, StorageUnavailableError, problem_of, pr
 from explorer.api.keys import Program, take_question
 from explorer.api.streams import STILL_HERE, EventStream, Heard, as_event
 from explorer.app import Library, open_library
-from explorer.jobs import JobRunner, Kept, QuestionJob, QuestionView, question_runner
+from explorer.jobs import JobRunner, Kept, QuestionJob, QuestionView
 
 ID_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
 _MOST_WAITING = 16
+_FULL = "Too many questions of programs are being answered at the moment. Ask again in a while."
 
 
 class AskForm(AskRequest):
@@ -114,7 +115,7 @@ class ProgramQuestion(QuestionJob):
 @lru_cache(maxsize=1)
 def _jobs(at_once: int) -> JobRunner[ProgramQuestion]:
     """Return what runs questions of programs, apart from those of visitors: neither waits for the other."""
-    return question_runner(workers=at_once, most_waiting=at_once + _MOST_WAITING)
+    return JobRunner("program", _FULL, workers=at_once, most_waiting=at_once + _MOST_WAITING)
 
 
 async def ask(request: Request, form: AskForm, program: Program) -> Response:

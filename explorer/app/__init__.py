@@ -3,6 +3,7 @@
 from explorer.app.login import check_sign_in, draw_signed_in
 from explorer.app.navigation import ASK, COLLECTION, COMPARE, PAPER, READING, draw, loading_modules
 from explorer.app.resources import (
+    KeptLibrary,
     Library,
     comparison_jobs,
     documents_limit,
@@ -21,6 +22,7 @@ from explorer.app.session import (
     current_caller,
     current_comparison,
     current_owner,
+    current_owners,
     current_visitor,
     field_value,
     forget_field,
@@ -35,11 +37,12 @@ from explorer.app.visitor.session import Focus, VisitorSession
 from explorer.app.visitor.stored_item import StoredItem
 
 __all__ = [
-    "ASK", "COLLECTION", "COMPARE", "PAPER", "READING", "ComparisonSession", "Current", "CurrentComparison",
-    "Failure", "Focus", "FollowUps", "Library", "Order", "StoredItem", "TakenOff", "Visitor",
-    "VisitorSession", "Waiting", "admitted", "check_own", "check_sign_in", "comparison_jobs",
-    "current_caller", "current_comparison", "current_owner", "current_session", "current_visitor",
-    "documents_limit", "draw", "draw_signed_in", "field_value", "forget_field", "has_corpus",
-    "has_field", "holds", "is_anothers", "jobs", "loading_modules", "middleware", "new_id", "open_library",
-    "questions_limit", "set_field", "show_script_error", "uncounted_models", "without"
+    "ASK", "COLLECTION", "COMPARE", "PAPER", "READING", "ComparisonSession", "Current",
+    "CurrentComparison", "Failure", "Focus", "FollowUps", "KeptLibrary", "Library", "Order",
+    "StoredItem", "TakenOff", "Visitor", "VisitorSession", "Waiting", "admitted", "check_own",
+    "check_sign_in", "comparison_jobs", "current_caller", "current_comparison", "current_owner",
+    "current_owners", "current_session", "current_visitor", "documents_limit", "draw", "draw_signed_in",
+    "field_value", "forget_field", "has_corpus", "has_field", "holds", "is_anothers", "jobs",
+    "loading_modules", "middleware", "new_id", "open_library", "questions_limit", "set_field",
+    "show_script_error", "uncounted_models", "without"
 ]  # fmt: skip

@@ -2,7 +2,7 @@
 
 import hashlib
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -17,12 +17,14 @@ from assistant.generators import (
     open_generator,
     question_price,
 )
+from assistant.libraries import Libraries, LibraryLimits
 from assistant.models import ModelEntry, OnCost, available_models, can_be_counted, is_paid
 from assistant.records import AskOptions, AssistantError, Parameters
 from assistant.storage import (
     Balance,
     ComparisonStore,
     ConversationStore,
+    LibraryStore,
     Quota,
     ReadingStore,
     SpendingLimits,
@@ -49,16 +51,27 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class KeptLibrary:
+    """A visitor's kept library as it is asked; not `is_own` where they have it by its link."""
+
+    id: str
+    title: str
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Library:
     """The corpus as it was last published, and what reads and answers from it.
 
     Of a visitor's own documents `pdf_folder` is where their PDFs are; those of the corpus are where they are.
+    `kept` says which of their libraries these are, None for those of the visit.
     """
 
     settings: Settings
     encoder: Encoder
     corpus: Corpus
     pdf_folder: Path | None = None
+    kept: KeptLibrary | None = None
 
     def writers(self) -> tuple[GeneratorChoice, ...]:
         """Return who can write, but for models that cost nobody knows what where spending is limited."""
@@ -89,7 +102,8 @@ class Library:
         generator = open_comparative_generator(
             writer, self.settings, self.encoder, parameters, session, on_cost=on_cost
         )
-        kept = ElementStore.open(self.corpus.path)
+        # A kept library can be deleted at any moment, and nothing of it is to be written after that.
+        kept = None if self.kept else ElementStore.open(self.corpus.path)
         return Comparer(self.corpus, self.encoder, generator, kept)
 
     def account(self, writer: str, owner: str, what: str) -> SpendingAccount:
@@ -131,6 +145,17 @@ class Library:
     def reading(self) -> ReadingStore:
         """Return the store of what readers keep of papers; raises AssistantError when it cannot be used."""
         return _reading(_place_of_stores(self.settings), self.settings)
+
+    def libraries(self) -> Libraries:
+        """Return the kept libraries of all visitors; raises AssistantError when they cannot be used."""
+        store = _libraries(_place_of_stores(self.settings), self.settings)
+        return Libraries(self.settings.libraries_path, store, LibraryLimits.of(self.settings))
+
+    def of_kept(self, kept: KeptLibrary) -> "Library":
+        """Return what a kept library is asked with; raises CorpusError where it cannot be read."""
+        folder = self.libraries().folder(kept.id)
+        corpus = _kept_corpus(folder.corpus, _published(folder.corpus), self.encoder)
+        return replace(self, corpus=corpus, pdf_folder=folder.pdfs, kept=kept)
 
     @property
     def is_uploaded(self) -> bool:
@@ -191,7 +216,7 @@ def _has_stored(settings: Settings, owner: str) -> bool:
     """Return True if something is stored of an owner; also where that cannot be known for now."""
     place = _place_of_stores(settings)
     try:
-        stores = (_conversations, _comparisons, _reading)
+        stores = (_conversations, _comparisons, _libraries, _reading)
         return any(store(place, settings).has_owner(owner) for store in stores)
     except AssistantError:
         return True
@@ -277,6 +302,11 @@ def _reading(place: str, _settings: Settings) -> ReadingStore:  # noqa: ARG001
     return ReadingStore.open(_settings, _quota(_settings))
 
 
+@st.cache_resource(show_spinner=False, max_entries=4, on_release=LibraryStore.close)
+def _libraries(place: str, _settings: Settings) -> LibraryStore:  # noqa: ARG001
+    return LibraryStore.open(_settings)
+
+
 @st.cache_resource(show_spinner=False, max_entries=2)
 def _encoder(wanted: str, _settings: Settings) -> Encoder:  # noqa: ARG001
     """Open the encoder anew whenever another is wanted or was built with: `wanted` is only a key."""
@@ -286,6 +316,12 @@ def _encoder(wanted: str, _settings: Settings) -> Encoder:  # noqa: ARG001
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _corpus(path: Path, published: str, _encoder_in_use: Encoder) -> Corpus:  # noqa: ARG001
     """Open the corpus anew whenever a build has replaced its manifest: `published` is only a key."""
+    return Corpus.open(path, _encoder_in_use)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def _kept_corpus(path: Path, published: str, _encoder_in_use: Encoder) -> Corpus:  # noqa: ARG001
+    """Open a kept library anew whenever it has changed; apart from the corpus, which is not to make way."""
     return Corpus.open(path, _encoder_in_use)
 
 

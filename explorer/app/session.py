@@ -107,6 +107,11 @@ def current_owner(visitor: Visitor) -> str:
     return signed_in_owner() or owner_of(owner_tokens().of(st.context.cookies)) or visitor.now.stranger
 
 
+def current_owners(visitor: Visitor) -> tuple[str, str]:
+    """Return all that is this visitor's: of theirs, and of this visit before they had a name."""
+    return current_owner(visitor), visitor.now.stranger
+
+
 def current_caller(visitor: Visitor) -> Caller:
     """Return who asks, as limits count them."""
     address = st.context.headers.get(ADDRESS_HEADER, "")
@@ -115,13 +120,13 @@ def current_caller(visitor: Visitor) -> Caller:
 
 def is_anothers(store: OwnedStore[Any], visitor: Visitor, identifier: str) -> bool:
     """Return True if something stored was begun by somebody else; what is not there is nobody's."""
-    return store.owner_of(identifier) not in (None, current_owner(visitor), visitor.now.stranger)
+    return store.owner_of(identifier) not in (None, *current_owners(visitor))
 
 
 def check_own(store: OwnedStore[Any], visitor: Visitor, identifier: str) -> None:
     """Raise AssistantError where something stored is another's: it can be read and gone on with, no more."""
     if is_anothers(store, visitor, identifier):
-        one = store.keeps.removesuffix("s")
+        one = store.one or store.keeps.removesuffix("s")
         raise AssistantError(
             f"This {one} was begun in another browser: only there can it be changed or deleted."
         )

@@ -86,7 +86,7 @@ def _draw_scope(library: Library, visitor: Visitor) -> Scope:
     if library.is_uploaded:
         return draw_upload_scope(library, visitor)
     titles = collection_titles(library.corpus.collections())
-    with look_in(visitor) as labelled:
+    with look_in(library, visitor) as labelled:
         chosen = st.multiselect(
             "Look in",
             list(titles),
@@ -179,7 +179,7 @@ def _draw_number_of_documents(most: int) -> int:
         # Where there are more or fewer of them than before, all are read again.
         key=f"documents_wanted_{most}",
         persist_state="session",
-        help="How many of your documents the answer may draw on, the best first.",
+        help="How many of the documents the answer may draw on, the best first.",
     )
     return int(number)
 

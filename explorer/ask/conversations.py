@@ -58,6 +58,7 @@ def open_conversation(library: Library, visitor: Visitor, identifier: str) -> No
         stored = store.read(identifier) if is_id(identifier) else None
         is_others = stored is not None and is_anothers(store, visitor, identifier)
         is_imported = stored is not None and store.is_imported(identifier)
+        over = store.library_of(identifier) if stored else ""
     except AssistantError as error:
         visitor.update(VisitorSession.turn_to, notes=(str(error),))
         return
@@ -66,6 +67,7 @@ def open_conversation(library: Library, visitor: Visitor, identifier: str) -> No
         visitor.update(VisitorSession.miss, identifier)
         return
     _turn_to(visitor, stored)
+    visitor.update(VisitorSession.be_over, over)
     if job := jobs().get(under_way):
         visitor.update(VisitorSession.begin, under_way, job.view().replaces)
     visitor.update(VisitorSession.tell_origin, is_anothers=is_others, is_imported=is_imported)
@@ -163,7 +165,8 @@ def store_again(library: Library, visitor: Visitor) -> None:
         if visitor.now.is_kept and store.read(visitor.now.conversation_id):
             kept = _kept_again(store, visitor)
         else:
-            stored = store.put(current_owner(visitor), visitor.now.conversation(), from_file=False)
+            shown, over = visitor.now.conversation(), visitor.now.library_id
+            stored = store.put(current_owner(visitor), shown, over, from_file=False)
             visitor.update(VisitorSession.begin_storing, stored.id, visitor.now.title)
             kept = Kept()
     except AssistantError as error:

@@ -25,7 +25,7 @@ def draw_refusal(library: Library, visitor: Visitor, number: int, turn: Turn, re
 
 def _draw_not_searched(visitor: Visitor, number: int, turn: Turn) -> None:
     """Say that the visitor's own documents were left out, with the way to ask them."""
-    own = None if visitor.now.is_private else documents_of_visit()
+    own = None if visitor.now.asks_own else documents_of_visit()
     documents = [one for one in own.documents() if one.state != "failed"] if own else []
     if not documents:
         return

@@ -19,6 +19,7 @@ from explorer.app import (
 from explorer.ask.choices import Choices
 from explorer.jobs import Keep, Kept, QuestionJob, QuestionView, TurnKeeper, may_succeed_again
 from explorer.presenters import drawable
+from explorer.uploads import read_kept
 
 STOPPED = "Stopped. Nothing of this question was kept in the conversation."
 LOST = "The question was lost: the server no longer knows it. Ask it again."
@@ -28,6 +29,9 @@ def start(library: Library, visitor: Visitor, choices: Choices, waiting: Waiting
     """Give a question to a worker; when that fails, keep it with the reason."""
     visitor.update(VisitorSession.send)
     try:
+        if visitor.now.library_id and library.kept is None:
+            # It says why it cannot be asked.
+            read_kept(library, visitor, visitor.now.library_id)
         options, owner = options_of(waiting, choices), current_owner(visitor)
         account = library.account(choices.writer, owner, "question")
         price = library.question_price(choices.writer, choices.parameters, options)
@@ -82,9 +86,8 @@ def keep_of(library: Library, visitor: Visitor, question: str, replaces: Turn | 
     try:
         store = library.conversations()
         if not visitor.now.is_kept:
-            begun = store.start(
-                current_owner(visitor), visitor.now.title or visitor.now.named_after(question)
-            )
+            title = visitor.now.title or visitor.now.named_after(question)
+            begun = store.start(current_owner(visitor), title, visitor.now.library_id)
             visitor.update(VisitorSession.begin_storing, begun.id, begun.title)
     except AssistantError as error:
         unkept, problem = without(visitor.now.unkept, replaces), str(error)

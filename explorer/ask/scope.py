@@ -22,9 +22,9 @@ from explorer.presenters import (
     one_line,
     shortened,
 )
-from explorer.uploads import ask_collection, ask_place_of
+from explorer.uploads import ask_collection, ask_place_of, follow_library_link
 
-COLLECTION, PAPER, QUESTION = "collection", "paper", "question"
+COLLECTION, PAPER, QUESTION, LIBRARY = "collection", "paper", "question", "library"
 # An address may be cut where it is longer than some programs take.
 MOST_NAMED = 30
 COLLECTIONS_SHOWN = 6
@@ -37,7 +37,7 @@ def ask_about(visitor: Visitor, paper_ids: tuple[str, ...]) -> None:
     """Restrict the next questions to some papers."""
     ask_place_of(visitor, paper_ids)
     visitor.update(VisitorSession.look_in, paper_ids)
-    set_field("scope_documents" if visitor.now.is_private else "scope_papers", list(paper_ids))
+    set_field("scope_documents" if visitor.now.asks_own else "scope_papers", list(paper_ids))
     set_field("scope_collections", [])
 
 
@@ -55,6 +55,7 @@ def follow_link(library: Library, visitor: Visitor) -> None:
     It names collections and papers of the corpus, never what a visitor has brought. Its question is not
     asked by itself: whoever made the link is not the one who asks.
     """
+    _follow_library(library, visitor, st.query_params.get(LIBRARY, ""))
     named = {name: st.query_params.get(name, "") for name in (COLLECTION, PAPER, QUESTION)}
     link = _link(named)
     if not link or link in visitor.now.visited:
@@ -73,10 +74,18 @@ def follow_link(library: Library, visitor: Visitor) -> None:
         set_field("question_box", question)
 
 
+def _follow_library(library: Library, visitor: Visitor, link: str) -> None:
+    """Open the library that a link names which its owner has given out."""
+    if link and link not in visitor.now.visited:
+        visitor.update(VisitorSession.visit, link)
+        if problem := follow_library_link(library, visitor, link):
+            visitor.update(VisitorSession.note, problem, *visitor.now.notes)
+
+
 def scope_address(visitor: Visitor, scope: Scope) -> dict[str, str]:
     """Return what the page's address is to say of a scope, and that this visit need not follow it."""
-    said = {COLLECTION: "", PAPER: "", QUESTION: ""}
-    if not visitor.now.is_private and len(scope.papers) <= MOST_NAMED:
+    said = {COLLECTION: "", PAPER: "", QUESTION: "", LIBRARY: ""}
+    if not visitor.now.asks_own and len(scope.papers) <= MOST_NAMED:
         said |= {COLLECTION: ",".join(scope.collections), PAPER: ",".join(scope.papers)}
     visitor.update(VisitorSession.visit, *filter(None, [_link(said)]))
     return said

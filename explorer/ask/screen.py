@@ -9,7 +9,6 @@ from assistant.records import Turn
 from assistant.suggestions import follow_up_questions
 from corpus.errors import CorpusError
 from corpus.records import Scope
-from corpus.wording import counted
 from explorer.app import FollowUps, Library, Visitor, VisitorSession, field_value, jobs, set_field
 from explorer.ask.actions import draw_taken_off
 from explorer.ask.answers import draw_failure, draw_running, draw_turn
@@ -106,6 +105,8 @@ def _draw_conversation(library: Library, visitor: Visitor, scope: Scope) -> Delt
         st.caption(ANOTHERS)
     if visitor.now.is_private and (visitor.now.turns or visitor.now.job_id):
         draw_not_stored()
+    if library.kept and (visitor.now.turns or visitor.now.job_id):
+        st.caption(f"In the library “{escaped(shortened(library.kept.title, 80))}”")
     if visitor.now.is_imported:
         draw_imported("conversation", "conversation.json")
     if first:
@@ -212,10 +213,6 @@ def ask_example(visitor: Visitor, example: Example, within: tuple[str, ...]) -> 
     visitor.update(VisitorSession.ask, example.question)
     visitor.update(VisitorSession.look_in)
     set_field("scope_collections", [example.collection] if example.collection else list(within))
-
-
-def papers_picked(visitor: Visitor) -> str:
-    return f"{counted(len(visitor.now.picked), 'paper')} selected"
 
 
 def _draw_follow_ups(library: Library, visitor: Visitor, place: DeltaGenerator) -> None:

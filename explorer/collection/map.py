@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import streamlit as st
 
+from corpus.records import library_of
 from corpus.store import Corpus
 from corpus.wording import counted
 from explorer.app import PAPER, Visitor, set_field
@@ -164,7 +165,9 @@ def _draw_list(visitor: Visitor, corpus: Corpus, title: str, ids: Sequence[str])
 
 def _draw_no_map(corpus: Corpus) -> None:
     said = "None of these papers has a place on the map yet: they came with no text to compare."
-    if not corpus.statistics.clusters():
+    if any(map(library_of, corpus.collection_ids())):
+        said = "A library of one's own has no map."
+    elif not corpus.statistics.clusters():
         said = (
             "This corpus has no map: it was built before there was one, or with too few papers. The next "
             "build that brings papers draws it."

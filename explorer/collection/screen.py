@@ -1,12 +1,13 @@
 """The Collection screen: what is there, found by words and filters, as a table, as cards or as a map."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
 
-from corpus.records import CollectionSummary, Scope
+from corpus.records import CollectionSummary, Scope, library_collection
 from corpus.wording import counted
-from explorer.app import Library, Visitor, VisitorSession, field_value, set_field
+from explorer.app import KeptLibrary, Library, Visitor, VisitorSession, field_value, set_field
 from explorer.ask import ask_about, ask_within, draw_examples
 from explorer.collection.filters import VIEWS, Filters, clear_filters, draw_chosen, draw_facets, draw_filters
 from explorer.collection.map import draw_map
@@ -18,7 +19,13 @@ from explorer.collection.restrictions import (
     forget_former_search,
     to_first_page,
 )
-from explorer.collection.selection import MOST_SELECTED, draw_select_all, draw_selection, go_to_ask
+from explorer.collection.selection import (
+    MOST_SELECTED,
+    draw_select_all,
+    draw_selection,
+    go_to_ask,
+    picked_here,
+)
 from explorer.collection.volumes import draw_volumes
 from explorer.components import action, draw_follow, draw_news, listen, row
 from explorer.presenters import (
@@ -39,8 +46,9 @@ from explorer.presenters import (
     query_terms,
     shortened,
 )
+from explorer.uploads import ask_kept, kept_libraries, kept_or_none
 
-ALL = "all"
+ALL, ALL_SAID = "all", "All collections"
 # Asked one by one: of more, Ask would show more chips than can be read.
 MOST_ASKED_ABOUT = 30
 # What a newcomer is to know of this product.
@@ -61,8 +69,9 @@ def render_collection(library: Library, visitor: Visitor) -> None:
         forget_former_search()
     _measure(visitor)
     draw_news(library, visitor)
-    summaries = library.corpus.collections()
-    chosen = _draw_collections(summaries)
+    shown = kept_or_none(library, visitor, st.query_params.get("collection", "")) or library
+    chosen = _draw_collections(library.corpus.collections(), shown, kept_libraries(library, visitor))
+    library, summaries = shown, shown.corpus.collections()
     restrictions = current_restrictions(library.corpus)
     filters = draw_filters(chosen, narrow=visitor.now.narrow)
     scope = _scope(summaries, chosen, restrictions, filters)
@@ -78,7 +87,7 @@ def render_collection(library: Library, visitor: Visitor) -> None:
     if restrictions == Restrictions() and not (filters.query or filters.years or filters.view == "Map"):
         _draw_beginning(library, visitor, summaries, chosen)
     if listing.total:
-        name = followed_title(filters.query, scope, restrictions)
+        name = "" if library.kept else followed_title(filters.query, scope, restrictions)
         _draw_listed(library, visitor, finding, listing, filters, name=name)
     else:
         _draw_nothing(filters, scope)
@@ -93,30 +102,32 @@ def _measure(visitor: Visitor) -> None:
         set_field("view", VIEWS[1])
 
 
-def _draw_collections(summaries: Summaries) -> Summaries:
-    """Draw the menu of collections with what they hold; return the chosen ones."""
+def _draw_collections(summaries: Summaries, shown: Library, kept: Sequence[KeptLibrary]) -> Summaries:
+    """Draw the menu of collections and kept libraries with what they hold; return the chosen ones."""
     titles = collection_titles(summaries)
+    own = {library_collection(one.id): shortened(one.title, 90) for one in kept}
     # The address is what counts: bound to it, the menu would write titles there, which need not be unique.
     wanted = st.query_params.get("collection", ALL)
-    set_field("collection_menu", wanted if wanted in titles else ALL)
+    set_field("collection_menu", wanted if wanted in titles | own else ALL)
     menu, facts = st.columns([0.5, 0.5], gap="medium", vertical_alignment="center")
     with menu:
         picked = st.selectbox(
             "Collection",
-            [ALL, *titles],
-            format_func=lambda one: menu_title(titles[one]) if one in titles else "All collections",
+            [ALL, *titles, *own],
+            format_func=lambda one: own.get(one) or (menu_title(titles[one]) if one in titles else ALL_SAID),
             key="collection_menu",
             label_visibility="collapsed",
             on_change=_collection_chosen,
         )
-    chosen = tuple(one for one in summaries if picked in (ALL, one.collection.id))
+    within = shown.corpus.collections() if shown.kept else summaries
+    chosen = tuple(one for one in within if picked in (ALL, one.collection.id))
     with facts:
         st.caption(escaped(collection_facts(chosen)))
-    if wanted not in (ALL, *titles):
+    if wanted not in (ALL, *titles, *own):
         st.markdown(f"There is no collection “{escaped(shortened(wanted, 60))}” here: all are shown.")
-    if len(chosen) == 1 < len(summaries):
+    if shown.kept or len(chosen) == 1 < len(summaries):
         # The menu cuts a long title.
-        st.subheader(escaped(titles[picked]), anchor=False)
+        st.subheader(escaped(shown.kept.title if shown.kept else titles[picked]), anchor=False)
     if len(chosen) == 1 and chosen[0].collection.description:
         st.caption(escaped(shortened(chosen[0].collection.description, 400)))
     return chosen
@@ -214,7 +225,7 @@ def _draw_listed(
     """Draw the papers; the search is followed under its `name`, if it has one."""
     draw_overview(finding, narrow=visitor.now.narrow)
     with row("listed"):
-        _draw_count(visitor, finding, listing, filters)
+        _draw_count(library, visitor, finding, listing, filters)
         if name:
             draw_follow(library, visitor, name, finding.query.strip(), finding.scope)
     if filters.view == "Map":
@@ -226,7 +237,9 @@ def _draw_listed(
             st.pagination(listing.pages, key="page", bind="query-params")
 
 
-def _draw_count(visitor: Visitor, finding: Finding, listing: Listing, filters: Filters) -> None:
+def _draw_count(
+    library: Library, visitor: Visitor, finding: Finding, listing: Listing, filters: Filters
+) -> None:
     """Say how many papers are listed, and offer to select them and to ask them where a filter names them."""
     best_first = finding.is_search and filters.order == "relevance" and filters.view != "Map"
     matching = " matches" if listing.total == 1 else " match"
@@ -241,9 +254,12 @@ def _draw_count(visitor: Visitor, finding: Finding, listing: Listing, filters: F
             "select_listed",
             listing.total,
             lambda: finding.ids(filters.order, MOST_SELECTED),
-            already=listing.total <= len(visitor.now.picked),
+            already=listing.total <= len(picked_here(visitor, library)),
         )
-    _draw_ask_filtered(visitor, finding, listing)
+    if library.kept:
+        _draw_ask_library(library.kept, visitor, finding, listing)
+    else:
+        _draw_ask_filtered(visitor, finding, listing)
 
 
 def followed_title(query: str, scope: Scope, restrictions: Restrictions) -> str:
@@ -270,6 +286,23 @@ def _draw_ask_filtered(visitor: Visitor, finding: Finding, listing: Listing) -> 
             ask_about(visitor, finding.ids("relevance", MOST_ASKED_ABOUT))
         else:
             ask_within(visitor, scope)
+        go_to_ask()
+
+
+def _draw_ask_library(kept: KeptLibrary, visitor: Visitor, finding: Finding, listing: Listing) -> None:
+    """Offer to ask a kept library, or what is listed of it one by one, if that is few."""
+    is_whole = not (finding.is_search or names_papers(finding.scope))
+    if not is_whole and listing.total > MOST_ASKED_ABOUT:
+        return
+    papers = "this paper" if listing.total == 1 else f"these {listing.total:,} papers"
+    label = f"Ask {'this library' if is_whole else papers}"
+    if st.button(label, key="ask_filtered", type="tertiary", icon=":material/forum:"):
+        if is_whole:
+            ask_kept(visitor, kept.id)
+        else:
+            ask_about(
+                visitor, finding.ids("relevance" if finding.is_search else "position", MOST_ASKED_ABOUT)
+            )
         go_to_ask()
 
 

@@ -6,7 +6,8 @@ import streamlit as st
 
 from assistant.comparing import FEWEST_PAPERS
 from assistant.exports import PAPER_FORMATS
-from corpus.records import Paper
+from corpus.records import Paper, library_of
+from corpus.wording import counted
 from explorer.app import (
     ASK,
     COMPARE,
@@ -18,7 +19,7 @@ from explorer.app import (
     field_value,
     set_field,
 )
-from explorer.ask import ask_about, papers_picked
+from explorer.ask import ask_about
 from explorer.components import action, draw_downloads, list_papers, row
 from explorer.presenters import MOST_FOUND, escaped, shortened
 
@@ -39,22 +40,30 @@ def draw_tick(visitor: Visitor, paper: Paper) -> None:
     )
 
 
+def picked_here(visitor: Visitor, library: Library) -> tuple[str, ...]:
+    """Return those of the selected papers that are in what is shown, the collection or one kept library."""
+    shown = library.kept.id if library.kept else ""
+    return tuple(one for one in visitor.now.picked if library_of(one) == shown)
+
+
 def draw_selection(library: Library, visitor: Visitor) -> None:
     """Draw what can be done with the selected papers, at the bottom of the window."""
-    if not visitor.now.picked:
+    picked = picked_here(visitor, library)
+    if not picked:
         return
     with st.bottom, row("picked"):
-        st.markdown(papers_picked(visitor), width="content")
+        st.markdown(f"{counted(len(picked), 'paper')} selected", width="content")
         if st.button("Ask these", type="primary", key="ask_these"):
-            ask_about(visitor, visitor.now.picked)
+            ask_about(visitor, picked)
             go_to_ask()
-        if len(visitor.now.picked) >= FEWEST_PAPERS and st.button("Compare these", key="compare_these"):
-            current_comparison().update(ComparisonSession.choose, visitor.now.picked)
+        if len(picked) >= FEWEST_PAPERS and st.button("Compare these", key="compare_these"):
+            current_comparison().update(ComparisonSession.choose, picked)
             st.switch_page(COMPARE, query_params={})
         menu = st.popover("Export", icon=":material/download:", key="export_these")
         with menu, st.container(key="downloads_picked", gap=None):
-            draw_downloads(PAPER_FORMATS, lambda: library.corpus.papers_by_id(visitor.now.picked), "export")
-        action("Read later", "list_these", _list_picked, library, visitor, icon=":material/bookmark_add:")
+            draw_downloads(PAPER_FORMATS, lambda: library.corpus.papers_by_id(picked), "export")
+        if not library.kept:
+            action("Read later", "list_these", _list_picked, library, visitor, icon=":material/bookmark_add:")
         action("Select none", "pick_none", _select_none, visitor)
 
 

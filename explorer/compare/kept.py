@@ -34,6 +34,7 @@ from explorer.components import (
     text_of,
 )
 from explorer.presenters import day, fault_of
+from explorer.uploads import library_of_papers
 
 ADDRESS, PAPERS = "comparison", "papers"
 # Commas stand between ids; the rest of what ids are made of needs no change.
@@ -53,7 +54,8 @@ def follow_address(library: Library, visitor: Visitor, session: CurrentCompariso
     papers = st.query_params.get(PAPERS, "")
     if papers and papers not in session.now.visited:
         session.update(ComparisonSession.visit, papers)
-        known = library.corpus.papers_by_id(papers_of_address(papers)[: 2 * MOST_PAPERS])
+        wanted = papers_of_address(papers)[: 2 * MOST_PAPERS]
+        known = library_of_papers(library, visitor, wanted).corpus.papers_by_id(wanted)
         session.update(ComparisonSession.replace_papers, [paper.id for paper in known])
     named = st.query_params.get(ADDRESS, "")
     if named and named not in session.now.visited:

@@ -42,7 +42,10 @@ def _stored(library: Library, visitor: Visitor, session: CurrentComparison, orde
     versions = provenance_of(library.corpus, order.writer, "").corpus
     try:
         store = library.comparisons()
-        begun = store.start(current_owner(visitor), order.request, order.writer, order.parameters, versions)
+        over = library.kept.id if library.kept else ""
+        begun = store.start(
+            current_owner(visitor), order.request, order.writer, order.parameters, versions, library=over
+        )
     except AssistantError as error:
         session.update(ComparisonSession.begin, new_id(), order)
         return ComparisonKeeper(session.now.identifier, problem=f"{error} {UNKEPT}")

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from corpus.records import library_of
 from explorer.app import CurrentComparison, Library, Visitor, VisitorSession, comparison_jobs
 from explorer.compare.choices import draw_choosing
 from explorer.compare.evidence import render_comparison_evidence
@@ -11,6 +12,8 @@ from explorer.compare.result import draw_head, draw_notes, draw_parts, draw_summ
 from explorer.compare.runs import begin, go_on, may_stop, settle
 from explorer.compare.trail import draw_comparison_calls
 from explorer.components import listen
+from explorer.presenters import escaped, shortened
+from explorer.uploads import GONE, library_of_papers
 
 POLL_SECONDS = 0.5
 
@@ -19,7 +22,9 @@ def render_compare(library: Library, visitor: Visitor, session: CurrentCompariso
     """Draw the Compare screen."""
     follow_address(library, visitor, session)
     settle(session)
+    library = library_of_papers(library, visitor, session.now.compared)
     _measure(visitor, session)
+    _draw_place(library, session)
     match session.now.state:
         case "missing":
             draw_missing(session)
@@ -32,6 +37,15 @@ def render_compare(library: Library, visitor: Visitor, session: CurrentCompariso
         case "choosing":
             _draw_choosing(library, visitor, session)
     draw_sidebar(library, visitor, session)
+
+
+def _draw_place(library: Library, session: CurrentComparison) -> None:
+    """Say in which kept library papers are compared, or that it is not there any more."""
+    if library.kept:
+        st.caption(f"In the library “{escaped(shortened(library.kept.title, 80))}”")
+    elif any(map(library_of, session.now.compared)):
+        with st.container(border=True, key="library_gone"):
+            st.markdown(GONE)
 
 
 def _measure(visitor: Visitor, session: CurrentComparison) -> None:

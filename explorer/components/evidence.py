@@ -7,6 +7,7 @@ import streamlit as st
 
 from assistant.records import Citation, Turn
 from assistant.storage import LONGEST_NOTE, mark_of
+from corpus.records import is_upload
 from corpus.sentences import with_formulas_named
 from explorer.app import PAPER, Library
 from explorer.components.page_image import Evidenced, save_button, show_strip
@@ -23,7 +24,6 @@ from explorer.presenters import (
     shortened,
     shorter_context,
 )
-from indexer.uploads.document import is_upload
 
 
 class Marks(Protocol):

@@ -113,12 +113,13 @@ def _draw_current(shown: SidebarList, entry: Entry) -> None:
             with st.popover("More", type="tertiary", key=f"{shown.one}_more"):
                 _draw_rename(shown)
                 st.caption(shown.shared)
-                link = f"{_page_address()}?{shown.one}={shown.identifier}"
+                link = f"{page_address()}?{shown.one}={shown.identifier}"
                 st.code(link, language=None, wrap_lines=True)
                 draw_deletion(shown, "drawer")
 
 
-def _page_address() -> str:
+def page_address() -> str:
+    """Return the address of the page that is drawn, without what stands behind its question mark."""
     return str(st.context.url or "").partition("?")[0]
 
 

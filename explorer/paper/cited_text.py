@@ -6,7 +6,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Literal
 
-from corpus.records import Passage, Reference
+from corpus.records import Box, Passage, Reference
 from corpus.sentences import formulas_apart, with_formulas_named
 from explorer.presenters import JOINER, escaped, parse_cite
 
@@ -14,6 +14,10 @@ Marks = Mapping[str, frozenset[int]]
 NO_MARKS: Marks = MappingProxyType({})
 # Of one sentence; more is no sentence, but a list that the parser took for one.
 MOST_LINKED = 12
+
+# In points: how far signs reach above and below the letters of a formula.
+REACH = 18.0
+DESCENT = 0.2  # of a line's height, below its box
 
 BlockKind = Literal["plain", "linked", "table", "figure", "formula", "meant"]
 
@@ -91,6 +95,26 @@ def blocks(
         parts, key=lambda part: (kind_of(part), part[1].id in marks and part[1].id)
     ):
         yield Block(kind, tuple(passage for _, passage in run))
+
+
+def area_between(boxes: Sequence[Box], text: Sequence[Box]) -> Box:
+    """Return where formulas stand on their page, up to the lines of `text` above and below them."""
+    left, right = min(box.x for box in boxes), max(box.x + box.width for box in boxes)
+    first, last = min(map(_middle, boxes)), max(map(_middle, boxes))
+    others = [box for box in text if box.page == boxes[0].page and box not in boxes]
+    column = [box for box in others if box.x < right and box.x + box.width > left]
+    # The last line of a paragraph may end before a formula begins.
+    start, end = min([left, *(box.x for box in column)]), max([right, *(box.x + box.width for box in column)])
+    beside = [box for box in others if box.x < end and box.x + box.width > start]
+    above = [box.y + (1 + DESCENT) * box.height for box in beside if _middle(box) < first]
+    below = [box.y for box in beside if _middle(box) > last]
+    top = max([min(box.y for box in boxes) - REACH, *(edge for edge in above if edge < first)])
+    foot = min([max(box.y + box.height for box in boxes) + REACH, *(edge for edge in below if edge > last)])
+    return Box(boxes[0].page, left, top, right - left, foot - top)
+
+
+def _middle(box: Box) -> float:
+    return box.y + box.height / 2
 
 
 def linked_markdown(passages: Sequence[Passage], cited: Bibliography, marks: Marks = NO_MARKS) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from corpus.language import ENGLISH, language_name
-from corpus.records import Author, Collection, Paper
+from corpus.records import Author, Collection, Paper, is_upload, library_of
 from corpus.wording import counted
 from explorer.app import (
     ASK,
@@ -23,7 +23,6 @@ from explorer.ask import ask_about
 from explorer.components import row
 from explorer.paper.cite_menu import draw_cite_menu
 from explorer.presenters import affiliations, escaped, one_line, shortened, web_address
-from indexer.uploads.document import is_upload
 
 AUTHORS_SHOWN = 12
 # A collaboration of thousands is a line in the menu, not thousands of links.
@@ -39,7 +38,7 @@ _ARXIV_ID = re.compile(r"(?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d{1
 def draw_title(home: Collection, paper: Paper) -> None:
     """Draw the way back and the title."""
     with st.container(key="way_back"):
-        if is_upload(paper.id):
+        if is_upload(paper.id) and not library_of(paper.id):
             st.page_link(ASK, label=escaped(home.title), icon=":material/chevron_left:")
         else:
             st.page_link(
@@ -178,7 +177,7 @@ def _draw_actions(visitor: Visitor, paper: Paper) -> None:
     if st.button("Summarise", key="summarise"):
         _summarise(visitor, paper)
         st.switch_page(ASK, query_params={})
-    if not is_upload(paper.id):
+    if library_of(paper.id) or not is_upload(paper.id):
         _draw_adding(current_comparison(), paper)
 
 

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from corpus.records import Box, Paper, Passage
+from corpus.records import Box, Paper, Passage, is_upload
 from explorer.app import field_value, set_field
 from explorer.components import action, pages_in, row, save_button, show_page
 from explorer.paper.pdf_in_page import LARGEST_MB, fits_viewer, show_pdf
 from explorer.presenters import passage_boxes, passage_page
-from indexer.uploads.document import is_upload
 
 _PAGE, _PAGE_FOR, _VIEWER_FOR, _CLOSE = "page_shown", "page_shown_for", "viewer_open_for", "page_close_up"
 

@@ -103,6 +103,8 @@ def _draw_paper(library: Library, visitor: Visitor, opened: Opened) -> None:
     """Draw the head over two columns: the text, and its pages or, where there are none, what is similar."""
     paper, above = opened.paper, opened.above
     home = library.corpus.collection(paper.collection_id)
+    # It may have been renamed since.
+    home = replace(home, title=library.kept.title) if library.kept else home
     draw_title(home, paper)
     if above and visitor.now.narrow:
         # On a phone what the reader came for stands right below the title.

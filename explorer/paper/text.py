@@ -6,18 +6,16 @@ from pathlib import Path
 
 import streamlit as st
 
-from corpus.records import Paper, Passage, Table
+from corpus.records import Paper, Passage, Table, is_upload
 from corpus.sentences import with_formulas_named
 from explorer.components import Evidenced, draw_passage_table, show_strip
-from explorer.paper.cited_text import Bibliography, Block, Marks, blocks, linked_markdown
+from explorer.paper.cited_text import Bibliography, Block, Marks, area_between, blocks, linked_markdown
 from explorer.paper.notes import PaperNotes
 from explorer.paper.sections import Chapter, PaperSection, chapters, paper_sections
 from explorer.presenters import cut_passage, escaped, one_line, passage_boxes, shortened
-from indexer.uploads.document import is_upload
 
 LONGEST_HEADING = 120
 FIGURE_MARGIN = 4.0
-FORMULA_MARGIN = 6.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +115,12 @@ def _draw_section(section: PaperSection, reading: Reading) -> None:
 def _draw_formula(reading: Reading, pdf: Path, section: PaperSection, block: Block, place: int) -> None:
     """Draw formulas as they stand on the page, as large as the text of their section is there."""
     boxes = tuple(box for passage in block.passages for box in passage_boxes(passage, None))
-    within = tuple(box for passage in section.passages for box in passage_boxes(passage, None))
+    text = tuple(box for passage in section.passages for box in passage_boxes(passage, None))
     for page in sorted({box.page for box in boxes}):
-        shown = Evidenced(boxes, within, are_marked=False, margin=FORMULA_MARGIN)
+        area = area_between([box for box in boxes if box.page == page], text)
+        shown = Evidenced((area,), text, are_marked=False, margin=0.0).on(page)
         name = f"formula_{block.passages[0].number}_{place}_{page}"
-        show_strip(pdf, page, shown.on(page), name, is_brought=is_upload(reading.paper.id))
+        show_strip(pdf, page, shown, name, is_brought=is_upload(reading.paper.id))
 
 
 def _draw_notes(reading: Reading, passages: tuple[Passage, ...]) -> None:

@@ -2,6 +2,15 @@
 
 from explorer.uploads.choosing import draw_not_stored, draw_upload_first_visit, draw_upload_scope, look_in
 from explorer.uploads.dialog import draw_documents
+from explorer.uploads.kept import (
+    GONE,
+    ask_kept,
+    follow_library_link,
+    kept_libraries,
+    kept_or_none,
+    library_of_papers,
+    read_kept,
+)
 from explorer.uploads.visit import (
     ask_collection,
     ask_place_of,
@@ -13,7 +22,8 @@ from explorer.uploads.visit import (
 from explorer.uploads.wording import not_searched
 
 __all__ = [
-    "ask_collection", "ask_place_of", "ask_uploads", "documents_of_visit", "draw_documents",
-    "draw_not_stored", "draw_upload_first_visit", "draw_upload_scope", "library_asked",
-    "library_of_paper", "look_in", "not_searched"
+    "GONE", "ask_collection", "ask_kept", "ask_place_of", "ask_uploads", "documents_of_visit",
+    "draw_documents", "draw_not_stored", "draw_upload_first_visit", "draw_upload_scope",
+    "follow_library_link", "kept_libraries", "kept_or_none", "library_asked", "library_of_paper",
+    "library_of_papers", "look_in", "not_searched", "read_kept"
 ]  # fmt: skip

@@ -6,30 +6,38 @@ from typing import Literal
 
 import streamlit as st
 
-from corpus.records import Scope
-from explorer.app import Library, Visitor, field_value, has_field, set_field
+from corpus.records import UPLOADS, Scope
+from explorer.app import KeptLibrary, Library, Visitor, field_value, has_field, set_field
 from explorer.components import action, row
 from explorer.presenters import escaped, shortened
 from explorer.uploads.dialog import how_many_ready, open_documents
+from explorer.uploads.kept import ask_kept, kept_libraries
 from explorer.uploads.visit import ask_collection, ask_uploads
 from explorer.uploads.wording import NOT_STORED, places_of
 
 LabelVisibility = Literal["visible", "collapsed"]
+# Of places to look in: no library has such an id.
+COLLECTION = "collection"
+TITLES_SHOWN = 12
 
 
 @contextmanager
-def look_in(visitor: Visitor) -> Iterator[LabelVisibility]:
+def look_in(library: Library, visitor: Visitor) -> Iterator[LabelVisibility]:
     """Draw the way to the visitor's documents beside what is drawn within: the choice of where to look.
 
     Where there are some, the choice between them and the collection stands above, with the label of both:
     what is drawn within shows its own label as the value says.
     """
-    ready = how_many_ready()
-    if ready:
+    ready, kept = how_many_ready(), kept_libraries(library, visitor)
+    has_choice = bool(ready or kept or visitor.now.library_id)
+    if kept or visitor.now.library_id:
+        _draw_places(visitor, ready, kept)
+    elif ready:
         _draw_place(visitor, ready)
     with row("look_in", align="bottom"):
-        yield "collapsed" if ready else "visible"
-        label = "Add or remove" if ready else "Your documents"
+        yield "collapsed" if has_choice else "visible"
+        changes = library.kept.is_own if library.kept else bool(ready)
+        label = "Add or remove" if changes else "Documents" if library.kept else "Your documents"
         action(label, "open_documents", open_documents, visitor, icon=":material/upload_file:")
 
 
@@ -56,17 +64,46 @@ def _choose(visitor: Visitor, key: str, places: tuple[str, str]) -> None:
         ask_collection(visitor)
 
 
+def _draw_places(visitor: Visitor, ready: int, kept: tuple[KeptLibrary, ...]) -> None:
+    """Draw the menu of what can be asked, where libraries are kept."""
+    places = {COLLECTION: "The collection"} | {one.id: shortened(one.title, 80) for one in kept}
+    places |= {UPLOADS: places_of(ready)[1]} if ready else {}
+    now = visitor.now.library_id or (UPLOADS if visitor.now.is_private else COLLECTION)
+    places.setdefault(now, "A library that is not here")
+    key = f"place_menu_{visitor.now.opened}_{len(places)}_{now}"
+    st.selectbox(
+        "Look in",
+        list(places),
+        index=list(places).index(now),
+        format_func=lambda one: places.get(one, one),
+        key=key,
+        disabled=bool(visitor.now.job_id),
+        on_change=_choose_place,
+        args=(visitor, key),
+    )
+
+
+def _choose_place(visitor: Visitor, key: str) -> None:
+    chosen = str(field_value(key) or COLLECTION)
+    if chosen == UPLOADS:
+        ask_uploads(visitor)
+    elif chosen == COLLECTION:
+        ask_collection(visitor)
+    else:
+        ask_kept(visitor, chosen)
+
+
 def draw_upload_scope(library: Library, visitor: Visitor) -> Scope:
     """Draw the chips of the documents; return the scope of those that are chosen, all where none is."""
     titles = {paper.id: shortened(paper.title, 60) for paper in library.corpus.papers()}
     if visitor.now.asked_about and not has_field("scope_documents"):
         set_field("scope_documents", [one for one in visitor.now.asked_about if one in titles])
-    with look_in(visitor) as labelled:
+    with look_in(library, visitor) as labelled:
         chosen = st.multiselect(
             "Look in",
             list(titles),
             format_func=lambda one: titles.get(one, one),
-            placeholder="All your documents",
+            placeholder="All its documents" if library.kept else "All your documents",
             key="scope_documents",
             persist_state="session",
             label_visibility=labelled,
@@ -77,8 +114,14 @@ def draw_upload_scope(library: Library, visitor: Visitor) -> Scope:
 def draw_upload_first_visit(library: Library) -> None:
     """Say what is asked, where nothing has been asked of it yet."""
     papers = library.corpus.papers()
-    st.title("Ask your documents" if len(papers) > 1 else "Ask your document", anchor=False)
-    st.markdown("\n".join(f"- {escaped(shortened(paper.title, 140))}" for paper in papers))
+    if library.kept:
+        st.title(f"Ask “{escaped(shortened(library.kept.title, 80))}”", anchor=False)
+    else:
+        st.title("Ask your documents" if len(papers) > 1 else "Ask your document", anchor=False)
+    titles = [f"- {escaped(shortened(paper.title, 140))}" for paper in papers[:TITLES_SHOWN]]
+    st.markdown("\n".join(titles))
+    if len(papers) > TITLES_SHOWN:
+        st.caption(f"and {len(papers) - TITLES_SHOWN:,} more")
     st.markdown("Every sentence of an answer leads to the passage that carries it.")
 
 

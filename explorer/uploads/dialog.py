@@ -20,6 +20,8 @@ from explorer.app import (
 from explorer.components import action, row
 from explorer.jobs import TooSoonError
 from explorer.presenters import ASPECT_NAMES, escaped, one_line, ordered_aspects, shortened
+from explorer.uploads.keeping_form import draw_keeping, want_to_keep, wants_to_keep
+from explorer.uploads.library_panel import draw_libraries, draw_library, draw_said, say
 from explorer.uploads.visit import (
     ask_uploads,
     begin_documents,
@@ -47,7 +49,8 @@ MOST_REFUSALS = 12
 
 def open_documents(visitor: Visitor) -> None:
     """Have the dialog drawn, and no drawer beside it."""
-    visitor.update(VisitorSession.open_documents)
+    visitor.update(VisitorSession.open_documents, visitor.now.library_id)
+    say()
     if uploads := documents_of_visit():
         uploads.refused, uploads.removing = (), None
 
@@ -90,6 +93,11 @@ def _standing(visitor: Visitor) -> _Standing:
 
 
 def _draw_panel(library: Library, visitor: Visitor, drawn: _Standing) -> None:
+    if visitor.now.library_open:
+        draw_library(library, visitor, visitor.now.library_open)
+        return
+    if not wants_to_keep():
+        draw_said()
     try:
         uploads = begin_documents(library)
     except DocumentError as error:
@@ -99,7 +107,8 @@ def _draw_panel(library: Library, visitor: Visitor, drawn: _Standing) -> None:
     st.caption(escaped(where_passages_go(str(field_value("writer", "")), library.settings)))
     _draw_bringing(uploads)
     every = POLL_SECONDS if uploads.is_reading() else None
-    st.fragment(_draw_list, run_every=every)(visitor, uploads, drawn)
+    st.fragment(_draw_list, run_every=every)(library, visitor, uploads, drawn)
+    draw_libraries(library, visitor)
 
 
 def _draw_bringing(uploads: UploadSession) -> None:
@@ -171,14 +180,15 @@ def take_address(uploads: UploadSession) -> None:
     set_field("own_address", "")
 
 
-def _draw_list(visitor: Visitor, uploads: UploadSession, drawn: _Standing) -> None:
-    """Draw the documents as they stand; the whole screen is drawn anew where it tells of removed ones.
+def _draw_list(library: Library, visitor: Visitor, uploads: UploadSession, drawn: _Standing) -> None:
+    """Draw the documents as they stand; the screen is drawn anew where it tells of removed or kept ones.
 
     Not for one that became ready: the field for files would be another, without what is on its way to it and
     what it refused. The screen tells of that one when the dialog is left.
     """
     now = _standing(visitor)
-    if now.is_private != drawn.is_private or set(drawn.ready) - set(now.ready):
+    was_kept = bool(visitor.now.library_open)
+    if was_kept or now.is_private != drawn.is_private or set(drawn.ready) - set(now.ready):
         st.rerun()
     documents = uploads.documents()
     for document in documents:
@@ -192,7 +202,7 @@ def _draw_list(visitor: Visitor, uploads: UploadSession, drawn: _Standing) -> No
     if uploads.removing == 0:
         _draw_surely(visitor, uploads, "", len(documents))
     elif documents:
-        _draw_ways_on(visitor, uploads, len(documents))
+        _draw_ways_on(library, visitor, uploads, len(documents))
 
 
 def _draw_document(document: UploadedDocument) -> None:
@@ -237,14 +247,21 @@ def _draw_plain(key: str, text: str, icon: str = "") -> None:
         st.text(one_line(text))
 
 
-def _draw_ways_on(visitor: Visitor, uploads: UploadSession, count: int) -> None:
+def _draw_ways_on(library: Library, visitor: Visitor, uploads: UploadSession, count: int) -> None:
     ready = uploads.ready()
+    if ready and wants_to_keep():
+        draw_keeping(library, visitor, uploads)
+        return
     with row("own_ways_on"):
         label = "Ask this document" if len(ready) == 1 else f"Ask these {len(ready)} documents"
         if ready and st.button(label, type="primary", key="ask_own"):
             visitor.update(VisitorSession.close_documents)
             ask_uploads(visitor)
             st.rerun()
+        if ready:
+            label = "Keep this document" if len(ready) == 1 else "Keep these documents"
+            busy = bool(visitor.now.job_id)
+            action(label, "keep_own", want_to_keep, icon=":material/bookmark_add:", disabled=busy)
         if count > 1:
             action("Remove all", "own_remove_all", _remove, visitor, uploads, 0)
 

@@ -5,10 +5,11 @@ from typing import cast
 
 import streamlit as st
 
-from corpus.records import Scope
-from explorer.app import Library, Visitor, VisitorSession, field_value, forget_field, jobs, set_field
+from assistant.records import AssistantError
+from corpus.records import Scope, is_upload, library_of
+from explorer.app import Library, Visitor, VisitorSession, field_value, jobs, set_field
 from explorer.components import forget_pictures
-from indexer.uploads.document import is_upload
+from explorer.uploads.kept import ask_kept, kept_or_none, leave_scope, read_kept
 from indexer.uploads.sandbox import limits_of
 from indexer.uploads.session import UploadSession, UploadWorkers
 
@@ -58,6 +59,8 @@ def _attended(name: str, _uploads: UploadSession) -> UploadSession:  # noqa: ARG
 def library_asked(library: Library, visitor: Visitor) -> Library:
     """Return what questions go to: the visitor's documents where these are chosen, else the corpus."""
     _choose_first_documents(visitor)
+    if visitor.now.library_id:
+        return _kept_asked(library, visitor)
     uploads = documents_of_visit() if visitor.now.is_private else None
     if uploads is None or uploads.corpus is None:
         if visitor.now.is_private:
@@ -66,6 +69,16 @@ def library_asked(library: Library, visitor: Visitor) -> Library:
     if visitor.now.turns:
         uploads.conversation = visitor.now.conversation()
     return _upload_library(library, uploads)
+
+
+def _kept_asked(library: Library, visitor: Visitor) -> Library:
+    """Return the kept library that is asked; where it cannot be, say why and return the corpus."""
+    try:
+        return read_kept(library, visitor, visitor.now.library_id)
+    except AssistantError as error:
+        if str(error) not in visitor.now.notes:
+            visitor.update(VisitorSession.note, str(error), *visitor.now.notes)
+        return library
 
 
 def _choose_first_documents(visitor: Visitor) -> None:
@@ -80,6 +93,7 @@ def _choose_first_documents(visitor: Visitor) -> None:
     uploads.were_chosen = True
     is_begun = (
         visitor.now.turns
+        or visitor.now.library_id
         or visitor.now.job_id
         or visitor.now.waiting
         or visitor.now.failure
@@ -95,6 +109,8 @@ def library_of_paper(library: Library, visitor: Visitor, paper_id: str) -> Libra
     Who came to the paper from the dialog has left that.
     """
     visitor.update(VisitorSession.close_documents)
+    if library_of(paper_id):
+        return kept_or_none(library, visitor, paper_id) or library
     uploads = documents_of_visit() if is_upload(paper_id) else None
     return _upload_library(library, uploads) if uploads and uploads.corpus else library
 
@@ -106,7 +122,9 @@ def _upload_library(library: Library, uploads: UploadSession) -> Library:
 
 def ask_place_of(visitor: Visitor, paper_ids: tuple[str, ...]) -> None:
     """Have the next questions go where some papers are."""
-    if any(map(is_upload, paper_ids)):
+    if library_id := next(filter(None, map(library_of, paper_ids)), ""):
+        ask_kept(visitor, library_id)
+    elif any(map(is_upload, paper_ids)):
         ask_uploads(visitor)
     else:
         ask_collection(visitor)
@@ -117,22 +135,17 @@ def ask_uploads(visitor: Visitor) -> None:
     uploads = documents_of_visit()
     if visitor.now.is_private or uploads is None or uploads.corpus is None:
         return
-    _leave_scope(visitor)
+    leave_scope(visitor)
     visitor.update(VisitorSession.turn_to_own, uploads.conversation)
 
 
 def ask_collection(visitor: Visitor) -> None:
     """Have questions go to the collection; what was asked of the documents waits for them."""
     if visitor.now.is_private:
-        _leave_scope(visitor)
         jobs().forget(visitor.now.conversation_id)
+    if visitor.now.asks_own:
+        leave_scope(visitor)
         visitor.update(VisitorSession.turn_to_collection)
-
-
-def _leave_scope(visitor: Visitor) -> None:
-    visitor.update(VisitorSession.look_in)
-    for key in ("scope_papers", "scope_filter", "scope_documents"):
-        forget_field(key)
 
 
 def ends_conversation(visitor: Visitor, uploads: UploadSession, number: int) -> bool:
@@ -166,5 +179,5 @@ def _end_conversation(visitor: Visitor, uploads: UploadSession) -> None:
         jobs().forget(uploads.conversation.id)
     if visitor.now.is_private:
         jobs().forget(visitor.now.conversation_id)
-        _leave_scope(visitor)
+        leave_scope(visitor)
         visitor.update(VisitorSession.turn_to)

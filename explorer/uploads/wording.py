@@ -1,6 +1,9 @@
 """How a visitor's documents are spoken of. No Streamlit."""
 
+from assistant.libraries import Grown
 from assistant.models import available_models, receiver
+from assistant.storage import OverLibrary
+from corpus.records import Paper
 from corpus.settings import Settings
 from corpus.wording import counted
 from indexer.uploads.sandbox import LIMITS
@@ -9,7 +12,7 @@ from indexer.uploads.session import MOST_DOCUMENTS, UploadedDocument
 LIMITS_SAID = (
     f"Up to {MOST_DOCUMENTS} readable documents, of {LIMITS.most_bytes // 2**20} MB and {LIMITS.most_pages} "
     "pages at most each. Kept for this visit only, shown to no other visitor, gone when you remove them or "
-    "leave."
+    "leave, unless you keep them."
 )
 NOT_STORED = (
     "About your own documents: this conversation is kept in this visit only. Its trail can be downloaded."
@@ -75,5 +78,52 @@ def remarks_of(document: UploadedDocument) -> str:
 
 
 def places_of(ready: int) -> tuple[str, str]:
-    """Return what can be asked: the collection, and so many documents."""
+    """Return what can be asked where nothing is kept: the collection, and so many documents."""
     return "The collection", f"Your documents ({ready})"
+
+
+def kept_facts(documents: int, size: int, *, is_own: bool) -> str:
+    """Return what a kept library holds, and whose it is."""
+    held = f"{counted(documents, 'document')} · {size / 1_000_000:.1f} MB"
+    if is_own:
+        return f"{held} · kept until you delete it"
+    return f"{held} · shared with you: you can open, browse and ask it, and only its owner can change it"
+
+
+def kept_facts_of(paper: Paper) -> str:
+    """Return as what a kept document was brought, and how long it is, in one line."""
+    pages = [counted(paper.page_count, "page")] if paper.page_count else []
+    return " · ".join([paper.source or paper.url, *pages])
+
+
+def over_said(over: OverLibrary) -> str:
+    """Return what is stored over a library, "" where nothing is."""
+    parts = [counted(len(over.conversations), "conversation")] if over.conversations else []
+    parts += [counted(len(over.comparisons), "comparison")] if over.comparisons else []
+    return " and ".join(parts)
+
+
+def deletion_of(documents: int, over: OverLibrary) -> str:
+    """Return what is asked before a library is deleted: all that goes with it."""
+    said = over_said(over)
+    about = f", and {said} about them, those of people who have its link too" if said else ""
+    what = f"{counted(documents, 'document')} with {'its file' if documents == 1 else 'their files'}"
+    return f"This deletes {what}{about}. It cannot be had back."
+
+
+def deleted_said(title: str, documents: int, over: OverLibrary) -> str:
+    """Return what has been deleted with a library."""
+    said = over_said(over)
+    return (
+        f"“{title}” has been deleted: {counted(documents, 'document')}{f', {said}' if said else ''}. Nothing "
+        "of it is left on this server."
+    )
+
+
+def kept_said(title: str, grown: Grown) -> str:
+    """Return what has been kept in a library of that title."""
+    added, there = len(grown.added), len(grown.there)
+    parts = [f"{counted(added, 'document')} kept in “{title}”."] if added else []
+    if there:
+        parts.append(f"{counted(there, 'document')} {'was' if there == 1 else 'were'} there already.")
+    return " ".join(parts)

@@ -13,11 +13,9 @@ from pathlib import PurePosixPath
 
 from pydantic import Base64Bytes, TypeAdapter, ValidationError
 
-from corpus.records import Aspect, Paper, Passage, Reference, paper_id, passage_id
+from corpus.records import UPLOADS, Aspect, Paper, Passage, Reference, paper_id, passage_id
 from corpus.text import shortened, storable
 
-UPLOADS = "your-documents"
-"""What visitors' documents are called in ids: no collection of a corpus has this name there."""
 LONGEST_NAME = 100
 
 KINDS = (".pdf", ".docx", ".md", ".markdown", ".txt")
@@ -30,11 +28,6 @@ MOST_SENTENCES = 40_000
 
 class DocumentError(Exception):
     """A document of a visitor's could not be taken in; the message says why, in a reader's words."""
-
-
-def is_upload(paper_id: str) -> bool:
-    """Return True if a paper is one of a visitor's documents, by its id."""
-    return paper_id.startswith(f"{UPLOADS}/")
 
 
 def shown_name(name: str) -> str:

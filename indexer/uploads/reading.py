@@ -49,7 +49,7 @@ def read(
     """Read one file or web page and print its title, sections and passages; the corpus stays as it is."""
     bound(seconds, memory)
     try:
-        from indexer.uploads.document import UPLOADS
+        from corpus.records import UPLOADS
         from indexer.uploads.paper import ReadLimits, read_file
 
         with tempfile.TemporaryDirectory() as temporary:

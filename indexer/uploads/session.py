@@ -4,6 +4,7 @@ The screens call in from one thread, workers from others. What they tell each ot
 held for moments; files change under another, which only who changes them waits for.
 """
 
+import contextlib
 import hashlib
 import logging
 import shutil
@@ -22,13 +23,14 @@ import numpy as np
 from assistant.records import Conversation
 from corpus.encoders import Encoder, Vectors
 from corpus.errors import CorpusError
-from corpus.records import Aspect, Collection
+from corpus.kept import NewDocument
+from corpus.records import UPLOADS, Aspect, Collection
 from corpus.store import Corpus, CorpusWriter, rows
 from corpus.text import shortened
 from indexer.build import EncodedPassages, encode_passages
 from indexer.uploads.document import (
+    KINDS,
     LONGEST_NAME,
-    UPLOADS,
     DocumentError,
     ReadDocument,
     as_upload,
@@ -146,6 +148,10 @@ class UploadSession:
         return self.folder / "pdf"
 
     @property
+    def _files(self) -> Path:
+        return self.folder / "files"
+
+    @property
     def corpus(self) -> Corpus | None:
         """Return the documents that are ready as a corpus, None where there are none."""
         return self._corpus
@@ -156,6 +162,11 @@ class UploadSession:
 
     def ready(self) -> tuple[UploadedDocument, ...]:
         return tuple(one for one in self.documents() if one.state == "ready")
+
+    def to_keep(self) -> tuple[NewDocument, ...]:
+        """Return the documents that are ready, with their files where they are no PDFs."""
+        files = {path.stem: path for path in self._files.glob("*")}
+        return tuple(NewDocument(one.paper_id, files.get(str(one.number))) for one in self.ready())
 
     def is_reading(self) -> bool:
         return any(not one.is_over for one in self.documents())
@@ -193,6 +204,7 @@ class UploadSession:
         with self._writing:
             if under:
                 shutil.rmtree(under.folder, ignore_errors=True)
+                self._drop_file(number)
             if document and self._corpus and self._corpus.papers_by_id([document.paper_id]):
                 self._take_out(self._corpus, document)
 
@@ -313,6 +325,8 @@ class UploadSession:
             if found.file:
                 self.pdf_folder.mkdir(mode=0o700, exist_ok=True)
                 (under.folder / found.file).replace(self.pdf_folder / f"{found.paper.pdf_sha256}.pdf")
+            else:
+                self._keep_file(number, under)
             writer = self._writer()
             writer.put_collections([Collection(UPLOADS, "Your documents", source="This visit only")])
             papers = rows.paper_rows([rows.PaperEntry(found.paper, found.references)])
@@ -334,6 +348,19 @@ class UploadSession:
                 passages=len(found.passages),
                 aspects=found.paper.aspects,
             )
+
+    def _keep_file(self, number: int, under: _Under) -> None:
+        """Have the file of a document that is no PDF for as long as the document is here: it may be kept."""
+        self._files.mkdir(mode=0o700, exist_ok=True)
+        for path in under.folder.iterdir():
+            if path.is_file() and path.suffix in (*KINDS, ".html"):
+                path.replace(self._files / f"{number}{path.suffix}")
+
+    def _drop_file(self, number: int) -> None:
+        for path in self._files.glob(f"{number}.*"):
+            path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # There are others, or there never was one.
+            self._files.rmdir()
 
     def _take_out(self, corpus: Corpus, document: UploadedDocument) -> None:
         """Take a document out of the corpus and off the disk; the last one takes the corpus with it."""

@@ -6,6 +6,7 @@ from typing import Literal, Self
 
 from assistant.comparing import MOST_PAPERS, Comparison, ComparisonRequest, Planned
 from assistant.records import ElementName, Parameters
+from corpus.records import library_of
 from corpus.wording import counted
 from explorer.app.visitor.stored_item import StoredItem
 from explorer.jobs import ComparisonView
@@ -93,6 +94,11 @@ class ComparisonSession(StoredItem, ChosenPapers, OrderedComparison, ShownSource
     """A visitor's comparison: chosen, on its way, or read."""
 
     @property
+    def compared(self) -> tuple[str, ...]:
+        """Return the ids of the papers that are compared, or chosen to be."""
+        return self.order.request.papers if self.order else self.papers
+
+    @property
     def state(self) -> ComparisonState:
         if self.missing_id:
             return "missing"
@@ -104,8 +110,10 @@ class ComparisonSession(StoredItem, ChosenPapers, OrderedComparison, ShownSource
 
     def add(self, paper_ids: Sequence[str]) -> Self:
         """Put papers to those that are chosen, as far as there is room, and say which had none."""
-        wanted = tuple(dict.fromkeys((*self.papers, *paper_ids)))
-        notes = self.notes
+        wanted, notes = tuple(dict.fromkeys((*self.papers, *paper_ids))), self.notes
+        if strangers := [one for one in wanted if library_of(one) != library_of(wanted[0])]:
+            wanted = tuple(one for one in wanted if one not in strangers)
+            return replace(self, papers=wanted[:MOST_PAPERS], notes=_other_place(len(strangers)))
         if left := len(wanted) - MOST_PAPERS:
             notes = _no_room(left) if left > 0 else ()
         return replace(self, papers=wanted[:MOST_PAPERS], notes=notes)
@@ -168,6 +176,13 @@ class ComparisonSession(StoredItem, ChosenPapers, OrderedComparison, ShownSource
     def show_sent(self) -> Self:
         """Have what was sent shown: one drawer at a time, and no menu before it."""
         return replace(self, shows_calls=True, drawer_open=False).close_menus()
+
+
+def _other_place(count: int) -> tuple[str, ...]:
+    return (
+        f"{counted(count, 'paper')} not added: papers of the collection and of a library of yours are not "
+        "compared with each other. Begin another comparison for them.",
+    )
 
 
 def _no_room(count: int) -> tuple[str, ...]:

@@ -37,16 +37,23 @@ def new_id() -> str:
 class OpenConversation(StoredItem):
     """The turns of a conversation; `unkept` are those that are in no store.
 
-    `is_private` says that the visitor's own documents are asked, in a conversation that no store has.
+    `is_private` says that the visitor's own documents are asked, in a conversation that no store has;
+    `library_id` that one of the libraries is that they keep, or have the link to.
     """
 
     conversation_id: str = field(default_factory=new_id)
     turns: tuple[Turn, ...] = ()
     unkept: tuple[Turn, ...] = ()
     is_private: bool = False
+    library_id: str = ""
     taken_off: TakenOff | None = None
     follow_ups: FollowUps | None = None
     turns_shown: int = TURNS_SHOWN
+
+    @property
+    def asks_own(self) -> bool:
+        """Return True if what is asked is not the collection."""
+        return self.is_private or bool(self.library_id)
 
     def conversation(self) -> Conversation:
         return Conversation(self.conversation_id, self.title or self.named_after(), self.turns)

@@ -29,12 +29,16 @@ class Focus:
 
 @dataclass(frozen=True)
 class ShownEvidence:
-    """The citation in focus; the turn whose calls are shown, 0 for none; what is open over the screen."""
+    """The citation in focus; the turn whose calls are shown, 0 for none; what is open over the screen.
+
+    `library_open` is the kept library that the dialog of documents shows, "" for those of the visit.
+    """
 
     focus: Focus | None = None
     drawer_open: bool = False
     shown_calls: int = 0
     documents_open: bool = False
+    library_open: str = ""
 
     def look_at(self, turn: int, number: int) -> Self:
         return replace(self, focus=Focus(turn, number), drawer_open=True)
@@ -49,8 +53,8 @@ class ShownEvidence:
         """Have the calls of a turn shown, 0 for none; one drawer at a time."""
         return replace(self, shown_calls=turn, drawer_open=False)
 
-    def open_documents(self) -> Self:
-        return replace(self, documents_open=True, drawer_open=False, shown_calls=0)
+    def open_documents(self, library_id: str = "") -> Self:
+        return replace(self, documents_open=True, library_open=library_id, drawer_open=False, shown_calls=0)
 
     def close_documents(self) -> Self:
         return replace(self, documents_open=False)
@@ -128,7 +132,9 @@ class VisitorSession(OpenConversation, PendingQuestion, ShownEvidence, ChosenSco
     def turn_to(self, conversation: Conversation | None = None, *, notes: tuple[str, ...] = ()) -> Self:
         """Leave the conversation for a stored one, or for a new one where there is none."""
         shown = conversation or Conversation(new_id(), "", ())
-        nothing = vars(PendingQuestion()) | vars(ShownEvidence(documents_open=self.documents_open))
+        nothing = vars(PendingQuestion()) | vars(
+            ShownEvidence(documents_open=self.documents_open, library_open=self.library_open)
+        )
         return replace(
             self.leave().visit(shown.id),
             **nothing,
@@ -139,6 +145,7 @@ class VisitorSession(OpenConversation, PendingQuestion, ShownEvidence, ChosenSco
             notes=notes,
             is_kept=conversation is not None,
             is_private=self.is_private and conversation is None,
+            library_id=self.library_id if conversation is None else "",
             taken_off=None,
             follow_ups=None,
             turns_shown=TURNS_SHOWN,
@@ -146,8 +153,16 @@ class VisitorSession(OpenConversation, PendingQuestion, ShownEvidence, ChosenSco
 
     def turn_to_own(self, conversation: Conversation | None) -> Self:
         """Have questions go to the visitor's own documents, on with what was asked of them before."""
-        return replace(self.turn_to(conversation), is_kept=False, is_private=True)
+        return replace(self.turn_to(conversation), is_kept=False, is_private=True, library_id="")
+
+    def turn_to_library(self, library_id: str) -> Self:
+        """Have questions go to a kept library, in a new conversation."""
+        return replace(self, is_private=False, library_id=library_id).turn_to()
+
+    def be_over(self, library_id: str) -> Self:
+        """Have the stored conversation that is open be over a kept library, "" for the collection."""
+        return replace(self, library_id=library_id)
 
     def turn_to_collection(self) -> Self:
         """Have questions go to the collection, in a new conversation."""
-        return replace(self, is_private=False).turn_to()
+        return replace(self, is_private=False, library_id="").turn_to()

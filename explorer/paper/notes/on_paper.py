@@ -10,7 +10,7 @@ import streamlit as st
 from assistant.annotations import LONGEST_NOTE, Annotation, Marked, find_quoted, place_of, quoted_text
 from assistant.records import AssistantError
 from assistant.storage import ChangedElsewhereError, Kept, ReadingStore
-from corpus.records import Paper, Passage, parse_passage_id
+from corpus.records import Paper, Passage, is_upload, parse_passage_id
 from explorer.app import (
     PAPER,
     Library,
@@ -25,7 +25,6 @@ from explorer.components import action, draw_listing, row
 from explorer.paper.notes.selection import Selected, draw_selection_bar
 from explorer.paper.sections import paper_sections
 from explorer.presenters import escaped, shortened
-from indexer.uploads.document import is_upload
 
 WHOLE_PAPER = "The paper as a whole"
 NOTHING = "There is nothing to keep: write a note, or choose a sentence."

@@ -10,7 +10,7 @@ from PIL import Image
 
 from corpus.settings import OcrChoice, Settings
 
-SECONDS_PER_PAGE = 30
+SECONDS_PER_PAGE = 60
 INSTALL = "To have them read: pip install -r requirements-ocr.txt"
 
 

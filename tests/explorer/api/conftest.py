@@ -72,7 +72,7 @@ def events_of(lines: Iterator[str]) -> list[tuple[str, dict]]:
     return events
 
 
-def until(is_so: Callable[[], bool], seconds: float = 20.0) -> None:
+def until(is_so: Callable[[], bool], seconds: float = 90.0) -> None:
     deadline = time.monotonic() + seconds
     while not is_so() and time.monotonic() < deadline:
         time.sleep(0.05)

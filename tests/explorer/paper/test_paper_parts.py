@@ -16,7 +16,7 @@ from corpus.text import words
 from explorer.paper.bibliography import references_title
 from explorer.paper.cite_menu import acl_reference
 from explorer.paper.cited_reference import places_of
-from explorer.paper.cited_text import Bibliography, blocks, linked_markdown, sections_citing
+from explorer.paper.cited_text import Bibliography, area_between, blocks, linked_markdown, sections_citing
 from explorer.paper.header import external_links, facts_of, named_authors, summary_question
 from explorer.paper.pdf_in_page import MOST_PAGES, annotations, fits_viewer, pages_drawn
 from explorer.paper.relatedness import Links, entry_keys, reason, reasons, shared_topics, shared_words
@@ -149,6 +149,15 @@ def test_a_bibliography_says_how_much_of_it_is_here() -> None:
 
 
 # The text
+
+
+def test_a_formula_is_cut_out_between_the_lines_of_its_column() -> None:
+    formula = Box(2, 100.0, 130.0, 80.0, 10.0)
+    above, below = Box(2, 72.0, 110.0, 20.0, 10.0), Box(2, 72.0, 160.0, 200.0, 11.0)
+    other_column, other_page = Box(2, 320.0, 128.0, 200.0, 11.0), Box(3, 72.0, 128.0, 200.0, 11.0)
+    text = [above, formula, below, other_column, other_page]
+    assert area_between([formula], text) == Box(2, 100.0, 122.0, 80.0, 36.0)
+    assert area_between([formula], [formula]) == Box(2, 100.0, 112.0, 80.0, 46.0)
 
 
 def test_a_formula_is_a_block_of_its_own_where_there_are_pages_to_cut_it_from() -> None:

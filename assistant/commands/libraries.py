@@ -1,0 +1,134 @@
+"""The commands for kept libraries, for who runs the server: of all owners, for these are not its own."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Column, Table
+
+from assistant.commands.keeping import Identifier
+from assistant.commands.opening import check_writable
+from assistant.commands.printing import JsonOption, err, failing, out, print_json, say
+from assistant.libraries import Libraries, LibraryLimits, exported
+from assistant.records import AssistantError
+from assistant.storage import LibraryStore, StoredLibrary
+from corpus.settings import read_settings
+from corpus.wording import counted
+
+libraries = typer.Typer(
+    help="List, show, rename, export and delete the libraries that visitors keep.", no_args_is_help=True
+)
+
+
+@contextmanager
+def opened_libraries() -> Iterator[Libraries]:
+    settings = read_settings()
+    with closing(LibraryStore.open(settings)) as store:
+        yield Libraries(settings.libraries_path, store, LibraryLimits.of(settings))
+
+
+def _facts(kept: Libraries, one: StoredLibrary) -> dict[str, str | int | bool]:
+    return {
+        "id": one.id,
+        "title": one.title,
+        "owner": one.owner,
+        "documents": kept.count_documents(one.id),
+        "bytes": kept.folder(one.id).size(),
+        "is_shared": bool(one.link),
+    }
+
+
+@libraries.command("list")
+def list_libraries(
+    *,
+    owner: Annotated[str, typer.Option(help="Whose, as the list shows it; all if not given.")] = "",
+    as_json: JsonOption = False,
+) -> None:
+    """List the kept libraries, the one last changed first."""
+    with failing(as_json=as_json), opened_libraries() as kept:
+        found = [_facts(kept, one) for one in kept.store.everyones() if owner in ("", one.owner)]
+    if as_json:
+        print_json({"libraries": found})
+        return
+    if not found:
+        err.print("No libraries are kept.")
+        return
+    table = Table(Column("Id", no_wrap=True), "Name", "Documents", "MB", "Shared", "Owner", box=SIMPLE_HEAD)
+    for one in found:
+        megabytes = f"{int(one['bytes']) / 1_000_000:.1f}"
+        shared = "by link" if one["is_shared"] else ""
+        owner_said = f"{str(one['owner'])[:16]}…"
+        row = (one["id"], one["title"], one["documents"], megabytes, shared, owner_said)
+        table.add_row(*(escape(str(cell)) for cell in row))
+    out.print(table)
+
+
+@libraries.command()
+def show(identifier: Identifier, *, as_json: JsonOption = False) -> None:
+    """Print what a library holds, and how much is stored over it."""
+    with failing(as_json=as_json), opened_libraries() as kept:
+        one = kept.own(identifier, None)
+        papers = kept.as_kept(identifier).papers()
+        facts, over = _facts(kept, one), kept.store.over(identifier)
+    if as_json:
+        documents = [{"id": paper.id, "title": paper.title, "file": paper.source} for paper in papers]
+        print_json(facts | {"holds": documents, **asdict(over)})
+        return
+    out.print(escape(one.title), style="bold")
+    for paper in papers:
+        out.print(f"- {escape(paper.title)} ({escape(paper.source)})")
+    said = counted(len(over.conversations), "conversation"), counted(len(over.comparisons), "comparison")
+    say(f"{' and '.join(said)} over it.")
+
+
+@libraries.command()
+def rename(
+    identifier: Identifier,
+    title: Annotated[str, typer.Argument(help="Its new name.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Give a library another name."""
+    with failing(as_json=as_json), opened_libraries() as kept:
+        kept.rename(identifier, None, kept.own(identifier, None).title, title)
+    print_json({"renamed": identifier}) if as_json else say("Renamed.")
+
+
+@libraries.command()
+def export(
+    identifier: Identifier,
+    file: Annotated[Path, typer.Argument(help="The zip to write.")],
+    *,
+    as_json: JsonOption = False,
+) -> None:
+    """Write a library's files as they were brought, and lists of what was read of them, to a zip."""
+    with failing(as_json=as_json), opened_libraries() as kept:
+        check_writable(file)
+        one = kept.own(identifier, None)
+        try:
+            file.write_bytes(exported(kept.folder(identifier), one.title, kept.as_kept(identifier)))
+        except OSError as error:
+            raise AssistantError(f"The file {file} cannot be written: {error.strerror}.") from error
+    print_json({"exported": identifier, "file": str(file)}) if as_json else say(f"Written to {file}.")
+
+
+@libraries.command()
+def delete(identifier: Identifier, *, as_json: JsonOption = False) -> None:
+    """Delete a library with its files and all conversations and comparisons over it, for good."""
+    with failing(as_json=as_json), opened_libraries() as kept:
+        gone = kept.delete(identifier, None)
+    over = gone.over
+    if as_json:
+        print_json({"deleted": identifier, "documents": gone.documents, **asdict(over)})
+        return
+    parts = (
+        counted(gone.documents, "document"),
+        counted(len(over.conversations), "conversation"),
+        counted(len(over.comparisons), "comparison"),
+    )
+    say(f"Deleted: {', '.join(parts)}.")

@@ -1,0 +1,268 @@
+"""A library of one's own in its folder and its row: whoever changes both does it here.
+
+The row says that there is a library, so it comes last when one is kept, and goes first when one is deleted;
+between the two the folder is marked (corpus/kept/folder.py), and `sweep` finds what was cut off there.
+"""
+
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from assistant.records import Conversation
+from assistant.storage import (
+    ConversationStore,
+    LibraryError,
+    LibraryStore,
+    OverLibrary,
+    StoredLibrary,
+    new_id,
+    tidy_title,
+)
+from assistant.trail import from_json, to_json
+from corpus.encoders import Encoder
+from corpus.errors import CorpusError
+from corpus.kept import (
+    Encode,
+    LibraryFolder,
+    NewDocument,
+    Parcel,
+    add_documents,
+    begun_folder,
+    encode_anew,
+    library_folders,
+    pack,
+    put_in_order,
+    take_out,
+)
+from corpus.settings import Settings
+from corpus.store import Corpus, read_manifest
+from corpus.wording import counted
+
+_MB = 1_000_000
+NOT_YOURS = "This library is another's: it can be read by its link, and only its owner can change it."
+UNNAMED = "Give the library a name first."
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryLimits:
+    """How much one person may keep; 0 is no limit."""
+
+    libraries: int = 0
+    documents: int = 0
+    megabytes: int = 0
+
+    @classmethod
+    def of(cls, settings: Settings) -> "LibraryLimits":
+        return cls(
+            settings.libraries_per_person,
+            settings.documents_per_library,
+            settings.library_megabytes_per_person,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What a visit has brought: its corpus, where its PDFs are, the documents that are to be kept of it."""
+
+    corpus: Corpus
+    pdfs: Path
+    documents: tuple[NewDocument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """What became of documents that were to be kept: their new ids by those before, and who was there."""
+
+    library_id: str
+    added: dict[str, str]
+    there: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """What has been deleted with a library."""
+
+    documents: int
+    over: OverLibrary
+
+
+class Libraries:
+    """All kept libraries; methods raise LibraryError and CorpusError.
+
+    `owners` are who somebody is, by their browser or as a person; None is who runs the server.
+    """
+
+    def __init__(self, place: Path, store: LibraryStore, limits: LibraryLimits) -> None:
+        self.place = place
+        self.store = store
+        self.limits = limits
+
+    def folder(self, library_id: str) -> LibraryFolder:
+        return LibraryFolder.of(self.place, library_id)
+
+    def keep(self, owner: str, title: str, brought: Brought, encoder: Encoder) -> Grown:
+        """Keep documents of a visit as a new library; it is there as a whole or not at all."""
+        name = _named(title)
+        identifier = new_id()
+        with begun_folder(self.place, identifier) as folder:
+            parcel = pack(brought.corpus, brought.pdfs, brought.documents, identifier)
+            self._check_room(owner, parcel, held=0)
+            add_documents(folder, name, parcel, encoder)
+            self.store.keep(identifier, owner, name, self.limits.libraries)
+        return Grown(identifier, dict(parcel.ids), dict(parcel.there))
+
+    def grow(self, library_id: str, owners: Sequence[str], brought: Brought, encoder: Encoder) -> Grown:
+        """Add documents of a visit to a library, but for those that it has."""
+        with self._changing(library_id, owners) as (folder, stored):
+            held = Corpus.open(folder.corpus, encoder).papers()
+            parcel = pack(brought.corpus, brought.pdfs, brought.documents, library_id, held)
+            if parcel.ids:
+                self._check_room(stored.owner, parcel, len(held))
+                add_documents(folder, stored.title, parcel, encoder)
+                self.store.touch(library_id)
+        return Grown(library_id, dict(parcel.ids), dict(parcel.there))
+
+    def take_out(
+        self, library_id: str, owners: Sequence[str] | None, paper_ids: Sequence[str], encoder: Encoder
+    ) -> int:
+        """Take documents out; nothing of them stays in the library. Return how many there were."""
+        with self._changing(library_id, owners) as (folder, _):
+            held = {paper.id for paper in Corpus.open(folder.corpus, encoder).papers()}
+            wanted = [one for one in paper_ids if one in held]
+            if wanted:
+                take_out(folder, wanted, encoder)
+                self.store.touch(library_id)
+            return len(wanted)
+
+    def rename(self, library_id: str, owners: Sequence[str] | None, before: str, title: str) -> str:
+        """Rename a library that is called `before`; return what it is called now."""
+        self.own(library_id, owners)
+        self.store.rename_from(library_id, before, _named(title))
+        return tidy_title(title)
+
+    def share(self, library_id: str, owners: Sequence[str] | None) -> str:
+        """Return the secret that others may read the library by."""
+        self.own(library_id, owners)
+        return self.store.share(library_id)
+
+    def unshare(self, library_id: str, owners: Sequence[str] | None) -> None:
+        self.own(library_id, owners)
+        self.store.unshare(library_id)
+
+    def delete(self, library_id: str, owners: Sequence[str] | None) -> Gone:
+        """Delete a library with everything of it: files, tables, and what is stored over it."""
+        self.own(library_id, owners)
+        folder = self.folder(library_id)
+        if not folder.path.exists():
+            return Gone(0, self.store.delete_with_all(library_id))
+        with folder.locked():
+            documents = self.count_documents(library_id)
+            folder.mark()
+            over = self.store.delete_with_all(library_id)
+            folder.remove()
+        return Gone(documents, over)
+
+    def encode_anew(
+        self, library_id: str, owners: Sequence[str] | None, encoder: Encoder, encode: Encode
+    ) -> None:
+        """Make a library searchable with the encoder that is in use now."""
+        with self._changing(library_id, owners) as (folder, _):
+            encode_anew(folder, encoder, encode)
+
+    def own(self, library_id: str, owners: Sequence[str] | None) -> StoredLibrary:
+        """Return a library that may be changed; raises LibraryError for another's and one that is gone."""
+        stored = self.store.get(library_id)
+        if stored is None:
+            raise LibraryError("This library has been deleted, in another tab perhaps.")
+        if owners is not None and stored.owner not in owners:
+            raise LibraryError(NOT_YOURS)
+        return stored
+
+    def opened(self, library_id: str, encoder: Encoder) -> Corpus:
+        """Open the documents of a library; raises CorpusError, for another encoder too."""
+        return Corpus.open(self.folder(library_id).corpus, encoder)
+
+    def as_kept(self, library_id: str) -> Corpus:
+        """Open the documents of a library to read, whatever encoder it was kept with; raises CorpusError."""
+        path = self.folder(library_id).corpus
+        return Corpus(path, read_manifest(path))
+
+    def count_documents(self, library_id: str) -> int:
+        """Return how many documents a library has, 0 where it cannot be read."""
+        try:
+            return self.as_kept(library_id).count_papers()
+        except CorpusError:
+            return 0
+
+    def put_conversation(
+        self, owner: str, conversation: Conversation, grown: Grown, conversations: ConversationStore
+    ) -> Conversation:
+        """Store what was asked of a visit as a conversation over the library that has its documents now."""
+        text = to_json(conversation)
+        for before, after in (grown.added | grown.there).items():
+            for end in ('"', "#"):
+                text = text.replace(json.dumps(before)[:-1] + end, json.dumps(after)[:-1] + end)
+        return conversations.put(owner, from_json(text), grown.library_id, from_file=False)
+
+    def sweep(self, encoder: Encoder) -> None:
+        """Put in order what was cut off: what has a row stays and is tidied, what has none is removed."""
+        for folder in library_folders(self.place):
+            if not folder.is_marked:
+                continue
+            try:
+                with folder.locked(patience=0):
+                    self._put_right(folder, encoder)
+            except (CorpusError, LibraryError, OSError) as error:
+                logger.warning("The library %s is left as it is: %s", folder.id, error)
+
+    def _put_right(self, folder: LibraryFolder, encoder: Encoder) -> None:
+        if not folder.is_marked:
+            return
+        if self.store.get(folder.id) is None:
+            folder.remove()
+        else:
+            put_in_order(folder, encoder)
+            folder.unmark()
+
+    @contextmanager
+    def _changing(
+        self, library_id: str, owners: Sequence[str] | None
+    ) -> Iterator[tuple[LibraryFolder, StoredLibrary]]:
+        """Have a library for oneself, marked while it is changed; raises LibraryError where it is gone."""
+        self.own(library_id, owners)
+        folder = self.folder(library_id)
+        with folder.locked():
+            # Whoever had it before may have deleted it.
+            stored = self.own(library_id, owners)
+            with folder.changing():
+                yield folder, stored
+
+    def _check_room(self, owner: str, parcel: Parcel, held: int) -> None:
+        """Raise LibraryError where a library, or all of somebody's, would be larger than they may."""
+        limits = self.limits
+        documents = held + len(parcel.ids)
+        if 0 < limits.documents < documents:
+            raise LibraryError(
+                f"A library holds {limits.documents} documents at most; this would be {documents:,}. Keep "
+                "fewer, or begin another library."
+            )
+        if not limits.megabytes:
+            return
+        size = parcel.size + sum(self.folder(one.id).size() for one in self.store.list(owner, limit=10_000))
+        if size > limits.megabytes * _MB:
+            raise LibraryError(
+                f"{limits.megabytes} MB are the most that is kept for one person; with "
+                f"{counted(len(parcel.ids), 'document')} more it would be {size / _MB:,.0f} MB. Delete "
+                "documents or libraries that are not needed."
+            )
+
+
+def _named(title: str) -> str:
+    if not (name := tidy_title(title)):
+        raise LibraryError(UNNAMED)
+    return name

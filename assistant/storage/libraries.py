@@ -1,0 +1,196 @@
+"""Libraries that are kept: whose they are, what they are called, who may read them, what is over them."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import func
+
+from assistant.records import AssistantError
+from assistant.storage.comparisons import ComparisonStore
+from assistant.storage.conversations import ConversationStore
+from assistant.storage.database import OVER_LIBRARIES, OwnedStore, is_id, now, tidy_title
+from assistant.storage.library_links import LIBRARIES, READERS
+
+# Of a link that was given to many, those who opened it last.
+MOST_READERS = 1_000
+_OVER: tuple[type[OwnedStore[Any]], ...] = (ConversationStore, ComparisonStore)
+
+
+class LibraryError(AssistantError):
+    """A library could not be kept, read or changed; the message says why and what to do."""
+
+
+class RenamedError(LibraryError):
+    """The library has been renamed elsewhere meanwhile."""
+
+
+@dataclass(frozen=True, slots=True)
+class LibrarySummary:
+    """A kept library in a list; `link` is the secret that others may read it by, "" for none."""
+
+    id: str
+    title: str
+    updated: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredLibrary:
+    """A kept library and whose it is."""
+
+    id: str
+    owner: str
+    title: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True)
+class OverLibrary:
+    """What is stored over a library, whoever's it is: ids of conversations and of comparisons."""
+
+    conversations: tuple[str, ...] = ()
+    comparisons: tuple[str, ...] = ()
+
+
+class LibraryStore(OwnedStore[LibrarySummary]):
+    """Kept libraries; every method raises LibraryError.
+
+    Unlike a conversation a library is not opened by whoever knows its id: `reads` says who may.
+    """
+
+    keeps = "libraries"
+    one = "library"
+    tables = (LIBRARIES, READERS)
+    beside = (*ConversationStore.tables, *ComparisonStore.tables)
+    error = LibraryError
+    summary = LibrarySummary
+    listing = sa.select(LIBRARIES.c.id, LIBRARIES.c.title, LIBRARIES.c.updated, LIBRARIES.c.link)
+
+    def keep(self, identifier: str, owner: str, title: str, most: int = 0) -> None:
+        """Have a library from now on; raises LibraryError where its owner has `most` of them, 0 for any."""
+        whole = {
+            "id": identifier,
+            "owner": owner,
+            "title": tidy_title(title),
+            "updated": now(),
+            "link": "",
+        }
+        with self._writing() as connection:
+            connection.execute(sa.insert(LIBRARIES), whole)
+            count = sa.select(func.count()).select_from(LIBRARIES).where(LIBRARIES.c.owner == owner)
+            if 0 < most < (connection.scalar(count) or 0):
+                raise LibraryError(
+                    f"{most} libraries are the most that are kept for one person. Delete one that is not "
+                    "needed, or add these documents to one."
+                )
+
+    def get(self, identifier: str) -> StoredLibrary | None:
+        held = LIBRARIES.c
+        query = sa.select(held.id, held.owner, held.title, held.link).where(held.id == identifier)
+        with self._reading() as connection:
+            row = connection.execute(query).one_or_none()
+        return None if row is None else StoredLibrary(*row)
+
+    def everyones(self) -> tuple[StoredLibrary, ...]:
+        """Return all libraries, for who runs the server."""
+        held = LIBRARIES.c
+        query = sa.select(held.id, held.owner, held.title, held.link).order_by(held.updated.desc())
+        with self._reading() as connection:
+            return tuple(StoredLibrary(*row) for row in connection.execute(query).all())
+
+    def touch(self, identifier: str) -> None:
+        """Note that a library has been changed; raises LibraryError where it has been deleted."""
+        with self._changing(identifier, updated=now()):
+            pass
+
+    def rename_from(self, identifier: str, before: str, title: str) -> None:
+        """Rename a library that is called as whoever renames it believes; raises RenamedError."""
+        with self._changing(identifier, updated=now()) as connection:
+            is_it = LIBRARIES.c.id == identifier
+            called = connection.scalar(sa.select(LIBRARIES.c.title).where(is_it))
+            if called != before:
+                raise RenamedError(
+                    f"It has been renamed elsewhere meanwhile, to “{called}”. Rename it again if it is to be "
+                    "called otherwise."
+                )
+            connection.execute(sa.update(LIBRARIES).where(is_it).values(title=tidy_title(title)))
+
+    def share(self, identifier: str) -> str:
+        """Return the secret of the link to a library, made where there is none."""
+        with self._changing(identifier, id=identifier) as connection:
+            is_it = LIBRARIES.c.id == identifier
+            link = connection.scalar(sa.select(LIBRARIES.c.link).where(is_it)) or secrets.token_urlsafe(24)
+            connection.execute(sa.update(LIBRARIES).where(is_it).values(link=link))
+        return link
+
+    def unshare(self, identifier: str) -> None:
+        """Take the link back: whoever has it reads the library no longer."""
+        with self._changing(identifier, link="") as connection:
+            connection.execute(sa.delete(READERS).where(READERS.c.library_id == identifier))
+
+    def open_by_link(self, link: str, reader: str) -> str:
+        """Note that somebody has a link, and return the library's id, "" where it leads to none."""
+        if not link:
+            return ""
+        found: str | None = self._value(sa.select(LIBRARIES.c.id).where(LIBRARIES.c.link == link))
+        if found is None:
+            return ""
+        with self._changing(found, id=found) as connection:
+            held = READERS.c
+            connection.execute(sa.delete(READERS).where((held.library_id == found) & (held.reader == reader)))
+            row = {"library_id": found, "reader": reader, "link": link, "opened": now()}
+            connection.execute(sa.insert(READERS), row)
+            kept = sa.select(held.reader).where(held.library_id == found)
+            kept = kept.order_by(held.opened.desc()).limit(MOST_READERS)
+            readers = connection.scalars(kept).all()
+            if len(readers) == MOST_READERS:
+                last = (held.library_id == found) & held.reader.not_in(readers)
+                connection.execute(sa.delete(READERS).where(last))
+        return found
+
+    def reads(self, identifier: str, owners: Sequence[str]) -> StoredLibrary | None:
+        """Return a library that one of these may read: its owner, and who has its link as it is now."""
+        stored = self.get(identifier) if is_id(identifier) else None
+        if stored is None or stored.owner in owners:
+            return stored
+        held = READERS.c
+        has_link = (held.library_id == identifier) & held.reader.in_(owners) & (held.link == stored.link)
+        is_reader = bool(stored.link) and self._value(sa.select(held.reader).where(has_link).limit(1))
+        return stored if is_reader else None
+
+    def shared_with(self, reader: str) -> tuple[LibrarySummary, ...]:
+        """Return the libraries of others that somebody has the link to."""
+        has_link = (READERS.c.reader == reader) & (READERS.c.link == LIBRARIES.c.link)
+        query = self.listing.join(READERS).where(has_link, LIBRARIES.c.owner != reader)
+        with self._reading() as connection:
+            rows = connection.execute(query.order_by(READERS.c.opened.desc())).all()
+        return tuple(self.summary(*row) for row in rows)
+
+    def over(self, identifier: str) -> OverLibrary:
+        """Return what is stored over a library."""
+        with self._reading() as connection:
+            return _over(connection, identifier)
+
+    def delete_with_all(self, identifier: str) -> OverLibrary:
+        """Delete a library with all that is stored over it; nothing of it stays in an SQLite file."""
+        with self._changing(identifier, link="") as connection:
+            over = _over(connection, identifier)
+            for store, ids in zip(_OVER, (over.conversations, over.comparisons), strict=True):
+                store.remove_from(connection, ids)
+            connection.execute(sa.delete(READERS).where(READERS.c.library_id == identifier))
+            connection.execute(sa.delete(OVER_LIBRARIES).where(OVER_LIBRARIES.c.library_id == identifier))
+            connection.execute(sa.delete(LIBRARIES).where(LIBRARIES.c.id == identifier))
+        self._empty_log()
+        return over
+
+
+def _over(connection: sa.Connection, identifier: str) -> OverLibrary:
+    def ids(whole: sa.Table) -> tuple[str, ...]:
+        query = sa.select(whole.c.id).join(OVER_LIBRARIES, OVER_LIBRARIES.c.id == whole.c.id)
+        found = connection.scalars(query.where(OVER_LIBRARIES.c.library_id == identifier))
+        return tuple(found.all())
+
+    return OverLibrary(*(ids(store.tables[0]) for store in _OVER))

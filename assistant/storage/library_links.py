@@ -1,0 +1,40 @@
+"""Which conversations and comparisons are over a kept library; they go with it."""
+
+from collections.abc import Callable
+
+import sqlalchemy as sa
+
+from assistant.records import AssistantError
+from assistant.storage.database import METADATA, OVER_LIBRARIES, table_of_wholes
+
+LIBRARIES = table_of_wholes(
+    "libraries",
+    # The secret of the link that others may read it by, "" for none.
+    sa.Column("link", sa.String(64), nullable=False),
+)
+READERS = sa.Table(
+    "library_readers",
+    METADATA,
+    sa.Column("library_id", sa.ForeignKey(LIBRARIES.c.id), primary_key=True),
+    sa.Column("reader", sa.String(255), primary_key=True),
+    sa.Column("link", sa.String(64), nullable=False),
+    sa.Column("opened", sa.String(40), nullable=False),
+)
+
+
+def noting(identifier: str, library_id: str, error: type[AssistantError]) -> Callable[[sa.Connection], None]:
+    """Return what notes, where something is stored, that it is over a library, "" for none.
+
+    The library's row is changed, and so locked: it is deleted before this, which raises the error, or after
+    it with what is stored.
+    """
+
+    def note(connection: sa.Connection) -> None:
+        if not library_id:
+            return
+        is_it = LIBRARIES.c.id == library_id
+        if not connection.execute(sa.update(LIBRARIES).where(is_it).values(id=library_id)).rowcount:
+            raise error("The library has been deleted, so nothing about it is stored.")
+        connection.execute(sa.insert(OVER_LIBRARIES), {"id": identifier, "library_id": library_id})
+
+    return note

@@ -1,0 +1,186 @@
+"""Documents put into a kept library, and taken out of it again.
+
+A document is there when the published tables have its paper: its files are there before, and gone after.
+"""
+
+import re
+import shutil
+from collections.abc import Collection as Container
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+
+import pyarrow as pa
+
+from corpus.durable import sync_tree
+from corpus.encoders import Encoder
+from corpus.errors import CorpusError
+from corpus.kept.folder import LibraryFolder
+from corpus.records import Collection, Paper, library_collection, paper_id
+from corpus.store import Corpus, CorpusWriter, rows
+
+# Older versions of the tables still hold the text; LanceDB warns of no time at all.
+_AT_ONCE = timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class NewDocument:
+    """A document of a visit that is to be kept: its paper there, and its file as it was brought.
+
+    The file is None where the PDF that is shown is what was brought.
+    """
+
+    paper_id: str
+    file: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """Documents ready to be put into a library, as rows that have its ids; `ids` are theirs, by those before.
+
+    `there` are documents that the library has already.
+    """
+
+    papers: pa.Table
+    passages: pa.Table
+    files: Mapping[str, Path]
+    ids: Mapping[str, str]
+    there: Mapping[str, str]
+
+    @property
+    def size(self) -> int:
+        """Return about how many bytes it will take."""
+        files = sum(path.stat().st_size for path in self.files.values() if path.is_file())
+        return int(self.papers.nbytes + self.passages.nbytes + files)
+
+
+def pack(
+    source: Corpus, pdfs: Path, documents: Sequence[NewDocument], library_id: str, held: Sequence[Paper] = ()
+) -> Parcel:
+    """Make a visit's documents ready for a library that holds some papers already."""
+    known = {paper.fingerprint: paper.id for paper in held if paper.fingerprint}
+    taken = {paper.id for paper in held}
+    first = 1 + max((paper.position for paper in held), default=-1)
+    ids, there, files, positions = dict[str, str](), dict[str, str](), dict[str, Path](), list[int]()
+    brought = {one.paper_id: one.file for one in documents}
+    for paper in source.papers_by_id(list(brought)):
+        if paper.fingerprint in known:
+            there[paper.id] = known[paper.fingerprint]
+            continue
+        ids[paper.id] = unused_id(library_id, paper.id, taken)
+        taken.add(ids[paper.id])
+        positions.append(first + len(positions))
+        if paper.pdf_sha256:
+            files[f"pdf/{paper.pdf_sha256}.pdf"] = pdfs / f"{paper.pdf_sha256}.pdf"
+        if file := brought[paper.id]:
+            files[f"files/{_key(ids[paper.id])}{_suffix(file)}"] = file
+    papers, passages = _rows(source, "papers", "id", ids), _rows(source, "passages", "paper_id", ids)
+    places = dict(zip(ids.values(), positions, strict=True))
+    column = pa.array([places[one] for one in papers["id"].to_pylist()], pa.int32())
+    papers = papers.set_column(
+        papers.schema.get_field_index("position"), rows.PAPERS.field("position"), column
+    )
+    return Parcel(papers, passages, files, ids, there)
+
+
+def add_documents(folder: LibraryFolder, title: str, parcel: Parcel, encoder: Encoder) -> Corpus:
+    """Put documents into a library that is locked and marked; files first, then the tables in one step."""
+    for name, path in parcel.files.items():
+        target = folder.path / name
+        try:
+            target.parent.mkdir(mode=0o700, exist_ok=True)
+            shutil.copyfile(path, target)
+        except OSError as error:
+            raise CorpusError(f"A file cannot be kept at {target}: {error.strerror}.") from error
+    for place in (folder.pdfs, folder.files):
+        sync_tree(place)
+    writer = _writer(folder, encoder)
+    writer.put_collections([Collection(library_collection(folder.id), title, source="Own documents")])
+    writer.add_papers(parcel.papers.to_batches(), parcel.passages.to_batches())
+    writer.publish()
+    return _published(writer)
+
+
+def take_out(folder: LibraryFolder, ids: Sequence[str], encoder: Encoder) -> Corpus:
+    """Take papers out of a library that is locked and marked; nothing of them stays on disk."""
+    writer = _writer(folder, encoder)
+    writer.remove_papers(ids)
+    writer.publish()
+    return put_in_order(folder, encoder, writer)
+
+
+def put_in_order(folder: LibraryFolder, encoder: Encoder, writer: CorpusWriter | None = None) -> Corpus:
+    """Drop from a library that is locked what a change that was cut off left, and what older tables hold."""
+    folder.swap_corpus()
+    writer = writer or _writer(folder, encoder)
+    writer.compact(_AT_ONCE, unverified=True)
+    corpus = _published(writer)
+    held = corpus.papers()
+    pdfs, keys = {f"{paper.pdf_sha256}.pdf" for paper in held}, {_key(paper.id) for paper in held}
+    for path in folder.pdfs.glob("*"):
+        if path.name not in pdfs:
+            path.unlink(missing_ok=True)
+    for path in folder.files.glob("*"):
+        if path.name.removesuffix(path.suffix) not in keys:
+            path.unlink(missing_ok=True)
+    return corpus
+
+
+def brought_files(folder: LibraryFolder, papers: Sequence[Paper]) -> dict[str, Path]:
+    """Return the file of each paper as it was brought, by the paper's id, as far as there is one."""
+    found: dict[str, Path] = {}
+    files = {path.name.removesuffix(path.suffix): path for path in folder.files.glob("*")}
+    for paper in papers:
+        path = files.get(_key(paper.id), folder.pdfs / f"{paper.pdf_sha256}.pdf")
+        if path.is_file():
+            found[paper.id] = path
+    return found
+
+
+def unused_id(library_id: str, wanted: str, taken: Container[str]) -> str:
+    """Return what a paper is called in a library: as it was, with a number where that is taken."""
+    collection, key = library_collection(library_id), _key(wanted)
+    if (identifier := paper_id(collection, key)) not in taken:
+        return identifier
+    return next(other for n in count(2) if (other := paper_id(collection, f"{key}-{n}")) not in taken)
+
+
+def _key(identifier: str) -> str:
+    """Return what a paper is called in its collection, as the name of a file may be too."""
+    return re.sub(r"[^a-z0-9.-]", "-", identifier.rpartition("/")[2]).lstrip(".")
+
+
+def _suffix(file: Path) -> str:
+    return file.suffix if re.fullmatch(r"\.[a-z]{1,8}", file.suffix) else ""
+
+
+def _rows(source: Corpus, table: str, owner: str, ids: Mapping[str, str]) -> pa.Table:
+    """Return the rows of some papers with the ids that they have in a library."""
+    schema = rows.PAPERS if table == "papers" else rows.passages_schema(source.manifest.dimension)
+    found = (
+        row | _renamed(row, owner, ids)
+        for batch in source.scan(table, schema.names)
+        for row in batch.to_pylist()
+        if row[owner] in ids
+    )
+    return pa.Table.from_pylist(list(found), schema=schema)
+
+
+def _renamed(row: Mapping[str, str], owner: str, ids: Mapping[str, str]) -> dict[str, str]:
+    paper = ids[row[owner]]
+    changed = {owner: paper, "collection_id": paper.rpartition("/")[0]}
+    if owner != "id":
+        changed["id"] = f"{paper}{row['id'].removeprefix(row[owner])}"
+    return changed
+
+
+def _writer(folder: LibraryFolder, encoder: Encoder) -> CorpusWriter:
+    return CorpusWriter(folder.corpus, encoder, unfinished=True)
+
+
+def _published(writer: CorpusWriter) -> Corpus:
+    corpus = writer.published()
+    assert corpus is not None, "it has just been published"
+    return corpus

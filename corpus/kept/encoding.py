@@ -1,0 +1,46 @@
+"""A kept library made searchable with another encoder than the one that it was kept with."""
+
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+from corpus.encoders import Encoder, Vectors
+from corpus.kept.folder import LibraryFolder
+from corpus.records import Paper, Passage
+from corpus.store import Corpus, CorpusWriter, read_manifest, rows
+
+
+class Encoded(Protocol):
+    """What of each passage is searched, its vector, and those of its paper's title and of its sentences."""
+
+    @property
+    def indexed(self) -> Sequence[str]: ...
+    @property
+    def vectors(self) -> Vectors: ...
+    @property
+    def sentence_vectors(self) -> Sequence[Vectors]: ...
+
+
+Encode = Callable[[Iterable[tuple[Paper, Passage]]], Encoded]
+
+
+def encode_anew(folder: LibraryFolder, encoder: Encoder, encode: Encode) -> None:
+    """Make a library that is locked and marked searchable with this encoder; then the old tables go."""
+    corpus = Corpus(folder.corpus, read_manifest(folder.corpus))
+    shutil.rmtree(folder.new_corpus, ignore_errors=True)
+    writer = CorpusWriter(folder.new_corpus, encoder)
+    writer.put_collections([summary.collection for summary in corpus.collections()])
+    papers = corpus.papers()
+    entries = [rows.PaperEntry(paper, corpus.references(paper.id)) for paper in papers]
+    pairs = [(paper, passage) for paper in papers for passage in corpus.passages(paper.id)]
+    encoded = encode(pairs)
+    passages = rows.passage_rows(
+        [passage for _, passage in pairs],
+        {paper.id: paper for paper in papers},
+        encoded.indexed,
+        encoded.vectors,
+        encoded.sentence_vectors,
+    )
+    writer.add_papers(rows.paper_rows(entries).to_batches(), passages.to_batches())
+    writer.publish()
+    folder.swap_corpus()

@@ -1,0 +1,78 @@
+"""How the documents of a visit are kept: as a library with a name, or in one that there is."""
+
+import streamlit as st
+
+from assistant.records import AssistantError
+from corpus.errors import CorpusError
+from corpus.wording import counted
+from explorer.app import Library, Visitor, VisitorSession, field_value, has_field, set_field
+from explorer.presenters import shortened
+from explorer.uploads.kept import keep_visit, kept_libraries
+from explorer.uploads.library_panel import LONGEST_TITLE, draw_said, say, target
+from explorer.uploads.wording import kept_said
+from indexer.uploads.session import UploadSession
+
+_WANTED, _TITLE, _PLACE = "wants_to_keep", "keep_title", "keep_place"
+NEW = "A new library"
+
+
+def wants_to_keep() -> bool:
+    """Return True if it is being asked how documents are to be kept."""
+    return bool(field_value(_WANTED)) or bool(target())
+
+
+def want_to_keep(*, wanted: bool = True) -> None:
+    say()
+    set_field(_WANTED, wanted)
+    if not wanted:
+        set_field("keep_target", "")
+
+
+def draw_keeping(library: Library, visitor: Visitor, uploads: UploadSession) -> None:
+    """Ask how the documents that are ready are to be kept."""
+    own = {one.id: one.title for one in kept_libraries(library, visitor) if one.is_own}
+    with st.container(key="keeping", border=True, gap="small"):
+        place = _draw_place(own) if own else ""
+        if not place:
+            if not has_field(_TITLE):
+                set_field(_TITLE, _proposed(uploads))
+            st.text_input("Name of the library", key=_TITLE, max_chars=LONGEST_TITLE)
+        st.caption(
+            "Kept until you delete it, for you alone: in this browser, or wherever you sign in. What was "
+            "asked of these documents is kept with them."
+        )
+        draw_said("own_said_keeping")
+        with st.container(horizontal=True):
+            label = f"Keep {counted(len(uploads.ready()), 'document')}"
+            args = (library, visitor, uploads, place)
+            st.button(label, type="primary", key="keep_surely", on_click=_keep, args=args)
+            st.button("Not now", key="keep_not", on_click=want_to_keep, kwargs={"wanted": False})
+
+
+def _draw_place(own: dict[str, str]) -> str:
+    """Draw the choice of the library; return its id, "" for a new one."""
+    places = ["", *own]
+    if field_value(_PLACE) not in places:
+        set_field(_PLACE, target() if target() in places else "")
+    chosen = st.selectbox(
+        "Where", places, format_func=lambda one: shortened(own.get(one, NEW), 80), key=_PLACE
+    )
+    return str(chosen or "")
+
+
+def _proposed(uploads: UploadSession) -> str:
+    first = next(iter(uploads.ready()), None)
+    return shortened(first.title, 80) if first else ""
+
+
+def _keep(library: Library, visitor: Visitor, uploads: UploadSession, place: str) -> None:
+    title = str(field_value(_TITLE) or "")
+    try:
+        grown = keep_visit(library, visitor, uploads, title, place)
+        stored = library.libraries().store.get(grown.library_id)
+    except (AssistantError, CorpusError) as error:
+        say(str(error))
+        return
+    want_to_keep(wanted=False)
+    visitor.update(VisitorSession.open_documents, grown.library_id)
+    say(kept_said(stored.title if stored else title, grown))
