@@ -193,7 +193,7 @@ class PromptedGenerator:
         values = {
             "question": as_data(rewrite.question),
             "history": render_history(history),
-            "task": task(rewrite.kind, rewrite.language),
+            "task": task(rewrite.kind, rewrite.language or foreign_language(rewrite.question)),
             "example": example(rewrite.kind) if self._context >= ROOM_FOR_EXAMPLE else "",
         }
         order = self._order(rewrite, evidence)
