@@ -21,6 +21,7 @@ from assistant.generators import (
     meant_paper,
     write_best,
 )
+from assistant.language import LanguageAsked, language_asked
 from assistant.provenance import provenance_of
 from assistant.questions import asked_as_list, asked_part, request_kind, rewrite_from_words
 from assistant.reading import passages_of_part
@@ -77,9 +78,9 @@ class Assistant:
         papers = run.timed("retrieve", lambda: retrieve(self.corpus, self.encoder, rewrite, options))
         yield Retrieved(papers)
         rewrite, evidence = run.timed("retrieve", lambda: self.gathered(rewrite, papers, options))
-        reason = run.timed("retrieve", lambda: self._cannot_answer(rewrite, evidence))
+        reason = run.timed("retrieve", lambda: self._cannot_answer(rewrite, evidence, options.scope))
         if reason:
-            refused = self._refused(reason, papers, options.scope, rewrite.searched_for)
+            refused = self._refused(reason, papers, options.scope, rewrite)
             yield Answered(run.turn(rewrite, papers, Evidence(), refused))
             return
         checked = self._checker(rewrite, papers, evidence, options.scope)
@@ -96,9 +97,17 @@ class Assistant:
         *_, last = self.ask(question, history, options or AskOptions())
         return cast(Answered, last).turn
 
-    def _cannot_answer(self, rewrite: Rewrite, evidence: Evidence) -> RefusalReason | None:
-        is_model = self.generator.name != EXTRACTIVE
-        return cannot_answer(rewrite, evidence, self.encoder, by_model=is_model)
+    def _cannot_answer(self, rewrite: Rewrite, evidence: Evidence, scope: Scope) -> RefusalReason | None:
+        if evidence.papers and not self._language_asked(rewrite, scope).is_read:
+            return "language"
+        return cannot_answer(rewrite, evidence, self.encoder, by_model=self._is_model)
+
+    @property
+    def _is_model(self) -> bool:
+        return self.generator.name != EXTRACTIVE
+
+    def _language_asked(self, rewrite: Rewrite, scope: Scope) -> LanguageAsked:
+        return language_asked(rewrite, self.encoder.name, self.corpus, scope)
 
     def gathered(
         self, rewrite: Rewrite, papers: tuple[PaperHits, ...], options: AskOptions
@@ -132,14 +141,20 @@ class Assistant:
         if own := storable(options.search_query).strip():
             return Rewrite(question, own, kind=kind, edited=True)
         by_words = self._read(rewrite_from_words(question, history), kind, options)
-        if history and not by_words.used_turns and self._is_refused_anyway(by_words, options):
+        asked = self._language_asked(by_words, options.scope)
+        if asked.code:
+            if asked.is_searched_as_asked(follows=bool(history)):
+                return by_words
+        elif history and not by_words.used_turns and self._is_refused_anyway(by_words, options):
             return by_words
         return self._read(self.generator.rewrite_question(question, history, log), kind, options)
 
     def _read(self, rewrite: Rewrite, kind: RequestKind, options: AskOptions) -> Rewrite:
         """Return a rewritten question as this corpus reads it, with its kind."""
         rewrite = as_read(self.corpus, rewrite)
-        if not options.kind and kind in ("synthesis", "how") and rewrite.used_turns:
+        if not options.kind and rewrite.language:
+            kind = request_kind(rewrite.search_query, options.scope)
+        elif not options.kind and kind in ("synthesis", "how") and rewrite.used_turns:
             # "[2]?" is a request for a summary once it is known what [2] was.
             kind = request_kind(rewrite.search_query, options.scope)
         if kind == "list":
@@ -152,7 +167,7 @@ class Assistant:
         if not isinstance(self.generator, SampledGenerator):
             return False
         papers = retrieve(self.corpus, self.encoder, rewrite, options)
-        return self._cannot_answer(*self.gathered(rewrite, papers, options)) is not None
+        return self._cannot_answer(*self.gathered(rewrite, papers, options), options.scope) is not None
 
     def _write(
         self, drafting: "_Drafting", checked: Callable[[Draft], Answer], drafts: int, log: CallLog
@@ -180,9 +195,13 @@ class Assistant:
         return checked
 
     def _refused(
-        self, reason: RefusalReason, papers: tuple[PaperHits, ...], scope: Scope, query: str
+        self, reason: RefusalReason, papers: tuple[PaperHits, ...], scope: Scope, rewrite: Rewrite
     ) -> Answer:
-        return with_coverage(refuse(reason, papers, self._described(scope), query=query), self.corpus, scope)
+        searched, asked = self._described(scope), self._language_asked(rewrite, scope)
+        by_model = self._is_model and not rewrite.edited
+        stated = asked.refusal(searched, by_model=by_model) if reason == "language" else ""
+        refused = refuse(reason, papers, searched, query=rewrite.searched_for, stated=stated)
+        return with_coverage(refused, self.corpus, scope)
 
     def _described(self, scope: Scope) -> str:
         """Return what is searched, in words: "these 603 papers"."""

@@ -56,6 +56,7 @@ DraftProblem = Literal[
     "empty",
     "echo",  # it repeats what the model was sent
     "looped",  # it says one thing over and over
+    "across",  # it is in another language than its papers, so that only its numbers could be checked
 ]
 
 
@@ -64,7 +65,8 @@ class Rewrite:
     """A question as it was understood: its search query, and the kind of request it is.
 
     `used_turns` are the indices of the earlier turns it drew on; `edited`: the reader wrote the query.
-    `read_as` is the query with its words as the corpus spells them, "" where it spells them so.
+    `read_as` is the query with its words as the corpus spells them, "" where it spells them so. `language` is
+    what the question was translated from for the search, ISO 639-1 or "und"; "" of one that was not.
     """
 
     question: str
@@ -73,6 +75,7 @@ class Rewrite:
     kind: RequestKind = "synthesis"
     edited: bool = False
     read_as: str = ""
+    language: str = ""
 
     @property
     def searched_for(self) -> str:
@@ -130,7 +133,7 @@ class Citation:
     `claim` is the text the label closes: the whole sentence, or its part up to the label. `overlap` is
     ROUGE-1 precision of the claim against the passage (TruthReader). `sentence` is None where no single
     sentence is like the claim; `evidence` is the most like it all the same. `support` is 0..1, or None
-    where no support scorer is configured.
+    where no support scorer is configured. Neither is measured between two languages.
     """
 
     label: int
@@ -138,7 +141,7 @@ class Citation:
     passage_id: str
     sentence: int | None
     evidence: str
-    overlap: float
+    overlap: float | None
     support: float | None = None
 
 

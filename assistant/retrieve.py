@@ -7,6 +7,7 @@ from itertools import chain, repeat
 from assistant.reading import numbers_beside, read_with
 from assistant.records import AskOptions, Evidence, LabelledPaper, Rewrite
 from corpus.encoders import Encoder
+from corpus.language import foreign_language
 from corpus.records import PaperHits, Passage, passage_id
 from corpus.search import read_query, search
 from corpus.store import Corpus
@@ -17,8 +18,13 @@ TIMES_ALONE = 4  # as many passages of a paper that is asked about alone
 
 def as_read(corpus: Corpus, rewrite: Rewrite) -> Rewrite:
     """Return a question understood, with its query as a corpus spells it; the reader's own is left alone."""
-    query = read_query(corpus, rewrite.search_query, verbatim=rewrite.edited)
+    query = read_query(corpus, rewrite.search_query, verbatim=_is_verbatim(rewrite))
     return replace(rewrite, read_as=query.text) if query.respelt else rewrite
+
+
+def _is_verbatim(rewrite: Rewrite) -> bool:
+    """Return True if no word is to be read as another: the reader chose it, or it is in another language."""
+    return rewrite.edited or bool(foreign_language(rewrite.search_query))
 
 
 def retrieve(
@@ -28,7 +34,7 @@ def retrieve(
     scope = options.scope
     is_alone = len(scope.papers) == 1
     most = (TIMES_ALONE * options.passages[0],) if is_alone else options.passages
-    query = read_query(corpus, rewrite.searched_for, verbatim=rewrite.edited)
+    query = read_query(corpus, rewrite.searched_for, verbatim=_is_verbatim(rewrite))
     found = search(corpus, encoder, query, scope, papers=options.papers, passages_per_paper=max(most))
     passages = chain(most, repeat(most[-1]))
     return tuple(replace(one, hits=one.hits[:kept]) for one, kept in zip(found, passages, strict=False))

@@ -13,6 +13,7 @@ from assistant.records import (
     Turn,
 )
 from assistant.verdicts import Feedback, Verdict
+from corpus.language import language_name
 from corpus.records import Passage, Scope
 
 KINDS: dict[RequestKind, str] = {
@@ -36,6 +37,8 @@ PROBLEMS: dict[DraftProblem, str] = {
     "empty": "The reply was empty.",
     "echo": "The reply repeats what the model was sent.",
     "looped": "The reply says one thing over and over.",
+    "across": "The answer is in another language than papers it cites: of what cites them "
+    "only the numbers were checked. Read the passages.",
 }
 VERDICTS: dict[Verdict, str] = {"good": "good", "bad": "not good"}
 _SMALLEST_PRICE = 0.0001
@@ -45,6 +48,7 @@ def searched_for(turn: Turn) -> str:
     """Return the search query and where it came from."""
     earlier = [str(index + 1) for index in turn.rewrite.used_turns]
     source = ", the reader's own query" if turn.rewrite.edited else ""
+    source += f", translated from {language_name(turn.rewrite.language)}" if turn.rewrite.language else ""
     source += f", drawing on turn{'s' if len(earlier) > 1 else ''} {', '.join(earlier)}" if earlier else ""
     return f"Searched for: {turn.rewrite.searched_for} ({KINDS[turn.rewrite.kind]}{source})"
 

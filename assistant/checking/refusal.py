@@ -10,7 +10,7 @@ from assistant.questions import (
     squashed,
 )
 from assistant.records import Answer, NearestPassage, Refusal, RefusalReason
-from corpus.language import stem
+from corpus.language import foreign_language, stem
 from corpus.records import PaperHits, Scope, parse_topic_key
 from corpus.store import Corpus
 from corpus.wording import joined
@@ -18,8 +18,7 @@ from corpus.wording import joined
 _OTHER_WORDS = "Try other words, or look in more papers."
 _MESSAGES: dict[RefusalReason, str] = {
     "empty_corpus": "There is nothing to search in {searched}. Widen the scope, or index a collection.",
-    "language": "No passage in {searched} answers this as it is asked. The papers and the search are in "
-    "English: ask in English.",
+    "language": "Nothing in {searched} can be found in the language that this is asked in. Ask in English.",
     "nothing_relevant": f"No passage in {{searched}} answers this. {_OTHER_WORDS}",
     "not_about": f"The passages found in {{searched}} do not say what is asked. {_OTHER_WORDS}",
     "not_carried": "What was written is not carried by the passages it cites, so it is not shown. Ask more "
@@ -49,7 +48,8 @@ def refuse(
     """
     if stated:
         return Answer("", (), Refusal(reason, stated, _nearest(papers)))
-    is_open = reason in ("nothing_relevant", "nothing_supported") and not said
+    # The words that carry a subject are told in English alone.
+    is_open = reason in ("nothing_relevant", "nothing_supported") and not said and not foreign_language(query)
     missing = _missing(query, papers, searched) if is_open else ""
     message = f"{missing} {_OTHER_WORDS}" if missing else _message(reason, searched, said)
     return Answer("", (), Refusal("not_about" if missing else reason, message, _nearest(papers)))

@@ -1,14 +1,18 @@
 """Citations weighed by what supports the claim: where each leads, how well it holds, what was needed."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from assistant.checking.overlap import likeness, score_attribution
+from assistant.checking.overlap import likeness, overlap_word, score_attribution
 from assistant.checking.scorer import Support, SupportReader, SupportScorer
 from assistant.checking.thresholds import thresholds
 from assistant.records import AnswerSentence, Citation, Evidence, LabelledPaper
+from corpus.language import ENGLISH, foreign_language
 from corpus.records import Paper, Passage
 from corpus.tables import quotes_row
+
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,3 +193,52 @@ def about(paper: Paper) -> str:
     """Return what names a paper: who cites it may say its title, its authors and its year."""
     names = [author.name for author in paper.authors]
     return " ".join([paper.title, *names, paper.venue, str(paper.year or "")])
+
+
+def labels_across(text: str, evidence: Evidence) -> frozenset[int]:
+    """Return the labels of the papers that are in another language than an answer.
+
+    An answer that is not surely in another, and a paper of which none is known, are taken for English.
+    """
+    written = foreign_language(text) or ENGLISH
+    return frozenset(one.label for one in evidence.papers if (one.paper.language or ENGLISH) != written)
+
+
+def without_scores(weighed: Weighed, across: Collection[int], evidence: Evidence) -> Weighed:
+    """Return sentences without scores where they cite across languages: words say nothing there, numbers do.
+
+    One with a number that nothing cited has is not supported: its support is 0.
+    """
+    texts = {paper.label: " ".join(passage.text for passage in paper.passages) for paper in evidence.papers}
+    return replace(weighed, sentences=tuple(_without_scores(one, across, texts) for one in weighed.sentences))
+
+
+def cites_across(sentence: AnswerSentence) -> bool:
+    """Return True if a sentence cites what is in another language, so that nothing was measured."""
+    return any(one.overlap is None for one in sentence.citations)
+
+
+def _is_across(citation: Citation, across: Collection[int]) -> bool:
+    """Return True if a citation leads to another language; what repeats its passage is in that passage's."""
+    is_repeated = citation.overlap is not None and overlap_word(citation.overlap) == "strong"
+    return citation.label in across and not is_repeated
+
+
+def _without_scores(
+    sentence: AnswerSentence, across: Collection[int], texts: Mapping[int, str]
+) -> AnswerSentence:
+    is_across = [_is_across(one, across) for one in sentence.citations]
+    if not any(is_across):
+        return sentence
+    citations = tuple(
+        replace(one, overlap=None, support=None, sentence=None) if other else one
+        for one, other in zip(sentence.citations, is_across, strict=True)
+    )
+    said = _numbers(sentence.claim)
+    known = {number for label in sentence.labels for number in _numbers(texts.get(label, ""))}
+    return replace(sentence, citations=citations, support=None if said <= known else 0.0)
+
+
+def _numbers(text: str) -> frozenset[str]:
+    """Return the numbers of a text, a comma in them as a point: languages differ in it."""
+    return frozenset(number.replace(",", ".") for number in _NUMBER.findall(text))

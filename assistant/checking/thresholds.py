@@ -31,6 +31,7 @@ class SupportBars(Bars):
 class RefusalThresholds(_Table):
     relevant: float
     answerable: float
+    answerable_untrained: float
     answerable_by_model: float
     nearest: int
     topics: int

@@ -222,7 +222,7 @@ def sentence_json(answer: Answer, sentence: AnswerSentence) -> dict[str, Any]:
                 "label": citation.label,
                 "passage": citation.passage_id,
                 "evidence": citation.evidence,
-                "overlap": round(citation.overlap, 4),
+                "overlap": rounded(citation.overlap),
                 "support": rounded(citation.support),
             }
             for citation in sentence.citations

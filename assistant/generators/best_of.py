@@ -46,7 +46,7 @@ def citation_quality(answer: Answer) -> tuple[float, float, int]:
     cited = [citation for sentence in answer.sentences for citation in sentence.citations]
     if not cited:
         return 0.0, 0.0, faults
-    likeness = sum(one.overlap if one.support is None else one.support for one in cited) / len(cited)
+    likeness = sum((one.overlap or 0.0) if one.support is None else one.support for one in cited) / len(cited)
     if answer.citation_recall is None:
         citing = sum(bool(sentence.citations) for sentence in answer.sentences)
         return citing / len(answer.sentences), likeness, faults

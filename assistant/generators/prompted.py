@@ -127,11 +127,14 @@ class PromptedGenerator:
     def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
         """Return the search query the model makes of `question` in the light of the turns before it.
 
-        Without any the question stands for itself, and no model is asked.
+        Without any the question stands for itself, and no model is asked. One in
+        another language is translated.
         """
-        if not history:
+        language = foreign_language(question)
+        if not history and not language:
             return rewrite_from_words(question, history)
-        messages = self._rewrite_prompt.render(question=as_data(question), history=render_history(history))
+        prompt = load_prompt("translate") if language else self._rewrite_prompt
+        messages = prompt.render(question=as_data(question), history=render_history(history))
         # The same question should search for the same thing.
         parameters = self._exact(REWRITE_TOKENS)
         # Of one that thinks first the first line may be a thought.
@@ -190,7 +193,7 @@ class PromptedGenerator:
         values = {
             "question": as_data(rewrite.question),
             "history": render_history(history),
-            "task": task(rewrite.kind),
+            "task": task(rewrite.kind, rewrite.language or foreign_language(rewrite.question)),
             "example": example(rewrite.kind) if self._context >= ROOM_FOR_EXAMPLE else "",
         }
         order = self._order(rewrite, evidence)
@@ -278,6 +281,12 @@ def rewrite_read(reply: str, finish_reason: str, question: str, history: tuple[T
     by_words = rewrite_from_words(question, history)
     # Half a query would search for something else, and what has no end may be a model's thoughts.
     query = "" if finish_reason in _CUT else _read_query(reply)
+    language = foreign_language(question)
+    if language:
+        is_translated = query and not foreign_language(query) and _fits(query, question, history)
+        return (
+            Rewrite(question, query, shown_turns(history), language=language) if is_translated else by_words
+        )
     if not query or not _fits(query, question, history) or _has_lost_subject(query, question, by_words):
         return by_words
     return Rewrite(question, query, shown_turns(history))

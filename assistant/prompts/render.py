@@ -9,6 +9,7 @@ from string import Template
 from typing import Literal
 
 from assistant.records import Message, RequestKind
+from corpus.language import UNTOLD, language_name
 
 FOLDER = Path(__file__).parent
 NO_ANSWER = "NO ANSWER:"
@@ -63,9 +64,13 @@ def _table(name: str) -> dict[str, str]:
     return tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
 
 
-def task(kind: RequestKind) -> str:
-    """Return what an answer to a request of that kind is to do."""
-    return _table("tasks")[kind].strip()
+def task(kind: RequestKind, language: str = "") -> str:
+    """Return what an answer to a request of that kind is to do, and in which language if not in English."""
+    if not language:
+        return _table("tasks")[kind].strip()
+    named = language_name(language) if language != UNTOLD else "the language it is asked in"
+    told = Template(_table("languages")["answer"].strip()).substitute(language=named)
+    return f"{_table('tasks')[kind].strip()}\n\n{told}"
 
 
 def example(kind: RequestKind) -> str:

@@ -1,17 +1,21 @@
 """Whether a sentence of a paper can be read without the ones around it."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 
 from assistant.questions import vocabulary
-from corpus.language import stem
+from corpus.language import ENGLISH, stem
 from corpus.records import Passage
 from corpus.sentences import is_formula, sentence_spans
 from corpus.text import words
 
 SHORTEST, LONGEST = 7, 60
 NEAR_START = 12
+SHORTEST_ELSEWHERE, LONGEST_ELSEWHERE = 4, 120  # words in other languages: some join them, some have none
+LETTERS = 0.8  # of a sentence at least
 SHORT_PASSAGE = 60  # words
+_ENDS = '.!”"’)]»“。！．।؟۔'
 FUNCTION_WORDS = 0.12  # of the words of a sentence at least
 _UNQUOTABLE = re.compile(
     r"\b(?:tables?|tab\.|figures?|figs?\.|sections?|secs?\.|equations?|eqs?\.|algorithms?)\s*\(?\d"
@@ -91,8 +95,13 @@ def is_back_matter(title: str) -> bool:
     return _BACK_MATTER.fullmatch(title) is not None
 
 
-def is_quotable(sentence: str) -> bool:
-    """Return True if a sentence is whole and plain, and points at no table or figure."""
+def is_quotable(sentence: str, language: str = "") -> bool:
+    """Return True if a sentence is whole and plain, and points at no table or figure.
+
+    Of one in another language than English only is asked whether it is whole.
+    """
+    if language not in ("", ENGLISH):
+        return _is_whole(sentence)
     if not SHORTEST <= len(words(sentence)) <= LONGEST or sentence[-1] not in '.!”"’)]':
         return False
     if "[...]" in sentence or len(sentence_spans(sentence)) > 1 or is_formula(sentence):
@@ -102,7 +111,19 @@ def is_quotable(sentence: str) -> bool:
     if not (sentence[0].isupper() or sentence[0].isdigit()) or _UNQUOTABLE.search(sentence):
         return False
     letters = sum(character.isalpha() or character.isspace() for character in sentence)
-    return letters >= 0.8 * len(sentence)
+    return letters >= LETTERS * len(sentence)
+
+
+def _is_whole(sentence: str) -> bool:
+    if not SHORTEST_ELSEWHERE <= len(words(sentence)) <= LONGEST_ELSEWHERE or sentence[-1] not in _ENDS:
+        return False
+    if sentence[0].islower() or sentence.count("(") != sentence.count(")"):
+        return False
+    # The signs of vowels that some scripts write are marks, no letters.
+    plain = sum(unicodedata.category(character)[0] in "LMZ" for character in sentence)
+    return (
+        plain >= LETTERS * len(sentence) and not is_formula(sentence) and len(sentence_spans(sentence)) == 1
+    )
 
 
 def _is_row(sentence: str) -> bool:

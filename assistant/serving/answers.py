@@ -51,7 +51,7 @@ class CitationDocument:
     text: str
     section: str
     page: int | None
-    overlap: float
+    overlap: float | None
     support: float | None
     link: str
 
@@ -262,7 +262,7 @@ def _citation(citation: Citation, passage: Passage | None) -> CitationDocument:
         text=passage.text if passage else "",
         section=passage.section_path if passage else "",
         page=passage.page if passage else None,
-        overlap=rounded(citation.overlap),
+        overlap=maybe_rounded(citation.overlap),
         support=maybe_rounded(citation.support),
         link=link_to(paper, number, citation.sentence),
     )

@@ -186,7 +186,7 @@ def _is_a_tie(recorded: Turn, found: Turn) -> bool:
 def _notes(recorded: Turn, found: Turn) -> Iterator[str]:
     yield from provenance_notes(recorded.provenance, found.provenance)
     rewrite = recorded.rewrite
-    understood = rewrite.search_query if rewrite.used_turns else recorded.question
+    understood = rewrite.search_query if rewrite.used_turns or rewrite.language else recorded.question
     if rewrite.kind not in (
         request_kind(recorded.question, recorded.scope),
         request_kind(understood, recorded.scope),

@@ -8,21 +8,21 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
-from corpus.language.stemming import stop_words
+from corpus.language.stemming import ENGLISH, stop_words
 from corpus.text import words
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-ENGLISH = "en"
 UNTOLD = "und"  # a language of which only is sure that it is not English
 _SHORTEST_WORD = 3
+_TEXTS_KEPT = 1024
 # "Von Mises", "de la Cruz", "El Niño", "Die Hard" are names in any language.
 _NAME_PARTICLES = re.compile(
     r"\b(?:(?i:von|van|der|die|das|de|del|della|di|do|dos|das|le|la|les|el|los|las|il|zu)\s{1,3}){1,3}(?=[A-Z])"
@@ -72,6 +72,7 @@ def language_of_text(text: str) -> str:
     return code if sure >= bars.sure else ""
 
 
+@lru_cache(maxsize=_TEXTS_KEPT)
 def foreign_language(text: str) -> str:
     """Return what a question or a short text is written in where that is surely not English, else "".
 

@@ -1,9 +1,12 @@
 """What languages are called, and the codes of languages that are named: Unicode's names, by langcodes."""
 
+from collections.abc import Collection
 from functools import cache
 
 import langcodes
 from langcodes.tag_parser import LanguageTagError
+
+from corpus.wording import joined
 
 
 @cache
@@ -14,6 +17,13 @@ def language_name(code: str) -> str:
     except LanguageTagError:
         return code
     return language.display_name() if language.is_valid() else code
+
+
+def language_names(codes: Collection[str], most: int = 4) -> str:
+    """Return languages in words, English first: "English, French, German and 90 more"."""
+    names = sorted(map(language_name, codes), key=lambda name: (name != "English", name))
+    more = len(names) - most
+    return joined([*names[:most], *([f"{more} more"] if more > 0 else [])])
 
 
 @cache

@@ -1,6 +1,7 @@
 """Words as they are compared: their stems (Snowball's for English), and those that carry no subject."""
 
 import re
+import tomllib
 from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +12,7 @@ import Stemmer
 from corpus.text import words
 
 Stems = frozenset[str]
+ENGLISH = "en"
 SHORTEST_RESPELT = 6
 SHORTEST_BEGINNING, SHORTEST_REST = 5, 3
 _STEMS_KEPT, _TEXTS_KEPT = 65_536, 4096
@@ -25,6 +27,15 @@ _stemmer, _one_at_a_time = Stemmer.Stemmer("english"), Lock()
 def stop_words() -> frozenset[str]:
     """Return the words that carry no subject, the one list for all who leave them out."""
     return frozenset(Path(__file__).with_name("stopwords.txt").read_text(encoding="utf-8").split())
+
+
+@cache
+def function_words(language: str) -> frozenset[str]:
+    """Return the words of a language, by its code, that carry no subject; none of one that is not listed."""
+    if language == ENGLISH:
+        return stop_words()
+    file = Path(__file__).with_name("function_words.toml").read_text(encoding="utf-8")
+    return frozenset(tomllib.loads(file).get(language, "").split())
 
 
 @lru_cache(maxsize=_STEMS_KEPT)

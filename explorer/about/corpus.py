@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from corpus.encoders import encoder_languages
+from corpus.language import UNTOLD, language_names
 from corpus.wording import counted
 from explorer.about.builds import (
     MOST_LISTED,
@@ -38,6 +40,7 @@ def draw_holdings(library: Library) -> None:
         "Papers are cut into passages, which are found by words and by meaning together. Where a paper has "
         "no full text here, its abstract is what can be found and cited."
     )
+    st.markdown(escaped(_languages(library)))
 
 
 def draw_building(library: Library) -> None:
@@ -69,6 +72,14 @@ def draw_building(library: Library) -> None:
         f"{escaped(manifest.runtime)}; its weights are {escaped(manifest.encoder_sha256[:12])}. A corpus is "
         "read only by the encoder that built it."
     )
+
+
+def _languages(library: Library) -> str:
+    """Return the languages of the papers, where any is known, and of the encoder."""
+    papers = library.corpus.statistics.language_counts()
+    read = language_names(encoder_languages(library.corpus.manifest.encoder) - {UNTOLD}) or "any language"
+    held = f"The papers are in {language_names(papers)}; the" if papers else "The"
+    return f"{held} encoder reads {read}."
 
 
 def _read_by(parsers: str) -> str:

@@ -2,7 +2,10 @@
 const drawn = new WeakMap();
 const make = (parent, name, text) => {
   const node = parent.appendChild(document.createElement(name));
-  if (text) node.textContent = text;
+  if (text) {
+    node.textContent = text;
+    node.dir = 'auto';
+  }
   return node;
 };
 const fill = (parent, cells) => {

@@ -46,9 +46,10 @@ def sentence_bar(overlap: float) -> str:
     return _bar("Overlap", overlap, overlap_word(overlap), "Overlap with the sentence")
 
 
-def score_bars(overlap: float, support: float | None) -> str:
+def score_bars(overlap: float | None, support: float | None) -> str:
     """Return the HTML of a citation's bars; a score that was not measured has a dash, and is never a zero."""
-    return overlap_bar(overlap) + (_dash("Support") if support is None else support_bar(support))
+    first = _dash("Overlap") if overlap is None else overlap_bar(overlap)
+    return first + (_dash("Support") if support is None else support_bar(support))
 
 
 def format_score(support: float) -> str:

@@ -43,8 +43,11 @@ class Source:
 
     @property
     def is_supported_by_no_sentence(self) -> bool:
-        """Return True if the claim was checked and no one sentence of the passage supports it."""
-        return self.citation is not None and self.sentence is None
+        """Return True if the claim was checked and no one sentence of the passage supports it.
+
+        What is in another language than the passage was not compared with its sentences.
+        """
+        return self.citation is not None and self.citation.overlap is not None and self.sentence is None
 
 
 @dataclass(frozen=True, slots=True)

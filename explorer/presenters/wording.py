@@ -9,6 +9,7 @@ from itertools import groupby
 from assistant.records import Answer, Evidence, RequestKind, Rewrite, Turn
 from assistant.storage import Balance
 from assistant.wording import price_said
+from corpus.language import language_name
 from corpus.records import Aspect, AspectName, Author, CollectionSummary, Paper
 from corpus.wording import all_authors, counted, short_authors
 from explorer.presenters.safe_text import escaped, one_line, shortened
@@ -127,6 +128,7 @@ def searched_for(rewrite: Rewrite) -> str:
     if rewrite.searched_for == rewrite.question:
         return "Searched for the question as it stands"
     own = ", your own search query" if rewrite.edited else ""
+    own += f", translated from {language_name(rewrite.language)}" if rewrite.language else ""
     return f"Searched for “{escaped(shortened(rewrite.searched_for, 160))}”{own}"
 
 

@@ -19,7 +19,7 @@ from assistant.reading import (
 )
 from assistant.records import Answer, Evidence, LabelledPaper
 from corpus.encoders import Encoder, cosine_scales
-from corpus.language import spelt_as
+from corpus.language import ENGLISH, spelt_as
 from corpus.records import AspectName, Passage
 from corpus.sentences import with_repeats
 from corpus.text import words
@@ -49,7 +49,8 @@ def quotable_sentences(evidence: Evidence, query: str = "") -> list[Candidate]:
         for passage, repeated in with_repeats(paper.passages)
         if not any(is_back_matter(section.title) for section in passage.section)
         for index in range(repeated, passage.first_row)
-        if is_quotable(text := passage.sentence_text(index)) and text != paper.paper.title
+        if is_quotable(text := passage.sentence_text(index), paper.paper.language)
+        and text != paper.paper.title
     ]
 
 
@@ -152,7 +153,7 @@ def listed(candidate: Candidate) -> str:
 
 
 def rephrased(candidate: Candidate) -> str:
-    if candidate.is_row:
-        return candidate.text  # Cells are no prose: a name in brackets is all there is of it.
     paper = candidate.paper.paper
+    if candidate.is_row or paper.language not in ("", ENGLISH):
+        return candidate.text  # Cells are no prose, and the third person is known in English alone.
     return told(plain(candidate.text), paper.authors, paper.title)

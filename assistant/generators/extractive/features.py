@@ -31,7 +31,7 @@ from assistant.reading import (
 )
 from assistant.records import Evidence, RequestKind, Rewrite
 from corpus.encoders import Encoder, Vectors
-from corpus.language import holds
+from corpus.language import foreign_language, function_words, holds
 from corpus.text import words
 
 Features = dict[str, list[float]]
@@ -76,6 +76,7 @@ class Asking:
     evidence: Evidence
     rarity: Mapping[str, float]
     encoder: Encoder
+    language: str = ""  # what it is in where that is surely not English
 
     @property
     def asked(self) -> Asked:
@@ -98,8 +99,9 @@ def ask_of(rewrite: Rewrite, evidence: Evidence, encoder: Encoder) -> tuple[Aski
     text = "\n".join(passage.text for paper in evidence.papers for passage in paper.passages)
     query = spelt_out(rewrite.searched_for, text)
     sentences = quotable_sentences(evidence, query)
-    vector, rarity = encoder.encode_query(query), rarity_of(query, sentences)
-    return Asking(query, vector, rewrite.kind, evidence, rarity, encoder), sentences
+    vector, language = encoder.encode_query(query), foreign_language(query)
+    rarity = rarity_of(query, sentences, language)
+    return Asking(query, vector, rewrite.kind, evidence, rarity, encoder, language), sentences
 
 
 def choice_features(asking: Asking, candidates: Sequence[Candidate], vectors: Vectors) -> Features:
@@ -137,9 +139,12 @@ def with_kind(features: Mapping[str, Sequence[float]], kind: RequestKind) -> dic
     return {**features, **own, kind: [1.0] * count}
 
 
-def rarity_of(query: str, candidates: Sequence[Candidate]) -> dict[str, float]:
-    """Return the weight of each stem of the query: the fewer candidate sentences hold it, the more."""
-    asked = stems(query)
+def rarity_of(query: str, candidates: Sequence[Candidate], language: str = "") -> dict[str, float]:
+    """Return the weight of each stem of the query: the fewer candidate sentences hold it, the more.
+
+    Of a query in another language its own function words count nothing.
+    """
+    asked = stems(" ".join(word for word in words(query) if word not in function_words(language)))
     counts = {stem: sum(holds(candidate.stems, stem) for candidate in candidates) for stem in asked}
     return {stem: math.log((2 + len(candidates)) / (1 + counts[stem])) for stem in asked}
 

@@ -22,7 +22,6 @@ from assistant.questions import (
 )
 from assistant.records import Evidence, RefusalReason, Rewrite
 from corpus.encoders import Encoder
-from corpus.language import foreign_language
 
 TOLD_FIRST = 2  # sentences that tell what a question is about
 GLANCED = 6  # sentences that are read first where a model writes: mostly they show that there is an answer
@@ -84,7 +83,8 @@ def rank_sides(found: FoundSentences, sides: Sequence[str]) -> list[Ranked]:
 
 def _asking_part(found: FoundSentences, part: str) -> Asking:
     vector = found.asking.encoder.encode_query(part)
-    return replace(found.asking, query=part, vector=vector, rarity=rarity_of(part, found.sentences))
+    rarity = rarity_of(part, found.sentences, found.asking.language)
+    return replace(found.asking, query=part, vector=vector, rarity=rarity)
 
 
 def _answering(asking: Asking) -> Callable[[Candidate], bool]:
@@ -92,6 +92,8 @@ def _answering(asking: Asking) -> Callable[[Candidate], bool]:
 
     A fact about something named stands in a passage that names it, or in a paper whose title does.
     """
+    if asking.language:
+        return lambda _: True  # What is needed, and what is a name, is told in English alone.
     asked, names = asking.asked, asking.names
 
     def is_said(title: str, text: str) -> bool:
@@ -114,6 +116,8 @@ def _answering(asking: Asking) -> Callable[[Candidate], bool]:
 
 def _unsaid(asking: Asking) -> bool:
     """Return True if a name of the question stands in nothing that was found."""
+    if asking.language:
+        return False  # German has nouns in capitals, other scripts have none.
     texts = [
         f"{paper.paper.title} {' '.join(author.name for author in paper.paper.authors)} {passage.text}"
         for paper in asking.evidence.papers
@@ -131,8 +135,6 @@ def cannot_answer(
     """
     if not evidence.papers:
         return "empty_corpus"
-    if foreign_language(rewrite.question):
-        return "language"
     if rewrite.kind == "summary" and meant_paper(rewrite.searched_for, evidence):
         return None
     by_whom = rewrite.kind == "list" and list_papers_by(rewrite.searched_for, evidence)
@@ -144,7 +146,8 @@ def cannot_answer(
         return None  # It may read what cannot be quoted.
     if by_model and found.ranked.answerable < bars.answerable:
         found = find_sentences(rewrite, evidence, encoder)
-    is_likely = found.ranked.answerable >= (bars.answerable_by_model if by_model else bars.answerable)
+    alone = bars.answerable_untrained if found.asking.language else bars.answerable
+    is_likely = found.ranked.answerable >= (bars.answerable_by_model if by_model else alone)
     may_answer = (is_likely or _tells_sides(found)) and not _unsaid(found.asking)
     return None if may_answer else "nothing_relevant"
 

@@ -16,7 +16,8 @@ from assistant.generators.extractive.features import (
     with_kind,
 )
 from assistant.learned import open_relevance
-from corpus.encoders import Vectors, cosine_scales, encode_known
+from assistant.questions import stems
+from corpus.encoders import Vectors, cosine_scales, encode_known, reads_language
 
 MOST_ENCODED = 400  # sentences whose meaning is looked at: a corpus knows their vectors
 MOST_COMPARED = 100  # of them compared with the question in all that tells
@@ -65,6 +66,8 @@ def rank(asking: Asking, sentences: Sequence[Candidate], most_read: int = MOST_R
     compared = compare(asking, sentences)
     if not compared.candidates:
         return Ranked([], np.zeros(0, np.float32), np.zeros((0, 0), np.float32), 0.0)
+    if asking.language:
+        return _untrained(asking, compared)
     scorer = open_relevance()
     likely = scorer.chances(with_kind(compared.features, asking.kind), read=False)
     read = np.argsort(-np.asarray(likely), kind="stable")[:most_read]
@@ -77,6 +80,28 @@ def rank(asking: Asking, sentences: Sequence[Candidate], most_read: int = MOST_R
         np.asarray(chances, dtype=np.float32),
         cosine_scales(asking.encoder).alike(vectors @ vectors.T),
         scorer.answerable(answerable_features(features, chances)),
+    )
+
+
+def _untrained(asking: Asking, compared: Compared) -> Ranked:
+    """Return sentences ranked by what they share with a question in a language that nothing was learned in.
+
+    Words are looked for in the sentence and its passage; meaning counts where the encoder reads the language.
+    """
+    passages = {one.passage.id: one.stems | stems(one.passage.text) for one in compared.candidates}
+    words = [
+        (share(asking.rarity, one.stems) + share(asking.rarity, passages[one.passage.id])) / 2
+        for one in compared.candidates
+    ]
+    chance = np.asarray(words, dtype=np.float32)
+    scales = cosine_scales(asking.encoder)
+    if reads_language(asking.encoder.name, asking.language):
+        chance = np.maximum(chance, scales.asked(compared.vectors @ asking.vector))
+    return Ranked(
+        compared.candidates,
+        chance,
+        scales.alike(compared.vectors @ compared.vectors.T),
+        float(chance.max()),
     )
 
 

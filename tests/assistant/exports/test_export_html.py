@@ -234,7 +234,7 @@ def test_no_template_takes_escaping_back(file):
 
 
 def test_the_templates_are_all_rendered_in_their_own_format():
-    assert {file.suffix for file in TEMPLATES.iterdir()} == {".html", ".md", ".tex", ".css"}
+    assert {file.suffix for file in TEMPLATES.iterdir()} == {".html", ".md", ".tex", ".rdf", ".css"}
     included = re.compile(r"(?:include|from|extends) \"([^\"]+)\"")
     for file in TEMPLATES.iterdir():
         for name in included.findall(file.read_text(encoding="utf-8")):

@@ -22,6 +22,7 @@ from assistant.records import Message, RequestKind
 GOLDEN = Path(__file__).parent / "golden"
 VALUES = {
     "rewrite": {"history": "<history>", "question": "<question>"},
+    "translate": {"history": "<history>", "question": "<question>"},
     "answer": {
         "history": "<history>",
         "papers": "<papers>",

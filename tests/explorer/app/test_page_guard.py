@@ -164,6 +164,7 @@ def test_the_words_under_the_bars_name_all_three_levels_and_what_is_measured() -
 def test_a_score_that_was_not_measured_is_never_a_zero() -> None:
     assert "no score" in score_bars(0.5, None)
     assert "0.00" not in score_bars(0.5, None)
+    assert score_bars(None, None).count("no score") == 2 and "0.00" not in score_bars(None, None)
     assert 'aria-label="Support: 0.91, strong"' in score_bars(0.5, 0.91)
 
 

@@ -1,0 +1,66 @@
+"""The language a question is in, and whether it can be looked for in the papers as it is asked."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from assistant.records import Rewrite
+from corpus.encoders import encoder_languages, reads_language
+from corpus.language import ENGLISH, UNTOLD, foreign_language, language_name, language_names
+from corpus.records import Scope
+from corpus.store import Corpus
+
+_MULTILINGUAL = "intfloat/multilingual-e5-small"
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageAsked:
+    """A question's language where it is surely not English, "" else, with what can find it in a scope."""
+
+    code: str
+    encoder: str
+    corpus: Corpus
+    scope: Scope
+
+    @property
+    def is_read(self) -> bool:
+        """Return True if something may be found, by the encoder or by the words of papers in the language."""
+        return not self.code or self.code in self._papers or reads_language(self.encoder, self.code)
+
+    def is_searched_as_asked(self, *, follows: bool) -> bool:
+        """Return True if no translation is needed: most papers are in it, or the encoder reads it.
+
+        What follows other turns is put into words by a model, in English, where the encoder reads both.
+        """
+        is_of_most = self._papers.get(self.code, 0) * 2 > self.corpus.count_papers(self.scope)
+        return is_of_most or (not follows and reads_language(self.encoder, self.code))
+
+    def refusal(self, searched: str, *, by_model: bool) -> str:
+        """Return what a reader is told whose question finds nothing; `by_model`: it was to be translated."""
+        asked = language_name(self.code) if self.code != UNTOLD else "another language than English"
+        read = language_names(encoder_languages(self.encoder) - {UNTOLD})
+        held = language_names(frozenset(filter(None, self._papers)) or frozenset({ENGLISH}))
+        seems = (
+            f"The question seems to be in {asked}. The papers are in {held}, and the encoder, "
+            f"{Path(self.encoder).name}, reads {read}"  # A folder's path is nothing to readers.
+        )
+        if by_model:
+            return (
+                f"{seems}. The model's reply was no translation, so nothing was looked for in {searched}. "
+                "Ask in English, or ask again."
+            )
+        return (
+            f"{seems}: nothing in {searched} can be found by it. Ask in English, have a model answer, which "
+            "translates the question, or index the papers with an encoder of many languages "
+            f"(PAPER_TRAIL_ENCODER={_MULTILINGUAL})."
+        )
+
+    @property
+    def _papers(self) -> dict[str, int]:
+        return self.corpus.statistics.language_counts(self.scope)
+
+
+def language_asked(rewrite: Rewrite, encoder: str, corpus: Corpus, scope: Scope) -> LanguageAsked:
+    """Return the language of what is searched for: a question's, or that of a query which was made of it."""
+    is_made = rewrite.edited or rewrite.language
+    text = rewrite.searched_for if is_made else rewrite.question
+    return LanguageAsked(foreign_language(text), encoder, corpus, scope)
