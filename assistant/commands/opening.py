@@ -103,9 +103,13 @@ def find_trail(source: str) -> Conversation | Comparison:
 
 
 def with_stored_notes(found: Trail, store: ConversationStore | ComparisonStore, identifier: str) -> Trail:
-    """Return what is stored with what its owner has marked in the papers that it cites."""
-    with opened_reading() as reading:
-        return with_notes(reading, store.owner_of(identifier) or OWNER, found)
+    """Return what is stored with what its owner has marked in the papers that it cites, if that can be read."""
+    try:
+        with opened_reading() as reading:
+            return with_notes(reading, store.owner_of(identifier) or OWNER, found)
+    except AssistantError as error:
+        say(f"The notes on its papers are left out. {error}")
+        return found
 
 
 def stored_comparison(identifier: str) -> Comparison | None:

@@ -118,7 +118,7 @@ def test_without_a_file_the_transcript_is_printed(run, file):
     ("arguments", "words"),
     [
         (("--turn", "2"), "There is no turn 2: the conversation has 1."),
-        (("-o", "t.docx"), "does not say what to write"),
+        (("-o", "t.odt"), "does not say what to write"),
         (("-o", "/no/such/folder/t.md"), "in a folder that exists"),
         (("-o", "/"), "does not say what to write"),
     ],
