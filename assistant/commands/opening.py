@@ -103,7 +103,7 @@ def find_trail(source: str) -> Conversation | Comparison:
 
 
 def with_stored_notes(found: Trail, store: ConversationStore | ComparisonStore, identifier: str) -> Trail:
-    """Return what is stored with what its owner has marked in the papers that it cites, if that can be read."""
+    """Return what is stored with what its owner has marked in the papers it cites, if that can be read."""
     try:
         with opened_reading() as reading:
             return with_notes(reading, store.owner_of(identifier) or OWNER, found)
