@@ -34,6 +34,8 @@ def row_names(table: Table) -> tuple[tuple[str, str], ...]:
 
     Both are "" where nothing does; a row that heads those below it is itself called so.
     """
+    if amid := _names_amid(table):
+        return amid
     below = table.rows[table.header :]
     count = label_columns(table)
     names = []
@@ -48,6 +50,38 @@ def row_names(table: Table) -> tuple[tuple[str, str], ...]:
             label = _label(row[:count], label)
             names.append((group, ", ".join(filter(None, label))))
     return tuple(names)
+
+
+def _names_amid(table: Table) -> tuple[tuple[str, str], ...]:
+    """Return the names where what heads rows stands beside the middle of them; nothing for other tables.
+
+    Such rows come in groups that are called alike, so that where one begins is known.
+    """
+    below = table.rows[table.header :]
+    last = label_columns(table) - 1
+    heads = [row[0] if is_heading(table, row) else " ".join(filter(None, row[:last])) for row in below]
+    own = ["" if is_heading(table, row) else row[last] for row in below]
+    named = [at for at, name in enumerate(own) if name]
+    size = next((at for at in range(1, len(named)) if own[named[at]] == own[named[0]]), 0)
+    names = {at: ("", own[at] or heads[at]) for at in range(len(below))}
+    names |= {at: ("", ", ".join(filter(None, (heads[at], own[at])))) for at in named}
+    for start in range(0, len(named), size) if size > 1 else ():
+        group = named[start : start + size]
+        if [own[at] for at in group] != [own[at] for at in named[:size]]:
+            continue
+        rows = range(group[0], group[-1] + 1)
+        if not _is_in_the_middle([bool(heads[at]) for at in rows], [bool(own[at]) for at in rows]):
+            return ()
+        head = " ".join(filter(None, (heads[at] for at in rows)))
+        names |= {at: ("", f"{head}, {own[at]}") if last else (head, own[at]) for at in group}
+    return tuple(names[at] for at in range(len(below))) if size > 1 else ()
+
+
+def _is_in_the_middle(headed: Sequence[bool], named: Sequence[bool]) -> bool:
+    """Return True if a group's heads stand in its middle; a row without a name stands between two others."""
+    places = [sum(named[:at]) - 0.5 * (not named[at]) for at, is_headed in enumerate(headed) if is_headed]
+    middle = (sum(named) - 1) / 2
+    return bool(places) and not headed[0] and abs(sum(places) / len(places) - middle) <= 0.5
 
 
 def _label(cells: Sequence[str], above: Sequence[str]) -> list[str]:
@@ -98,8 +132,7 @@ def quotes_row(table: Table, at: int, text: str) -> bool:
     start, rest = f"{named}: ", text.strip().removesuffix(".")
     if not named or not rest.startswith(start):
         return False
-    values = rest.removeprefix(start).split("; ")
-    values[-1] = _PLACE.sub("", values[-1])
+    values = _PLACE.sub("", rest.removeprefix(start)).split("; ")
     return set(values) <= set(cells.values())
 
 

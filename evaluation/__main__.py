@@ -15,6 +15,7 @@ for _panel, _commands in {
         answering.corpus,
         answering.questions,
         answering.judged,
+        answering.tables_asked,
         answering.judge,
         answering.refusal,
         answering.wordings,

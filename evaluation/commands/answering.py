@@ -22,6 +22,13 @@ from evaluation.answers.questions import (
 )
 from evaluation.answers.refusal import measure_refusal, refusal_table
 from evaluation.answers.rewriting import measure_rewriting, read_turns, rewriting_table
+from evaluation.answers.table_questions import (
+    TABLE_QUESTIONS,
+    measure_table_questions,
+    read_table_questions,
+    table_counts,
+    table_questions_table,
+)
 from evaluation.answers.wordings import measure_wordings, wordings_table
 from evaluation.commands.failures import failures_told
 from evaluation.commands.printing import out
@@ -133,6 +140,21 @@ def judged(
         outcomes = measure_judged(read_judged(data), named_folders(home))
     out.print(judged_table(outcomes))
     typer.echo(json.dumps(counts_of(outcomes)))
+
+
+def tables_asked(
+    home: Annotated[
+        list[str], typer.Option(help="Where a corpus of the questions was built: NAME=FOLDER, once for each.")
+    ],
+    data: Annotated[
+        Path, typer.Option(help="JSON lines: question, corpus, paper, row, value.")
+    ] = TABLE_QUESTIONS,
+) -> None:
+    """Ask questions about cells of tables, and count the answers from the row that is printed."""
+    with failures_told():
+        outcomes = measure_table_questions(read_table_questions(data), named_folders(home))
+    out.print(table_questions_table(outcomes))
+    typer.echo(json.dumps(table_counts(outcomes)))
 
 
 def attribution(

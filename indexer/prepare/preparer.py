@@ -20,7 +20,7 @@ from corpus.encoders import cores
 from corpus.records import LONGEST_FIELD, Author, Paper, Passage, PassageSize, Reference
 from corpus.sentences import without_repeats
 from indexer.enrich import choose_aspects, find_topics, language_of
-from indexer.errors import ParseError, UnreadScanError
+from indexer.errors import OutOfTimeError, ParseError, UnreadScanError
 from indexer.parsers import (
     NO_OCR,
     Document,
@@ -128,7 +128,7 @@ class Preparer:
                 raise
             # What the source says of the paper is worth having without its text.
             note = f"{error}; only its title and abstract are indexed"
-            waits = isinstance(error, UnreadScanError)
+            waits = isinstance(error, (UnreadScanError, OutOfTimeError))
             fingerprint = unread_scan(task.fingerprint) if waits else task.fingerprint
             return prepare(replace(task, pdf_sha256="", fingerprint=fingerprint), None, (note,))
 
@@ -177,7 +177,7 @@ class Preparer:
 
 
 def unread_scan(fingerprint: str) -> str:
-    """Return the fingerprint of a paper that is to be read again as soon as something reads its scan."""
+    """Return the fingerprint of a paper that is to be read again by the next build that can read its scan."""
     return f"{fingerprint} unread scan"
 
 

@@ -36,6 +36,50 @@ def test_a_header_said_again_heads_what_is_below_it():
     assert row_names(table) == (("Dev", "LOC"), ("", "Test"), ("Test", "LOC"))
 
 
+AMID = Table(
+    (
+        ("Features", "Model", "F"),
+        ("", "Tagger", "71"),
+        ("Words in", "Parser", "72"),
+        ("order", "Chunker", "73"),
+        ("", "Tagger", "81"),
+        ("Words", "Parser", "82"),
+        ("", "Chunker", "83"),
+        ("", "Oracle", "99"),
+    ),
+    header=1,
+)
+
+
+def test_fault_a_label_amid_its_rows_was_taken_for_that_of_the_rows_below_it():
+    """The first row of a group was said to be of the group above, and so were its figures."""
+    assert [name for _, name in row_names(AMID)] == [
+        *("Words in order, Tagger", "Words in order, Parser", "Words in order, Chunker"),
+        *("Words, Tagger", "Words, Parser", "Words, Chunker", "Oracle"),
+    ]
+    assert row_texts(AMID)[3] == "Words, Tagger: F 81."
+
+
+def test_fault_a_heading_amid_its_rows_was_taken_for_that_of_the_rows_below_it():
+    rows = [("A", "1"), ("B", "2"), ("Nouns", ""), ("C", "3"), ("D", "4")]
+    rows += [("A", "5"), ("B", "6"), ("Verbs", ""), ("C", "7"), ("D", "8"), ("Oracle", "9")]
+    names = row_names(Table((("System", "F"), *rows), 1))
+    assert names[:5] == (("Nouns", "A"), ("Nouns", "B"), ("", "Nouns"), ("Nouns", "C"), ("Nouns", "D"))
+    assert names[5:] == (
+        *(("Verbs", "A"), ("Verbs", "B")),
+        ("", "Verbs"),
+        ("Verbs", "C"),
+        ("Verbs", "D"),
+        ("", "Oracle"),
+    )
+
+
+def test_a_label_beside_the_first_of_its_rows_is_not_amid_them():
+    rows = (("Nouns", "A", "1"), ("", "B", "2"), ("Verbs", "A", "3"), ("", "B", "4"))
+    names = row_names(Table((("Part", "System", "F"), *rows), 1))
+    assert [name for _, name in names] == ["Nouns, A", "Nouns, B", "Verbs, A", "Verbs, B"]
+
+
 def test_several_columns_of_text_name_a_row_and_stand_for_the_rows_below():
     table = Table((("Type", "Subtype", "F"), ("ROLE", "Member", "7"), ("", "Owner", "8")), 1)
     assert label_columns(table) == 2
@@ -75,7 +119,9 @@ def test_what_is_told_of_a_row_is_known_as_its_cells(table, data):
     columns = data.draw(st.lists(st.integers(label_columns(table), len(table.rows[0]) - 1), min_size=1))
     text = row_text(table, at, columns, "Table 1")
     named, values = ": ", "; "
-    if named in text and not any(values in cell or named in cell for row in table.rows for cell in row):
+    # A head that ends with one of these marks makes it with the space before its value.
+    told = [f"{cell} " for row in table.rows for cell in row]
+    if named in text and not any(values in cell or named in cell for cell in told):
         assert quotes_row(table, at, text)
     assert len(row_texts(table)) == len(row_names(table)) == len(table.rows) - table.header
     assert len(column_heads(table)) == len(table.rows[0])

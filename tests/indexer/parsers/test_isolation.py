@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from indexer.errors import ParseError
-from indexer.parsers.sandbox import IsolatedProcesses
+from indexer.parsers.sandbox import IsolatedProcesses, grant
 
 
 def work(task: str) -> str:
@@ -19,14 +19,16 @@ def work(task: str) -> str:
         ctypes.string_at(0)
     if task == "hang":
         time.sleep(60)
+    while task == "toil":
+        pass
     if task == "complain":
         raise ParseError("this is not a paper")
     return f"{task} done"
 
 
 def test_what_kills_a_process_costs_one_call() -> None:
-    tasks = ["a", "crash", "b", "hang", "c", "complain", "d"]
-    processes = IsolatedProcesses(work, workers=2, seconds=1)
+    tasks = ["a", "crash", "b", "hang", "toil", "c", "complain", "d"]
+    processes = IsolatedProcesses(work, workers=2, seconds=1, patience=3)
 
     def outcome(task: str) -> str:
         try:
@@ -37,9 +39,42 @@ def test_what_kills_a_process_costs_one_call() -> None:
     with ThreadPoolExecutor(2) as threads:
         outcomes = list(threads.map(outcome, tasks))
     processes.close()
-    broke_down = "the parser broke down on this file, or took more than 1 s or 4 GiB"
-    expected = ["a done", broke_down, "b done", broke_down, "c done", "this is not a paper", "d done"]
-    assert outcomes == expected
+    broke_down = "the parser broke down on this file, or took more than 4 GiB of memory"
+    too_long = (
+        "reading this file took more than 1 s of processor time, or 3 s by the clock; "
+        "pages of scans are given more"
+    )
+    expected = ["a done", broke_down, "b done", too_long, too_long]
+    assert outcomes == [*expected, "c done", "this is not a paper", "d done"]
+
+
+def wait_then_toil(seconds: float) -> float:
+    """Wait by the clock, as a process does that others leave no processor to, then take time of it."""
+    time.sleep(seconds)
+    began = time.process_time()
+    while time.process_time() - began < seconds:
+        pass
+    return seconds
+
+
+def test_fault_a_busy_machine_cost_a_scan_its_text() -> None:
+    """The limit was one of the clock: at a load of ten a scan's eight pages took longer than they might."""
+    processes = IsolatedProcesses(wait_then_toil, workers=1, seconds=2, patience=30)
+    assert processes.run(1.5) == 1.5
+    processes.close()
+
+
+def toil_by_grants(pages: int) -> int:
+    for _ in range(pages):
+        grant(1)
+        wait_then_toil(0.7)
+    return pages
+
+
+def test_what_is_granted_is_time_of_the_processor_too() -> None:
+    processes = IsolatedProcesses(toil_by_grants, workers=1, seconds=1, patience=30)
+    assert processes.run(3) == 3
+    processes.close()
 
 
 STARTER = """

@@ -2,8 +2,9 @@
 
 import os
 import re
+import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,8 @@ from indexer.maintenance.doctor import examine
 from indexer.parsers.document import Document
 from indexer.parsers.ocr.engines import NO_OCR, OcrOptions, engine_name
 from indexer.parsers.pdf.document import read_pdf
+from indexer.parsers.sandbox import IsolatedProcesses
+from indexer.prepare import PreparedPaper
 from indexer.sources.protocol import SourcePaper
 from tests.small_pdf import write_pdf
 
@@ -187,18 +190,31 @@ class OneListed:
         yield self._paper
 
 
-@needs_rapidocr
-def test_a_scan_is_read_by_the_first_build_that_can(tmp_path: Path, encoder: SentenceEncoder) -> None:
-    source = OneListed(scan(tmp_path))
+@dataclass(frozen=True)
+class ListedScan:
+    """A collection of one scan in a home of its own, and what it is after each build."""
 
-    def build(ocr: str) -> tuple[int, int, int, str]:
-        settings = Settings(home=tmp_path / "home", ocr=ocr)  # type: ignore[arg-type]
-        done = build_collection(settings, encoder, source, lambda _: None)
+    folder: Path
+    pdf: Path
+    encoder: SentenceEncoder
+
+    def build(self, ocr: str) -> tuple[int, int, int, str]:
+        settings = Settings(home=self.folder / "home", ocr=ocr)  # type: ignore[arg-type]
+        done = build_collection(settings, self.encoder, OneListed(self.pdf), lambda _: None)
         return done.added, done.changed, done.unchanged, " ".join(remark.text for remark in done.remarks)
 
-    def paper() -> Paper:
-        return next(iter(Corpus.open(tmp_path / "home" / "corpus", encoder).papers()))
+    def paper(self) -> Paper:
+        return next(iter(Corpus.open(self.folder / "home" / "corpus", self.encoder).papers()))
 
+
+@pytest.fixture
+def listed(tmp_path: Path, encoder: SentenceEncoder) -> ListedScan:
+    return ListedScan(tmp_path, scan(tmp_path), encoder)
+
+
+@needs_rapidocr
+def test_a_scan_is_read_by_the_first_build_that_can(listed: ListedScan) -> None:
+    build, paper = listed.build, listed.paper
     first = build("off")
     assert (first[:3], paper().full_text) == ((1, 0, 0), False)
     assert "only its title and abstract are indexed" in first[3]
@@ -206,6 +222,27 @@ def test_a_scan_is_read_by_the_first_build_that_can(tmp_path: Path, encoder: Sen
     assert build("rapidocr")[:3] == (0, 1, 0)
     assert (paper().full_text, paper().scanned_pages, paper().title) == (True, 1, "An old paper")
     assert build("rapidocr")[:3] == build("off")[:3] == (0, 0, 1)
+
+
+def read_for_ever(*_: object) -> PreparedPaper:
+    while True:
+        pass
+
+
+def test_fault_a_scan_that_ran_out_of_time_was_never_read_again(
+    listed: ListedScan, tesseract: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tesseract(as_tesseract_prints())
+    processes = IsolatedProcesses(read_for_ever, 1, seconds=1)
+    with monkeypatch.context() as slow:
+        slow.setattr(sys.modules["indexer.prepare.preparer"], "_processes", lambda _: processes)
+        first = listed.build("tesseract")
+    processes.close()
+    assert (first[:3], listed.paper().full_text) == ((1, 0, 0), False)
+    assert "more than 1 s of processor time" in first[3]
+    assert listed.build("tesseract")[:3] == (0, 1, 0)
+    assert (listed.paper().full_text, listed.paper().scanned_pages) == (True, 1)
+    assert listed.build("tesseract")[:3] == (0, 0, 1)
 
 
 @pytest.mark.parametrize(("choice", "state"), [("off", "off"), ("tesseract", "problem")])
