@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
+from zlib import crc32
 
 import streamlit as st
 
@@ -70,7 +71,8 @@ def _draw_places(visitor: Visitor, ready: int, kept: tuple[KeptLibrary, ...]) ->
     places |= {UPLOADS: places_of(ready)[1]} if ready else {}
     now = visitor.now.library_id or (UPLOADS if visitor.now.is_private else COLLECTION)
     places.setdefault(now, "A library that is not here")
-    key = f"place_menu_{visitor.now.opened}_{len(places)}_{now}"
+    # A menu with other names in it, as after a renaming, is another: it would not know what was chosen in this.
+    key = f"place_menu_{visitor.now.opened}_{crc32(repr(places).encode())}_{now}"
     st.selectbox(
         "Look in",
         list(places),
@@ -84,13 +86,13 @@ def _draw_places(visitor: Visitor, ready: int, kept: tuple[KeptLibrary, ...]) ->
 
 
 def _choose_place(visitor: Visitor, key: str) -> None:
-    chosen = str(field_value(key) or COLLECTION)
+    chosen = field_value(key)
     if chosen == UPLOADS:
         ask_uploads(visitor)
     elif chosen == COLLECTION:
         ask_collection(visitor)
-    else:
-        ask_kept(visitor, chosen)
+    elif chosen:
+        ask_kept(visitor, str(chosen))
 
 
 def draw_upload_scope(library: Library, visitor: Visitor) -> Scope:

@@ -12,7 +12,8 @@ from corpus.sentences import sentence_spans
 from corpus.store import Corpus
 from corpus.text import shortened, spaced, words
 from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
-from indexer.prepare.passages import WORDS_PER_PASSAGE, make_passages
+from indexer.prepare import USUAL_SIZE
+from indexer.prepare.passages import make_passages
 from tests import small_corpus
 from tests.other_languages import TEXTS
 
@@ -47,7 +48,7 @@ def test_a_chinese_section_was_one_giant_passage() -> None:
     document = Document(sections=(DocumentSection((), (Paragraph(pieces),)),))
     _, *body = make_passages(small_corpus.make_paper("notes", "zh"), document)
     assert len(body) > 3
-    assert all(len(one.text) <= 2 * WORDS_PER_PASSAGE for one in body)
+    assert all(len(one.text) <= 2 * USUAL_SIZE.words for one in body)
     assert all(one.sentence_text(0).startswith(("我们", "该方法", "在四", "检索")) for one in body)
 
 

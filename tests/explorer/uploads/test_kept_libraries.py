@@ -166,6 +166,20 @@ def _the_open_conversation_says_that_the_library_is_gone(test: AppTest) -> None:
     go_to(test, "compare")
 
 
+def test_fault_a_renaming_locked_out_pages_that_had_the_library_open(
+    screen: Screen, libraries: Libraries, library: Library
+) -> None:
+    test = bring(screen("ask"), ("notes.md", NOTES))
+    keep(test)
+    close_dialog(test)
+    one = own(libraries, test)
+    libraries.rename(one.id, None, one.title, "Called otherwise")
+    ask(test, QUESTION)
+    now = visitor_of(test)
+    assert (now.library_id, len(now.turns)) == (one.id, 1)
+    assert GONE not in texts(test)
+
+
 def test_a_library_grows_loses_a_document_and_is_renamed_in_two_tabs(
     screen: Screen, libraries: Libraries
 ) -> None:
