@@ -71,7 +71,7 @@ def _draw_places(visitor: Visitor, ready: int, kept: tuple[KeptLibrary, ...]) ->
     places |= {UPLOADS: places_of(ready)[1]} if ready else {}
     now = visitor.now.library_id or (UPLOADS if visitor.now.is_private else COLLECTION)
     places.setdefault(now, "A library that is not here")
-    # A menu with other names in it, as after a renaming, is another: it would not know what was chosen in this.
+    # With other names in it, as after a renaming, it is another menu: this one would forget what was chosen.
     key = f"place_menu_{visitor.now.opened}_{crc32(repr(places).encode())}_{now}"
     st.selectbox(
         "Look in",
