@@ -194,10 +194,10 @@ def references(
 ) -> None:
     """Index a file of references (CSL-JSON, BibTeX, RIS) with the files beside it that it names."""
     from indexer.sources.library import LibraryPapers  # noqa: PLC0415
-    from indexer.sources.references import read_references  # noqa: PLC0415
+    from indexer.sources.references import read_references, unreadable_entries  # noqa: PLC0415
 
     source = LibraryPapers(_collection(collection, title, file.name), read_references(file))
-    _build([source], as_json, BuildOptions(parser))
+    _build([source], as_json, BuildOptions(parser), lambda: unreadable_entries(file))
 
 
 @says_why

@@ -9,10 +9,12 @@ from typing import Any
 
 import rispy
 from bibtexparser.entrypoint import parse_string
-from bibtexparser.middlewares import LatexDecodingMiddleware
+from bibtexparser.library import Library
+from bibtexparser.middlewares import BlockMiddleware, LatexDecodingMiddleware
 from rispy.parser import ParseError
 
 from corpus.records import Author
+from corpus.text import shortened, storable
 from indexer.errors import SourceError
 from indexer.sources.library import LibraryItem, best_first
 
@@ -24,7 +26,7 @@ _FILE_FIELDS = re.compile(r"(?<!\\):")
 _ESCAPED = re.compile(r"\\([:;\\{}_$&%#])")
 _AND = re.compile(r"\s+and\s+", re.IGNORECASE)
 
-# What is wrong with entries that cannot be read does not belong on the terminal: the report counts them.
+# What is wrong with entries that cannot be read is told after the build, in words for its operator.
 logging.getLogger("bibtexparser").addHandler(logging.NullHandler())
 logging.getLogger("bibtexparser").propagate = False
 
@@ -49,6 +51,18 @@ def read_references(path: Path) -> tuple[LibraryItem, ...]:
     if not items:
         raise SourceError(f"{path.name} holds no references that can be read as {path.suffix[1:].upper()}.")
     return items
+
+
+def unreadable_entries(path: Path) -> tuple[str, ...]:
+    """Return a line on each entry of a BibTeX file that cannot be read; raises SourceError."""
+    if path.suffix.lower() != ".bib":
+        return ()
+    failed = _parsed(path.read_text(encoding="utf-8-sig", errors="replace")).failed_blocks
+    return tuple(
+        f"Line {(block.start_line or 0) + 1} of {path.name} begins an entry that cannot be read, and is left"
+        f" out: {shortened(' '.join(storable(block.raw or '').split()), 60)}"
+        for block in failed
+    )
 
 
 def _read_csl(text: str, folder: Path) -> Iterator[LibraryItem]:
@@ -112,17 +126,20 @@ def _csl_date(value: object) -> str:
 
 
 def _read_bibtex(text: str, folder: Path) -> Iterator[LibraryItem]:
-    try:
-        plain = parse_string(text)
-        decoded = parse_string(text, append_middleware=[LatexDecodingMiddleware()])
-    except (ValueError, RecursionError, IndexError) as error:
-        raise SourceError(f"The file is no BibTeX that can be read: {str(error)[:200]}.") from error
+    plain, decoded = _parsed(text), _parsed(text, LatexDecodingMiddleware())
     # Names of files are no LaTeX, and braces say what is one name.
     printed = {entry.key: entry.fields_dict for entry in plain.entries}
     for entry in decoded.entries:
         values = {name.lower(): str(field.value) for name, field in entry.fields_dict.items()}
         before = {name.lower(): str(field.value) for name, field in printed[entry.key].items()}
         yield _bibtex_item(entry.key, values, before, folder)
+
+
+def _parsed(text: str, *more: BlockMiddleware) -> Library:
+    try:
+        return parse_string(text, append_middleware=more)
+    except (ValueError, RecursionError, IndexError) as error:
+        raise SourceError(f"The file is no BibTeX that can be read: {str(error)[:200]}.") from error
 
 
 def _bibtex_item(

@@ -13,7 +13,7 @@ from corpus.records import Author, Collection, Paper
 from indexer.__main__ import app
 from indexer.errors import SourceError
 from indexer.sources.library import LibraryItem, LibraryPapers
-from indexer.sources.references import read_references
+from indexer.sources.references import read_references, unreadable_entries
 from tests.indexer.build.small_papers import write_paper_pdf
 
 CSL = [
@@ -179,3 +179,11 @@ def test_the_command_indexes_a_file_and_follows_it(export: Path) -> None:
     (export / "a.ris").write_text(RIS.replace("On Owls", "On Tame Owls"))
     # Without a key of its own an item is known by its title.
     assert run() == {"added": 1, "changed": 0, "unchanged": 1, "removed": 1}
+
+
+def test_fault_an_entry_that_cannot_be_read_was_left_out_without_a_word(tmp_path):
+    file = tmp_path / "some.bib"
+    file.write_text("@article{a, title={One}}\n@article{b, title={Two, year=2020}\n")
+    assert [item.key for item in read_references(file)] == ["a"]
+    (said,) = unreadable_entries(file)
+    assert said.startswith("Line 2 of some.bib") and "@article{b" in said
