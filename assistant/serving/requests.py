@@ -1,6 +1,7 @@
 """What programs may ask for: foreign text, so it is validated, and what nobody knows is refused."""
 
-from typing import Annotated, get_args
+from collections.abc import Mapping
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 
@@ -173,11 +174,32 @@ class CiteRequest(Request):
 def fault_said(error: ValidationError) -> str:
     """Return what was wrong with a request; nothing that was sent is repeated but names of fields."""
     first = error.errors(include_input=False, include_url=False)[0]
-    return field_fault(first["loc"], first["msg"])
+    return field_fault(first["loc"], first)
 
 
-def field_fault(location: tuple[int | str, ...], message: str) -> str:
-    """Return what is wrong with one field, by its place."""
+def field_fault(location: tuple[int | str, ...], fault: Mapping[str, Any]) -> str:
+    """Return what is wrong with one field, by its place and by what pydantic says of it."""
     where = ".".join(map(str, location)).encode("ascii", "replace").decode()[:LONGEST_ID]
-    what = message.removeprefix("Value error, ")
-    return f"{where or 'The request'}: {what}. See the schema for what is taken."
+    said = _FAULTS.get(str(fault["type"]))
+    what = said.format(**fault.get("ctx", {})) if said else f"is not valid: {fault['msg']}"
+    return f"{f'“{where}”' if where else 'The request'} {what}. See the schema for what is taken."
+
+
+# By the types of faults that pydantic knows; of all else its own words are repeated.
+_FAULTS = {
+    "missing": "is missing",
+    "extra_forbidden": "is nothing that is taken here",
+    "too_short": "has to list at least {min_length}, not {actual_length}",
+    "too_long": "may list at most {max_length}",
+    "string_too_short": "has to have at least {min_length} character",
+    "string_too_long": "may have at most {max_length} characters",
+    "string_type": "has to be text",
+    "string_pattern_mismatch": "has characters or a form that is not taken",
+    "int_type": "has to be a whole number",
+    "int_parsing": "has to be a whole number",
+    "tuple_type": "has to be a list",
+    "model_type": "has to be an object",
+    "literal_error": "has to be one of {expected}",
+    "greater_than_equal": "has to be at least {ge}",
+    "less_than_equal": "may be at most {le}",
+}

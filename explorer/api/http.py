@@ -54,6 +54,7 @@ from explorer.app import open_library
 PREFIX = "/api/v1"
 OPENAPI_PATH = f"{PREFIX}/openapi.json"
 NO_JSON = "The body of the request is not JSON in UTF-8."
+NO_OBJECT = "The body has to be a JSON object, sent with the header “content-type: application/json”."
 _DESCRIPTION = (
     "A fixed corpus of research papers: search it, read papers, ask it, compare papers, and take away the "
     "trail of what was answered. Every sentence of an answer leads to the passage that carries it. Errors "
@@ -97,14 +98,14 @@ class ConversationTrail(BaseModel):
     """How a conversation is to be written."""
 
     model_config = ConfigDict(extra="forbid")
-    format: Literal["json", "md", "html", "bib", "ris", "csl"] = "json"
+    format: Literal["json", "md", "html", "docx", "rdf", "bib", "ris", "csl"] = "json"
 
 
 class ComparisonTrail(BaseModel):
     """How a comparison is to be written."""
 
     model_config = ConfigDict(extra="forbid")
-    format: Literal["json", "md", "html", "tex", "bib", "ris", "csl", "csv"] = "json"
+    format: Literal["json", "md", "html", "docx", "rdf", "tex", "bib", "ris", "csl", "csv"] = "json"
 
 
 Asking = Annotated[Program, Depends(_program)]
@@ -276,8 +277,13 @@ async def _product_error(_request: Request, error: Exception) -> Response:
 async def _invalid(_request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
-    is_no_json = first["type"] == "json_invalid"
-    message = NO_JSON if is_no_json else field_fault(tuple(first["loc"][1:]), first["msg"])
+    location = tuple(first["loc"][1:])
+    if first["type"] == "json_invalid":
+        message = NO_JSON
+    elif not location:
+        message = NO_OBJECT
+    else:
+        message = field_fault(location, first)
     return problem_reply(Problem(400, "invalid_request", message))
 
 

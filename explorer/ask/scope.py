@@ -22,7 +22,7 @@ from explorer.presenters import (
     one_line,
     shortened,
 )
-from explorer.uploads import ask_collection, ask_place_of, follow_library_link
+from explorer.uploads import ask_collection, ask_place_of, follow_library_address
 
 COLLECTION, PAPER, QUESTION, LIBRARY = "collection", "paper", "question", "library"
 # An address may be cut where it is longer than some programs take.
@@ -74,20 +74,21 @@ def follow_link(library: Library, visitor: Visitor) -> None:
         set_field("question_box", question)
 
 
-def _follow_library(library: Library, visitor: Visitor, link: str) -> None:
-    """Open the library that a link names which its owner has given out."""
-    if link and link not in visitor.now.visited:
-        visitor.update(VisitorSession.visit, link)
-        if problem := follow_library_link(library, visitor, link):
-            visitor.update(VisitorSession.note, problem, *visitor.now.notes)
+def _follow_library(library: Library, visitor: Visitor, named: str) -> None:
+    """Open the library that the address names, unless this visit or its conversation has opened it."""
+    if not named or named in (visitor.now.library_id, *visitor.now.visited):
+        return
+    visitor.update(VisitorSession.visit, named)
+    if problem := follow_library_address(library, visitor, named):
+        visitor.update(VisitorSession.note, problem, *visitor.now.notes)
 
 
 def scope_address(visitor: Visitor, scope: Scope) -> dict[str, str]:
     """Return what the page's address is to say of a scope, and that this visit need not follow it."""
-    said = {COLLECTION: "", PAPER: "", QUESTION: "", LIBRARY: ""}
+    said = {COLLECTION: "", PAPER: "", QUESTION: "", LIBRARY: visitor.now.library_id}
     if not visitor.now.asks_own and len(scope.papers) <= MOST_NAMED:
         said |= {COLLECTION: ",".join(scope.collections), PAPER: ",".join(scope.papers)}
-    visitor.update(VisitorSession.visit, *filter(None, [_link(said)]))
+    visitor.update(VisitorSession.visit, *filter(None, [visitor.now.library_id, _link(said)]))
     return said
 
 

@@ -147,7 +147,7 @@ def _draw_page(library: Library, source: Source, place: str) -> None:
             Evidenced(
                 passage_boxes(source.passage, source.sentence),
                 passage_boxes(source.passage, None),
-                are_marked=not source.is_supported_by_no_sentence,
+                "Passage" if source.is_supported_by_no_sentence else "",
             ),
             place,
             is_brought=is_upload(source.paper.id),

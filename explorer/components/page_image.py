@@ -26,12 +26,13 @@ Corners = tuple[tuple[float, float, float, float], ...]
 class Evidenced:
     """The boxes of what is meant on a page, and of the passage that it is `within`, which tell its column.
 
-    `margin` is what is shown above and below them, in points.
+    They are marked, but where it is a formula, a figure or a whole passage that is shown: `shows` says
+    which. `margin` is what is shown above and below them, in points.
     """
 
     boxes: tuple[Box, ...]
     within: tuple[Box, ...]
-    are_marked: bool = True
+    shows: str = ""
     margin: float = STRIP_MARGIN
 
     def on(self, page: int) -> "Evidenced":
@@ -59,7 +60,7 @@ def strip_round(shown: Evidenced, width: float, height: float) -> Strip:
     """
     top = min((box.y for box in shown.boxes), default=0.0)
     bottom = max((box.y + box.height for box in shown.boxes), default=0.0)
-    shortest = SHORTEST_STRIP if shown.are_marked else 0.0
+    shortest = 0.0 if shown.shows else SHORTEST_STRIP
     tall = min(height, max(shortest, bottom - top + 2 * shown.margin))
     start = min(max(0.0, (top + bottom - tall) / 2), height - tall)
     left, right = _column(shown, width)
@@ -83,7 +84,7 @@ def _column(shown: Evidenced, width: float) -> tuple[float, float]:
 
 def show_strip(path: Path, page: int, evidenced: Evidenced, place: str, *, is_brought: bool) -> None:
     """Draw the part of a page that has the evidence in it; `place` tells two of one screen apart."""
-    marked = evidenced.boxes if evidenced.are_marked else ()
+    marked = () if evidenced.shows else evidenced.boxes
     try:
         if is_brought:
             drawn = _drawn(path, page, marked)
@@ -97,7 +98,7 @@ def show_strip(path: Path, page: int, evidenced: Evidenced, place: str, *, is_br
         return
     with st.container(key=f"strip_{place}"):
         st.html(_strip_style(place, strip_round(evidenced.on(page), width, height)))
-        show_page(path, page, marked, is_brought=is_brought)
+        show_page(path, page, marked, evidenced.shows, is_brought=is_brought)
 
 
 def _strip_style(place: str, strip: Strip) -> str:
@@ -111,8 +112,8 @@ def _strip_style(place: str, strip: Strip) -> str:
     )
 
 
-def show_page(path: Path, page: int, boxes: tuple[Box, ...], *, is_brought: bool) -> None:
-    """Draw one page with `boxes` marked, or say why it cannot be drawn.
+def show_page(path: Path, page: int, boxes: tuple[Box, ...], shows: str = "", *, is_brought: bool) -> None:
+    """Draw one page with `boxes` marked, or say why it cannot be drawn; `shows` names what is seen of it.
 
     A page of what a visitor has brought (`is_brought`) is drawn apart: PDFium has one lock for the whole
     server, which a page that was made to be slow would hold.
@@ -125,7 +126,8 @@ def show_page(path: Path, page: int, boxes: tuple[Box, ...], *, is_brought: bool
         _say_undrawn(page, error)
         return
     marked = "with the evidence boxed" if any(box.page == page for box in boxes) else "as printed"
-    st.image(picture, alt=f"Page {int(page)} of the PDF, {marked}", width="stretch")
+    alt = f"{shows}, as printed on page {int(page)}" if shows else f"Page {int(page)} of the PDF, {marked}"
+    st.image(picture, alt=alt, width="stretch")
 
 
 def _say_undrawn(page: int, error: Exception) -> None:

@@ -118,7 +118,7 @@ def _draw_formula(reading: Reading, pdf: Path, section: PaperSection, block: Blo
     text = tuple(box for passage in section.passages for box in passage_boxes(passage, None))
     for page in sorted({box.page for box in boxes}):
         area = area_between([box for box in boxes if box.page == page], text)
-        shown = Evidenced((area,), text, are_marked=False, margin=0.0).on(page)
+        shown = Evidenced((area,), text, "Formula", margin=0.0).on(page)
         name = f"formula_{block.passages[0].number}_{place}_{page}"
         show_strip(pdf, page, shown, name, is_brought=is_upload(reading.paper.id))
 
@@ -162,7 +162,7 @@ def _draw_cut(reading: Reading, passage: Passage, place: str) -> None:
     """Draw what a caption is of as it stands on the page."""
     area = passage.area
     if area and reading.pdf:
-        shown = Evidenced((area,), (area,), are_marked=False, margin=FIGURE_MARGIN)
+        shown = Evidenced((area,), (area,), "Figure", margin=FIGURE_MARGIN)
         brought = is_upload(reading.paper.id)
         show_strip(reading.pdf, area.page, shown, f"figure_{place}", is_brought=brought)
 

@@ -180,13 +180,21 @@ def export_of(libraries: Libraries, owners: Sequence[str], library_id: str) -> b
     return exported(libraries.folder(library_id), stored.title, libraries.as_kept(library_id))
 
 
-def follow_library_link(library: Library, visitor: Visitor, link: str) -> str:
-    """Open the library that a link leads to; return what is to be said, "" where it is open."""
+def follow_library_address(library: Library, visitor: Visitor, named: str) -> str:
+    """Open the library that an address names, by its id or by a link that was given out.
+
+    Returns what is to be said, "" where it is open.
+    """
     try:
-        library_id = library.libraries().store.open_by_link(link, current_owner(visitor))
+        store = library.libraries().store
+        stored = store.reads(named, current_owners(visitor))
+        library_id = stored.id if stored else store.open_by_link(named, current_owner(visitor))
     except AssistantError as error:
         return str(error)
     if not library_id:
-        return "This link leads to no library: it is not whole, or its owner has taken it back."
+        return (
+            "This link leads to no library: it is not whole, its owner has taken it back, or the library is "
+            "deleted."
+        )
     ask_kept(visitor, library_id)
     return ""

@@ -30,6 +30,9 @@ def test_a_library_is_kept_reopened_exported_and_seen_in_no_other_browser(open_p
     assert sorted(names) == ["documents/001-maps.md", "library.json", "papers.bib"]
     page.locator(".st-key-ask_library button").click()
     page.get_by_role("heading", name="Ask “Whispers”").wait_for()
+    page.wait_for_url("**/ask?library=*")
+    page.reload()
+    page.get_by_role("heading", name="Ask “Whispers”").wait_for()
     page.get_by_test_id("stChatInputTextArea").fill("How many walkers heard whispering maps speak?")
     page.keyboard.press("Enter")
     page.get_by_text("References", exact=True).wait_for()
@@ -39,11 +42,12 @@ def test_a_library_is_kept_reopened_exported_and_seen_in_no_other_browser(open_p
     page.reload()
     page.get_by_text("In the library “Whispers”").wait_for()
     page.get_by_text("References", exact=True).wait_for()
-    paper = page.get_by_role("link", name="On whispering maps").first
     other = open_page("/ask")
     assert "Whispers" not in other.inner_text("body")
     assert other.locator("[class*=st-key-place_menu_]").count() == 0
-    paper.click()
+    settled(page)
+    page.locator('a[href="#cite-1-1"]').first.click()
+    page.get_by_role("link", name="Open paper").click()
     page.locator(".st-key-way_back").wait_for()
     stranger = open_page(page.url[page.url.index("/paper") :])
     stranger.get_by_text("There is no such paper here").wait_for()

@@ -11,6 +11,7 @@ def test_pages_are_turned_by_keyboard_and_opened_in_the_viewer(open_page: Callab
     page = open_page("/paper?id=field-notes-retrieval%2Fbm25")
     number = page.locator(".st-key-page_wanted input")
     page.get_by_role("img", name="Page 1 of the PDF").wait_for()
+    page.get_by_role("img", name="Formula, as printed on page 1").wait_for()
     page.keyboard.press("ArrowRight")
     page.get_by_role("img", name="Page 2 of the PDF").wait_for()
     assert number.input_value() == "2"

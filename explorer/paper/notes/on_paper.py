@@ -28,6 +28,7 @@ from explorer.presenters import escaped, shortened
 
 WHOLE_PAPER = "The paper as a whole"
 NOTHING = "There is nothing to keep: write a note, or choose a sentence."
+WRITTEN_ANEW = "This note had been deleted in another tab; what you wrote is kept as a new one."
 LONGEST_CHOICE, LONGEST_LINE = 160, 110
 
 Note = Kept[Annotation]
@@ -113,10 +114,13 @@ def _draw_adding(
             range(-1, len(places)),
             format_func=lambda at: _choice(*places[at]) if at >= 0 else WHOLE_PAPER,
             key=f"note_place_{number}",
-            help="Type some of its words to find a sentence. Or select words in the text.",
+            help="Type some of its words to find a sentence.",
         )
         st.text_area("Note", key=f"note_new_{number}", max_chars=LONGEST_NOTE, height=120)
-        st.caption("Only you see it. A sentence without a note is highlighted.")
+        st.caption(
+            "Only you see it. A sentence without a note is highlighted. Words that you select in the text can "
+            "be marked there."
+        )
         st.form_submit_button(
             "Keep", key="keep_note", on_click=_add, args=(library, visitor, paper, tuple(places), number)
         )
@@ -249,9 +253,11 @@ def _write(library: Library, visitor: Visitor) -> None:
         forget_field(_field(edited))
         visitor.update(VisitorSession.edit, None)
 
-    if not _changed(library, visitor, write) and visitor.now.edited is None:
-        # It was deleted in another tab: the words are kept as a note of their own.
-        _keep(library, visitor, replace(edited.record, id="", note=said, made="", changed=""))
+    was_deleted = not _changed(library, visitor, write) and visitor.now.edited is None
+    # What was just written is not lost for it.
+    anew = replace(edited.record, id="", note=said, made="", changed="")
+    if was_deleted and _keep(library, visitor, anew):
+        visitor.update(VisitorSession.fail_to_keep, WRITTEN_ANEW)
 
 
 def _erase(library: Library, visitor: Visitor, note: Note) -> None:

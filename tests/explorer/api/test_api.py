@@ -93,11 +93,13 @@ def test_an_answer_its_trail_and_a_question_after_it(api, program):
     again = {"question": "And what does that cost?", "conversation": asked["conversation"]}
     assert api.post("/ask", json=again).json()["conversation"] == asked["conversation"]
     trail = asked["trail"].removeprefix(PREFIX)
-    written = {name: api.get(trail, params={"format": name}) for name in ("json", "md", "html", "bib")}
+    names = ("json", "md", "html", "docx", "rdf", "bib")
+    written = {name: api.get(trail, params={"format": name}) for name in names}
     assert [turn.question for turn in from_json(written["json"].text).turns] == [QUESTION, again["question"]]
     assert written["md"].headers["content-type"].startswith("text/markdown")
     assert written["html"].headers["content-disposition"].startswith("attachment")
     assert written["bib"].text.startswith("@")
+    assert written["docx"].content.startswith(b"PK") and "<rdf:RDF" in written["rdf"].text
     for response in (program(OTHER_KEY).get(trail), program(OTHER_KEY).post("/ask", json=again)):
         assert (response.status_code, error_of(response)) == (404, "not_found")
     place = trail.removesuffix("/trail")
@@ -147,6 +149,13 @@ def test_a_body_that_cannot_be_read_is_refused_in_one_form(api, body, status):
     response = api.post("/search", content=body, headers={"content-type": "application/json"})
     assert response.status_code == status
     error_of(response)
+
+
+def test_a_body_that_is_not_said_to_be_json_is_told_what_is_missing(api):
+    """Regression: a program without the header was told that a dictionary was no valid dictionary."""
+    response = api.post("/search", content=b'{"query": "BM25"}', headers={"content-type": "text/plain"})
+    assert response.status_code == 400
+    assert "content-type: application/json" in response.json()["message"]
 
 
 def test_a_body_of_unknown_length_is_read_so_far_and_no_further(api):

@@ -102,7 +102,7 @@ def test_a_note_that_was_deleted_in_another_tab_keeps_ones_own_words(
     (kept,) = library.reading().annotations(owner, BM25)
     library.reading().erase(owner, kept)
     test.text_area(key=f"note_text_{kept.id}").set_value("still here")
-    press(test, "keep_edited")
+    assert "had been deleted in another tab" in texts(press(test, "keep_edited"))
     assert [one.record.note for one in library.reading().annotations(owner, BM25)] == ["still here"]
 
 

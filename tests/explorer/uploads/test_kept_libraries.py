@@ -180,6 +180,18 @@ def test_fault_a_renaming_locked_out_pages_that_had_the_library_open(
     assert GONE not in texts(test)
 
 
+def test_an_address_opens_a_library_for_those_who_may_read_it(screen: Screen, libraries: Libraries) -> None:
+    """Regression: the address did not name a kept library, and a page that was loaded anew had left it."""
+    test = keep(bring(screen("ask"), ("notes.md", NOTES)))
+    one = own(libraries, test)
+    again = as_same_visitor(test, screen("ask"))
+    again.query_params["library"] = one.id
+    assert visitor_of(again.run()).library_id == one.id
+    stranger = screen("ask", library=one.id)
+    assert visitor_of(stranger).library_id == ""
+    assert "This link leads to no library" in texts(stranger)
+
+
 def test_a_library_grows_loses_a_document_and_is_renamed_in_two_tabs(
     screen: Screen, libraries: Libraries
 ) -> None:
