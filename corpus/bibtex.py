@@ -24,6 +24,25 @@ _SPECIAL = str.maketrans(
 )
 _HEAD = re.compile(r"\s*@\s*([A-Za-z]+)\s*\{\s*([^\s,{}()\"'#%~\\=@]+)\s*,")
 _BRACE = re.compile(r"[{}]")
+# The types of publications that are told apart, and where each says what it appeared in.
+KINDS = (
+    "article",
+    "book",
+    "incollection",
+    "inproceedings",
+    "mastersthesis",
+    "misc",
+    "phdthesis",
+    "techreport",
+)
+_VENUE_FIELDS = {
+    "article": "journal",
+    "book": "publisher",
+    "mastersthesis": "school",
+    "misc": "howpublished",
+    "phdthesis": "school",
+    "techreport": "institution",
+}
 _NO_ENTRY = frozenset({"comment", "preamble", "string"})
 _SPLITS_NAMES = re.compile(r"\band\b|,", re.IGNORECASE)
 
@@ -59,23 +78,24 @@ def _ends_once(text: str, start: int) -> bool:
     return False
 
 
-def bibtex(paper: Paper) -> str:
-    """Return a BibTeX entry made of a paper's metadata, every value escaped."""
-    return str(make_entry(paper))
+def bibtex(paper: Paper, kind: str = "") -> str:
+    """Return a BibTeX entry made of a paper's metadata, every value escaped; `kind` is its type if known."""
+    return str(make_entry(paper, kind))
 
 
-def make_entry(paper: Paper) -> BibtexEntry:
-    """Return an entry made of a paper's metadata, every value escaped."""
+def make_entry(paper: Paper, kind: str = "") -> BibtexEntry:
+    """Return an entry made of a paper's metadata, every value escaped; `kind` is its type if known."""
+    if kind not in KINDS:
+        kind = "inproceedings" if paper.venue else "misc"
     values = {
         "title": _escaped(paper.title),
         "author": " and ".join(_name(author) for author in paper.authors if author.name.strip()),
-        "booktitle": _escaped(paper.venue),
+        _VENUE_FIELDS.get(kind, "booktitle"): _escaped(paper.venue),
         "year": str(paper.year or ""),
         "pages": _escaped(paper.pages),
         "doi": _escaped(paper.doi),
         "url": _escaped(paper.url),
     }
-    kind = "inproceedings" if paper.venue else "misc"
     lines = [f"    {name} = {{{value}}}," for name, value in values.items() if value]
     return BibtexEntry(kind, citation_key(paper), "\n".join(["", *lines, "}"]))
 

@@ -93,9 +93,9 @@ def _entry(paper: Paper) -> BibtexEntry:
     """
     own = read_entry(paper.bibtex)
     if own is None or not _SAFE_KEY.fullmatch(own.key) or "^^" in own.fields:
-        return make_entry(paper)
+        return make_entry(paper, own.kind if own else "")
     commands = _COMMAND.findall(own.fields)
-    return own if _TYPESETTING.issuperset(commands) else make_entry(paper)
+    return own if _TYPESETTING.issuperset(commands) else make_entry(paper, own.kind)
 
 
 def _free_key(key: str, taken: set[str]) -> str:

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html.parser import HTMLParser
 from itertools import chain, count
 from pathlib import Path
 
+from corpus.bibtex import bibtex
 from corpus.language import language_code
 from corpus.records import Author, Collection, Paper, paper_id
 from corpus.text import one_line, storable
@@ -25,10 +26,12 @@ _UNSEEN = frozenset(("script", "style", "head"))
 class LibraryItem:
     """An item as its library has it, each text as it stands there; `key` names it for good.
 
-    `files` are those that are there, the likeliest to be the paper first; `missing` names those that are not.
+    `kind` is the type of publication in BibTeX's words, "" for one that it does not know. `files` are those
+    that are there, the likeliest to be the paper first; `missing` names those that are not.
     """
 
     key: str
+    kind: str = ""
     title: str = ""
     authors: tuple[Author, ...] = ()
     date: str = ""
@@ -48,12 +51,16 @@ class LibraryItem:
 
 
 class LibraryPapers:
-    """The items of a library as the papers of a collection, in their order."""
+    """The items of a library as the papers of a collection, in their order.
+
+    `nameless` are the keys of those that are left out: they have neither a title nor a file.
+    """
 
     def __init__(self, collection: Collection, items: Sequence[LibraryItem]) -> None:
         """Take the items that say anything; raises SourceError where there are none."""
         self.collection = collection
         self._items = [item for item in items if item.title.strip() or item.files]
+        self.nameless = tuple(item.key for item in items if not (item.title.strip() or item.files))
         if not self._items:
             raise SourceError(f"Nothing in {collection.source} has a title or a file.")
 
@@ -88,6 +95,8 @@ class LibraryPapers:
             notes=tuple(filter(None, (plain_text(note)[:LONGEST_NOTE] for note in item.notes))),
             position=position,
         )
+        if item.kind and paper.title and paper.authors:
+            paper = replace(paper, bibtex=bibtex(paper, item.kind))
         notes = tuple(f"{storable(name)} is missing" for name in item.missing)
         return SourcePaper(paper.title or (file.name if file else key), paper, file, notes=notes)
 

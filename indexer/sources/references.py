@@ -4,6 +4,7 @@ import json
 import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import rispy
 from bibtexparser.entrypoint import parse_string
 from bibtexparser.library import Library
 from bibtexparser.middlewares import BlockMiddleware, LatexDecodingMiddleware
+from bibtexparser.model import DuplicateBlockKeyBlock, ParsingFailedBlock
 from rispy.parser import ParseError
 
 from corpus.records import Author
@@ -25,6 +27,35 @@ _FILE_PARTS = re.compile(r"(?<!\\);")
 _FILE_FIELDS = re.compile(r"(?<!\\):")
 _ESCAPED = re.compile(r"\\([:;\\{}_$&%#])")
 _AND = re.compile(r"\s+and\s+", re.IGNORECASE)
+
+# Types of publications in BibTeX's words.
+_CSL_KINDS = {
+    "article-journal": "article",
+    "article-magazine": "article",
+    "article-newspaper": "article",
+    "book": "book",
+    "chapter": "incollection",
+    "paper-conference": "inproceedings",
+    "report": "techreport",
+    "thesis": "phdthesis",
+}
+_RIS_KINDS = {
+    "BOOK": "book",
+    "CHAP": "incollection",
+    "CONF": "inproceedings",
+    "CPAPER": "inproceedings",
+    "JOUR": "article",
+    "MGZN": "article",
+    "RPRT": "techreport",
+    "THES": "phdthesis",
+}
+# BibLaTeX's, where they are others.
+_BIBTEX_KINDS = {
+    "conference": "inproceedings",
+    "inbook": "incollection",
+    "report": "techreport",
+    "thesis": "phdthesis",
+}
 
 # What is wrong with entries that cannot be read is told after the build, in words for its operator.
 logging.getLogger("bibtexparser").addHandler(logging.NullHandler())
@@ -59,10 +90,15 @@ def unreadable_entries(path: Path) -> tuple[str, ...]:
         return ()
     failed = _parsed(path.read_text(encoding="utf-8-sig", errors="replace")).failed_blocks
     return tuple(
-        f"Line {(block.start_line or 0) + 1} of {path.name} begins an entry that cannot be read, and is left"
-        f" out: {shortened(' '.join(storable(block.raw or '').split()), 60)}"
+        f"Line {(block.start_line or 0) + 1} of {path.name} begins an entry that {_why_failed(block)}, and "
+        f"is left out: {shortened(' '.join(storable(block.raw or '').split()), 60)}"
         for block in failed
     )
+
+
+def _why_failed(block: ParsingFailedBlock) -> str:
+    is_double = isinstance(block, DuplicateBlockKeyBlock)
+    return "has the key of another before it" if is_double else "cannot be read"
 
 
 def _read_csl(text: str, folder: Path) -> Iterator[LibraryItem]:
@@ -81,6 +117,7 @@ def _read_csl(text: str, folder: Path) -> Iterator[LibraryItem]:
 def _csl_item(entry: Mapping[str, Any], folder: Path) -> LibraryItem:
     files, missing = _found(folder, _strings(entry.get("file")))
     return LibraryItem(
+        kind=_CSL_KINDS.get(_text(entry.get("type")), ""),
         key=_text(entry.get("citation-key")) or _text(entry.get("id")).rpartition("/")[2],
         title=_text(entry.get("title")),
         authors=tuple(_csl_names(entry.get("author") or entry.get("editor"))),
@@ -132,7 +169,8 @@ def _read_bibtex(text: str, folder: Path) -> Iterator[LibraryItem]:
     for entry in decoded.entries:
         values = {name.lower(): str(field.value) for name, field in entry.fields_dict.items()}
         before = {name.lower(): str(field.value) for name, field in printed[entry.key].items()}
-        yield _bibtex_item(entry.key, values, before, folder)
+        item = _bibtex_item(entry.key, values, before, folder)
+        yield replace(item, kind=_BIBTEX_KINDS.get(kind := entry.entry_type.lower(), kind))
 
 
 def _parsed(text: str, *more: BlockMiddleware) -> Library:
@@ -180,7 +218,7 @@ def _bibtex_names(text: str, printed: str) -> Iterator[Author]:
     names, before = (_AND.split(" ".join(names.split())) for names in (text, printed))
     braced = [name.strip().startswith("{") for name in before] if len(before) == len(names) else []
     for at, name in enumerate(names):
-        if name.strip():
+        if name.strip() and name.strip() != "others":
             yield _name(_unbraced(name), is_whole=bool(braced) and braced[at])
 
 
@@ -216,6 +254,7 @@ def _ris_item(number: int, entry: Mapping[str, Any], folder: Path) -> LibraryIte
     venue = ("journal_name", "secondary_title", "alternate_title1", "publisher")
     pages = [_text(entry.get("start_page")), _text(entry.get("end_page"))]
     return LibraryItem(
+        kind=_RIS_KINDS.get(_text(entry.get("type_of_reference")).upper(), ""),
         key=_text(entry.get("id")) or doi or title[:60] or str(number),
         title=title,
         authors=tuple(_name(name, is_whole=True) for name in _strings(entry.get("authors"))),

@@ -21,6 +21,17 @@ OLDEST_SCHEMA, NEWEST_SCHEMA = 80, 130
 DATABASE = "zotero.sqlite"
 _BESIDE = ("-wal", "-journal")
 _NO_PAPERS = ("note", "annotation", "attachment")
+# Zotero's types of items in BibTeX's words.
+_KINDS = {
+    "book": "book",
+    "bookSection": "incollection",
+    "conferencePaper": "inproceedings",
+    "journalArticle": "article",
+    "magazineArticle": "article",
+    "newspaperArticle": "article",
+    "report": "techreport",
+    "thesis": "phdthesis",
+}
 _VENUES = (
     *("publicationTitle", "proceedingsTitle", "bookTitle", "encyclopediaTitle", "dictionaryTitle"),
     *("conferenceName", "repository", "university", "institution", "websiteTitle", "publisher"),
@@ -252,6 +263,7 @@ def _library_item(item: _Item) -> LibraryItem:
     fields = defaultdict(str, item.fields)
     title = "" if item.kind == "attachment" else fields["title"] or fields["caseName"] or fields["subject"]
     return LibraryItem(
+        kind=_KINDS.get(item.kind, ""),
         key=item.key,
         title=title,
         authors=tuple(_authors(item.creators)),

@@ -187,3 +187,41 @@ def test_fault_an_entry_that_cannot_be_read_was_left_out_without_a_word(tmp_path
     assert [item.key for item in read_references(file)] == ["a"]
     (said,) = unreadable_entries(file)
     assert said.startswith("Line 2 of some.bib") and "@article{b" in said
+
+
+OF_ALL_KINDS = """
+@article{a, title = {On Owls}, author = {Lee, Ann and others}, journal = {Journal of Night}, year = 2019}
+@book{b, title = {Owls}, author = {Kim, Bo}, publisher = {Night Press}, year = 2020}
+@phdthesis{t, title = {Of Owls}, author = {Ito, Cy}, school = {University of Night}, year = 2021}
+@article{a, title = {Another}, author = {Lee, Ann}, year = 2022}
+@misc{nameless, author = {Nobody}, year = 2001}
+"""
+
+
+def test_publications_stay_what_they_are(tmp_path: Path) -> None:
+    """Regression: an article came back as a paper of a conference of its journal's name."""
+    path = tmp_path / "all.bib"
+    path.write_text(OF_ALL_KINDS)
+    article, book, thesis = papers(read_references(path))
+    assert [author.name for author in article.authors] == ["Ann Lee"]
+    entries = papers_as_bibtex([article, book, thesis])
+    assert "@article{" in entries and "journal = {Journal of Night}" in entries
+    assert "@book{" in entries and "publisher = {Night Press}" in entries
+    assert "@phdthesis{" in entries and "school = {University of Night}" in entries
+    ris = papers_as_ris([article, book, thesis])
+    assert [line for line in ris.splitlines() if line.startswith("TY")] == [
+        "TY  - JOUR", "TY  - BOOK", "TY  - THES"
+    ]  # fmt: skip
+    for name, write in (("all.ris", papers_as_ris), ("all.json", papers_as_csl_json)):
+        (tmp_path / name).write_text(write([article, book, thesis]))
+        again = papers(read_references(tmp_path / name))
+        assert [paper.bibtex.partition("{")[0] for paper in again] == ["@article", "@book", "@phdthesis"]
+
+
+def test_what_is_left_out_is_named_with_its_reason(tmp_path: Path) -> None:
+    """Regression: an entry without a title vanished, and one whose key was taken could not be read."""
+    path = tmp_path / "all.bib"
+    path.write_text(OF_ALL_KINDS)
+    (double,) = unreadable_entries(path)
+    assert "has the key of another before it" in double and "Another" in double
+    assert LibraryPapers(Collection("c", "C"), read_references(path)).nameless == ("nameless",)
