@@ -49,9 +49,9 @@ class LanguageAsked:
                 "Ask in English, or ask again."
             )
         return (
-            f"{seems}: nothing in {searched} can be found by it. Ask in English, have a model answer, which "
-            "translates the question, or index the papers with an encoder of many languages "
-            f"(PAPER_TRAIL_ENCODER={_MULTILINGUAL})."
+            f"{seems}: whether something in {searched} answers it cannot be told. Ask in English, or have a "
+            "model answer, which translates the question. Whoever runs this server can index the papers with "
+            f"an encoder of many languages (PAPER_TRAIL_ENCODER={_MULTILINGUAL})."
         )
 
     @property

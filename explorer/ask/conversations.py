@@ -32,6 +32,7 @@ from explorer.components import (
 )
 from explorer.jobs import Kept, TurnKeeper
 from explorer.presenters import day, drawable, escaped
+from explorer.uploads import check_may_read
 
 ADDRESS = "conversation"
 NOTHING = "Nothing yet. What you ask is kept here, for this browser."
@@ -59,6 +60,7 @@ def open_conversation(library: Library, visitor: Visitor, identifier: str) -> No
         is_others = stored is not None and is_anothers(store, visitor, identifier)
         is_imported = stored is not None and store.is_imported(identifier)
         over = store.library_of(identifier) if stored else ""
+        check_may_read(library, visitor, over)
     except AssistantError as error:
         visitor.update(VisitorSession.turn_to, notes=(str(error),))
         return

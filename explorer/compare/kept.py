@@ -34,7 +34,7 @@ from explorer.components import (
     text_of,
 )
 from explorer.presenters import day, fault_of
-from explorer.uploads import library_of_papers
+from explorer.uploads import check_may_read, library_of_papers
 
 ADDRESS, PAPERS = "comparison", "papers"
 # Commas stand between ids; the rest of what ids are made of needs no change.
@@ -93,6 +93,7 @@ def open_comparison(library: Library, visitor: Visitor, session: CurrentComparis
         if stored is None:
             session.update(ComparisonSession.miss, identifier)
             return
+        check_may_read(library, visitor, store.library_of(identifier))
         session.update(
             ComparisonSession.tell_origin,
             is_anothers=is_anothers(store, visitor, identifier),

@@ -5,6 +5,7 @@ from explorer.uploads.dialog import draw_documents
 from explorer.uploads.kept import (
     GONE,
     ask_kept,
+    check_may_read,
     follow_library_address,
     kept_libraries,
     kept_or_none,
@@ -22,8 +23,8 @@ from explorer.uploads.visit import (
 from explorer.uploads.wording import not_searched
 
 __all__ = [
-    "GONE", "ask_collection", "ask_kept", "ask_place_of", "ask_uploads", "documents_of_visit",
-    "draw_documents", "draw_not_stored", "draw_upload_first_visit", "draw_upload_scope",
+    "GONE", "ask_collection", "ask_kept", "ask_place_of", "ask_uploads", "check_may_read",
+    "documents_of_visit", "draw_documents", "draw_not_stored", "draw_upload_first_visit", "draw_upload_scope",
     "follow_library_address", "kept_libraries", "kept_or_none", "library_asked", "library_of_paper",
     "library_of_papers", "look_in", "not_searched", "read_kept"
 ]  # fmt: skip

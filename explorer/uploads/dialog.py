@@ -21,7 +21,8 @@ from explorer.components import action, row
 from explorer.jobs import TooSoonError
 from explorer.presenters import ASPECT_NAMES, escaped, one_line, ordered_aspects, shortened
 from explorer.uploads.keeping_form import draw_keeping, want_to_keep, wants_to_keep
-from explorer.uploads.library_panel import draw_libraries, draw_library, draw_said, say
+from explorer.uploads.kept import kept_libraries
+from explorer.uploads.library_panel import draw_libraries, draw_library, draw_said, say, target
 from explorer.uploads.visit import (
     ask_uploads,
     begin_documents,
@@ -98,6 +99,9 @@ def _draw_panel(library: Library, visitor: Visitor, drawn: _Standing) -> None:
         return
     if not wants_to_keep():
         draw_said()
+    if growing := next((one for one in kept_libraries(library, visitor) if one.id == target()), None):
+        title = escaped(shortened(growing.title, 80))
+        st.markdown(f"What you bring now can be kept in “{title}” as soon as it is read.")
     try:
         uploads = begin_documents(library)
     except DocumentError as error:

@@ -38,6 +38,12 @@ UNREADABLE = (
 )
 
 
+NOT_YOURS = (
+    "This is about a library of documents that only its owner sees, and whoever has a link to it that is "
+    "still good. Open that link first, then this page."
+)
+
+
 class UnreadableError(LibraryError):
     """A library cannot be searched with the encoder that is in use."""
 
@@ -64,6 +70,15 @@ def read_kept(library: Library, visitor: Visitor, library_id: str) -> Library:
     except CorpusError as error:
         logger.warning("the library %s cannot be read: %s", library_id, error)
         raise UnreadableError(UNREADABLE) from error
+
+
+def check_may_read(library: Library, visitor: Visitor, library_id: str) -> None:
+    """Raise LibraryError where something is over a kept library that the visitor may not read; "" is none.
+
+    The address of a conversation or a comparison is a key to it, but not to documents of others.
+    """
+    if library_id and library.libraries().store.reads(library_id, current_owners(visitor)) is None:
+        raise LibraryError(NOT_YOURS)
 
 
 def kept_or_none(library: Library, visitor: Visitor, identifier: str) -> Library | None:

@@ -29,7 +29,7 @@ from explorer.presenters import escaped, shortened
 WHOLE_PAPER = "The paper as a whole"
 NOTHING = "There is nothing to keep: write a note, or choose a sentence."
 WRITTEN_ANEW = "This note had been deleted in another tab; what you wrote is kept as a new one."
-LONGEST_CHOICE, LONGEST_LINE = 160, 110
+LONGEST_CHOICE, LONGEST_LINE, LONGEST_HEAD = 160, 110, 60
 
 Note = Kept[Annotation]
 
@@ -118,8 +118,8 @@ def _draw_adding(
         )
         st.text_area("Note", key=f"note_new_{number}", max_chars=LONGEST_NOTE, height=120)
         st.caption(
-            "Only you see it. A sentence without a note is highlighted. Words that you select in the text can "
-            "be marked there."
+            "Only you see it. A sentence without a note is highlighted. Words that you select in the text "
+            "can be marked there."
         )
         st.form_submit_button(
             "Keep", key="keep_note", on_click=_add, args=(library, visitor, paper, tuple(places), number)
@@ -175,11 +175,19 @@ def _draw_note(library: Library, visitor: Visitor, note: Note) -> None:
         if note.record.note:
             st.text(note.record.note)
         with row(f"note_foot_{note.id}", gap="xsmall"):
-            st.caption("Your note" if note.record.note else "Highlighted by you", width="content")
+            st.caption(_said_on(note), width="content")
             action(
                 "Edit" if note.record.note else "Write a note", f"edit_{note.id}", edit_note, visitor, note
             )
             action("Delete", f"erase_{note.id}", _erase, library, visitor, note)
+
+
+def _said_on(note: Note) -> str:
+    """Return whose words a note's are, and what sentence they are on."""
+    said = "Your note" if note.record.note else "Highlighted by you"
+    return (
+        f"{said} on “{escaped(shortened(note.record.quoted, LONGEST_HEAD))}”" if note.record.quoted else said
+    )
 
 
 def _draw_editing(library: Library, visitor: Visitor, edited: Note) -> None:

@@ -11,7 +11,7 @@ from assistant.libraries import Libraries
 from assistant.storage import LibrarySummary
 from corpus.records import library_collection
 from explorer.app.resources import Library
-from explorer.uploads.kept import GONE
+from explorer.uploads.kept import GONE, NOT_YOURS
 from tests.explorer.asking import ask, finish, texts, visitor_of
 from tests.explorer.uploads.test_documents_screen import (
     NOTES,
@@ -129,12 +129,11 @@ def _others_see_nothing(screen: Screen, one: LibrarySummary, conversation: str) 
         assert MARKER not in texts(other) + str(other.main)
         assert "My reading" not in str(other.main) + str(other.sidebar)
         assert visitor_of(other).library_id == ""
-    # Whoever was given the link to a conversation reads that, and asks nothing more of the library.
+    # Regression: the address of a conversation, which the page of its owner has, led to what it quotes.
     reader = screen("ask", conversation=conversation)
-    assert GONE[:40] in texts(reader)
-    ask(reader, QUESTION)
-    assert visitor_of(reader).failure is not None
-    assert len(visitor_of(reader).turns) == 3
+    assert NOT_YOURS[:40] in texts(reader)
+    assert visitor_of(reader).turns == ()
+    assert MARKER not in texts(reader) + str(reader.main)
 
 
 def _deleting_says_what_goes_and_what_has_gone(
@@ -267,6 +266,10 @@ def test_a_shared_library_is_read_by_its_link_alone_and_not_after_that_was_taken
     assert GONE[:40] in texts(reader)
     ask(reader, QUESTION)
     assert visitor_of(reader).failure is not None
+    again = as_same_visitor(reader, screen("ask"))
+    again.query_params["conversation"] = visitor_of(reader).conversation_id
+    assert NOT_YOURS[:40] in texts(again.run())
+    assert visitor_of(again).turns == ()
     late = screen("ask", library=link)
     assert "This link leads to no library" in texts(late)
     assert visitor_of(late).library_id == ""
@@ -299,6 +302,9 @@ def test_papers_of_a_library_are_compared_and_the_comparison_is_kept(
     again.query_params["comparison"] = identifier
     again.run()
     assert "In the library “My reading”" in texts(again)
+    stranger = screen("compare", comparison=identifier)
+    assert NOT_YOURS[:40] in texts(stranger)
+    assert MARKER not in texts(stranger) + str(stranger.main)
     libraries.delete(one.id, None)
     again.run()
     assert not again.exception
