@@ -81,6 +81,7 @@ MOST_FILES = 13
 # Third parties that live in one place; * stands for any name, folders below included.
 LIVES_IN: dict[str, tuple[str, ...]] = {
     "acl_anthology": ("indexer/sources/acl_anthology.py",),
+    "alembic": ("assistant/storage/*.py",),
     "Stemmer": ("corpus/language/stemming.py",),
     "altair": ("explorer/collection/charts.py", "explorer/collection/*_chart.py"),
     "cachetools": ("corpus/store/query_cache.py", "assistant/*.py", "explorer/*.py"),
@@ -128,14 +129,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "scipy": ("evaluation/*.py",),
     "sklearn": ("indexer/paper_map/*.py", "evaluation/*.py", "training/*.py"),
     "streamlit_pdf_viewer": ("explorer/paper/pdf_in_page.py",),
-    "sqlalchemy": (
-        "assistant/storage/database.py",
-        "assistant/storage/conversations.py",
-        "assistant/storage/comparisons.py",
-        "assistant/storage/reading.py",
-        "assistant/storage/librar*.py",
-        "assistant/storage/spending.py",
-    ),
+    "sqlalchemy": ("assistant/storage/*.py",),
     "streamlit": (
         "streamlit_app.py",
         "explorer/*.py",

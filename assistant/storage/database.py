@@ -6,36 +6,42 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import func
-from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, SQLAlchemyError
-from sqlalchemy.schema import CreateIndex, CreateTable
+from sqlalchemy.exc import (
+    ArgumentError,
+    DisconnectionError,
+    IntegrityError,
+    NoSuchModuleError,
+    SQLAlchemyError,
+)
 
 from assistant.records import AssistantError
+from assistant.storage.schema import (
+    IMPORTED,
+    OVER_LIBRARIES,
+    NewerSchemaError,
+    bring_up_to_date,
+)
+from assistant.storage.turns import take_turn
 from corpus.settings import Settings
 from corpus.text import storable
 
-# Tables are added without another version: an older Paper Trail leaves those alone that it does not know.
-SCHEMA_VERSION = 1
 LONGEST_TITLE = 200
-BUSY_SECONDS = 10.0
+BUSY_SECONDS = 10
+# A PostgreSQL server that does not reply for so long is taken for gone.
+SILENT_SECONDS = 60
+# To a server, of one store of one process; there are five.
+IDLE_CONNECTIONS, MOST_CONNECTIONS = 2, 5
+# The driver that is taken where the URL names none.
+POSTGRESQL = "postgresql+pg8000"
+DRIVER = "requirements-postgres.txt"
 
-METADATA = sa.MetaData()
-_SCHEMA = sa.Table("paper_trail_schema", METADATA, sa.Column("version", sa.Integer, primary_key=True))
-# The ids of what came from files: anyone may have written what is in them.
-_IMPORTED = sa.Table("imported", METADATA, sa.Column("id", sa.String(64), primary_key=True))
-# The ids of what is over a kept library, which may be gone: assistant/storage/library_links.py writes them.
-OVER_LIBRARIES = sa.Table(
-    "over_libraries",
-    METADATA,
-    sa.Column("id", sa.String(64), primary_key=True),
-    sa.Column("library_id", sa.String(64), nullable=False, index=True),
-)
-
-# What went wrong and what to do, by the beginning of SQLite's own name for it.
+# What went wrong and what to do, by the beginning of SQLite's own name for it or of PostgreSQL's state.
 _FAULTS = {
     "SQLITE_FULL": "the disk is full. Free some space; what was stored before is still there",
     "SQLITE_READONLY": "it is read-only. Make it writable, or set PAPER_TRAIL_CONVERSATIONS to another place",
@@ -44,6 +50,18 @@ _FAULTS = {
     "SQLITE_NOTADB": "it is no database. Move it away, or set PAPER_TRAIL_CONVERSATIONS to another place",
     "SQLITE_CANTOPEN": "it cannot be opened. Check its folder and its permissions",
     "SQLITE_IOERR": "the disk failed or is full. Check it",
+    "InterfaceError": "its server cannot be reached or went away. Start it, or try again",
+    "TimeoutError": "all connections to its server are in use. Try again",
+    "08": "the connection to its server broke. Try again",
+    "25006": "it is read-only: the server is a copy of another, perhaps. Use the one that is written to",
+    "28": "its server does not let this user in. Check user and password",
+    "3D000": "its server has no database of that name. Make it: createdb NAME",
+    "40": "another process was in the way. Try again",
+    "42501": "its user may not do this. Grant it the database and its schema",
+    "53100": "the disk of its server is full. Free some space; what was stored before is still there",
+    "53300": "its server takes no more connections. Try again; allow it more if it stays so",
+    "55P03": "another process keeps it locked. Try again",
+    "57P": "its server is stopping or starting. Try again in a moment",
 }
 
 logger = logging.getLogger(__name__)
@@ -67,20 +85,6 @@ NO_QUOTA = Quota()
 Summary = TypeVar("Summary")
 
 
-def table_of_wholes(name: str, *columns: sa.Column[Any]) -> sa.Table:
-    """Return a table with a row for each stored thing: its id, owner, title, and when it was changed."""
-    return sa.Table(
-        name,
-        METADATA,
-        sa.Column("id", sa.String(64), primary_key=True),
-        sa.Column("owner", sa.String(255), nullable=False),
-        sa.Column("title", sa.Text, nullable=False),
-        sa.Column("updated", sa.String(40), nullable=False),
-        *columns,
-        sa.Index(f"{name}_of_an_owner", "owner", "updated"),
-    )
-
-
 class Database:
     """Tables in a database that is made if need be; for several threads and processes.
 
@@ -90,16 +94,18 @@ class Database:
 
     keeps: ClassVar[str]
     tables: ClassVar[tuple[sa.Table, ...]]
-    # Others' tables that are read or written too.
-    beside: ClassVar[tuple[sa.Table, ...]] = ()
     error: ClassVar[type[AssistantError]]
 
     def __init__(self, url: str | Path) -> None:
         """Open the database at an SQLAlchemy URL, or the SQLite file at a path."""
         self._url = self._parsed(url)
         self._engine = self._opened()
-        with self._as_store_errors():
-            self._prepare()
+        try:
+            with self._as_store_errors():
+                self._prepare()
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         self._engine.dispose()
@@ -140,9 +146,9 @@ class Database:
             yield
         except UnicodeEncodeError:
             raise self.error("An id or a name holds characters that cannot be stored.") from None
-        except SQLAlchemyError as error:
-            original = getattr(error, "orig", None)
-            name = getattr(original, "sqlite_errorname", type(original or error).__name__)
+        # The driver for PostgreSQL passes on what its socket says.
+        except (SQLAlchemyError, OSError) as error:
+            name = _fault_name(error)
             logger.warning("the %s at %s: %s", self.keeps, self._name, name)
             known = (words for beginning, words in _FAULTS.items() if name.startswith(beginning))
             fault = next(known, f"the database does not answer ({name}). Check it")
@@ -152,34 +158,33 @@ class Database:
         if isinstance(url, Path):
             return sa.URL.create("sqlite", database=str(url))
         try:
-            return sa.make_url(url)
+            parsed = sa.make_url(url)
         except ArgumentError:
             # The text may hold a password, and so may the error.
             raise self.error(
                 "The setting PAPER_TRAIL_CONVERSATIONS is no database URL. Write it as "
-                "sqlite:////path/to/file or postgresql+psycopg://user:password@host/name, or unset it."
+                "sqlite:////path/to/file or postgresql://user:password@host/name, or unset it."
             ) from None
+        return parsed.set(drivername=POSTGRESQL) if parsed.drivername == "postgresql" else parsed
 
     def _opened(self) -> sa.Engine:
         try:
             if self._is_sqlite:
                 self._make_private_file()
-            engine = sa.create_engine(self._url, hide_parameters=True, **self._options())
+                engine = sa.create_engine(self._url, hide_parameters=True, **self._options())
+                sa.event.listen(engine, "connect", _set_up_sqlite)
+                return engine
+            return _engine_of_server(self._url)
         except (ImportError, NoSuchModuleError) as error:
             raise self.error(
-                f"No driver is installed for {self._url.drivername} databases: {error}. Install one, or "
-                "unset PAPER_TRAIL_CONVERSATIONS."
+                f"No driver is installed for {self._url.drivername} databases: {error}. Install one (for "
+                f"PostgreSQL: pip install -r {DRIVER}), or unset PAPER_TRAIL_CONVERSATIONS."
             ) from error
-        if self._is_sqlite:
-            sa.event.listen(engine, "connect", _set_up_sqlite)
-        return engine
 
     def _options(self) -> dict[str, Any]:
         """Return how to connect; what is in memory has one connection, which threads take in turn."""
-        if not self._is_sqlite:
-            return {}
         if self._url.database not in (None, "", ":memory:"):
-            return {"connect_args": {"timeout": BUSY_SECONDS}}
+            return {"connect_args": {"timeout": float(BUSY_SECONDS)}}
         one = {"poolclass": sa.QueuePool, "pool_size": 1, "max_overflow": 0}
         return {"connect_args": {"check_same_thread": False}, **one}
 
@@ -200,34 +205,14 @@ class Database:
             ) from error
 
     def _prepare(self) -> None:
-        """Make the tables that are not there; raises the store's error for those of a later version."""
-        version = self._version()
-        if version not in (None, SCHEMA_VERSION):
-            raise self.error(
-                f"The {self.keeps} at {self._name} are of version {version}; this Paper Trail reads version "
-                f"{SCHEMA_VERSION}. Use that one, or set PAPER_TRAIL_CONVERSATIONS to another place."
-            )
-        with self._engine.begin() as connection:
-            has = self._engine.dialect.has_table
-            for table in (_SCHEMA, _IMPORTED, OVER_LIBRARIES, *self.beside, *self.tables):
-                if not has(connection, table.name):
-                    _make_table(connection, table)
-        if version is None:
-            self._note_version()
-
-    def _version(self) -> int | None:
-        with self._engine.connect() as connection:
-            if not self._engine.dialect.has_table(connection, _SCHEMA.name):
-                return None
-            found: int | None = connection.scalar(sa.select(func.max(_SCHEMA.c.version)))
-            return found
-
-    def _note_version(self) -> None:
+        """Bring the tables up to date; raises the store's error for those of a later version."""
         try:
-            with self._engine.begin() as connection:
-                connection.execute(sa.insert(_SCHEMA), {"version": SCHEMA_VERSION})
-        except IntegrityError:
-            logger.info("another process has just made the tables at %s", self._name)
+            bring_up_to_date(self._engine)
+        except NewerSchemaError as error:
+            raise self.error(
+                f"The {self.keeps} at {self._name} are of version {error}. Use that one, or set "
+                "PAPER_TRAIL_CONVERSATIONS to another place."
+            ) from None
 
 
 class OwnedStore(Database, Generic[Summary]):
@@ -280,7 +265,7 @@ class OwnedStore(Database, Generic[Summary]):
 
     def is_imported(self, identifier: str) -> bool:
         """Return True if what has that id came from a file."""
-        return self._value(sa.select(_IMPORTED.c.id).where(_IMPORTED.c.id == identifier)) is not None
+        return self._value(sa.select(IMPORTED.c.id).where(IMPORTED.c.id == identifier)) is not None
 
     def delete(self, identifier: str) -> bool:
         """Delete what has that id, if there is any; nothing of it stays in an SQLite file."""
@@ -297,7 +282,7 @@ class OwnedStore(Database, Generic[Summary]):
             for parts in cls._parts():
                 (whole_id,) = (column for column in parts.columns if column.foreign_keys)
                 connection.execute(sa.delete(parts).where(whole_id == identifier))
-            for marks in (_IMPORTED, OVER_LIBRARIES):
+            for marks in (IMPORTED, OVER_LIBRARIES):
                 connection.execute(sa.delete(marks).where(marks.c.id == identifier))
             found += connection.execute(sa.delete(whole).where(whole.c.id == identifier)).rowcount
         return found
@@ -326,7 +311,7 @@ class OwnedStore(Database, Generic[Summary]):
             except IntegrityError as error:
                 raise TakenError from error
             if from_file:
-                connection.execute(sa.insert(_IMPORTED), {"id": whole["id"]})
+                connection.execute(sa.insert(IMPORTED), {"id": whole["id"]})
             if parts:
                 connection.execute(sa.insert(self.tables[1]), parts)
             note(connection)
@@ -354,7 +339,8 @@ class OwnedStore(Database, Generic[Summary]):
         if self._quota == NO_QUOTA:
             return
         whole = self.tables[0]
-        owner = sa.select(whole.c.owner).where(whole.c.id == identifier).scalar_subquery()
+        owner = connection.scalar(sa.select(whole.c.owner).where(whole.c.id == identifier))
+        take_turn(connection, f"{whole.name} of {owner}")
         rows = characters = 0
         for table, joined in ((whole, whole), *((parts, parts.join(whole)) for parts in self._parts())):
             texts = (func.length(one) for one in table.c if isinstance(one.type, sa.Text))
@@ -408,7 +394,39 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-def _make_table(connection: sa.Connection, table: sa.Table) -> None:
-    connection.execute(CreateTable(table, if_not_exists=True))
-    for index in table.indexes:
-        connection.execute(CreateIndex(index, if_not_exists=True))
+def _engine_of_server(url: sa.URL) -> sa.Engine:
+    """Return the connections of one store to a server."""
+    options: dict[str, Any] = {}
+    if url.drivername == POSTGRESQL:
+        options = {"connect_args": {"timeout": SILENT_SECONDS, "application_name": "paper-trail"}}
+    pool = {"pool_size": IDLE_CONNECTIONS, "max_overflow": MOST_CONNECTIONS - IDLE_CONNECTIONS}
+    engine = sa.create_engine(url, hide_parameters=True, **pool, **options)
+    sa.event.listen(engine, "checkout", partial(_check_alive, engine.dialect))
+    if url.get_backend_name() == "postgresql":
+        sa.event.listen(engine, "connect", _set_up_postgresql)
+    return engine
+
+
+def _check_alive(dialect: sa.Dialect, connection: Any, *_: Any) -> None:
+    """Have what its server has closed opened anew; SQLAlchemy's own check knows fewer faults."""
+    try:
+        dialect.do_ping(connection)
+    except Exception as error:
+        raise DisconnectionError from error
+
+
+def _set_up_postgresql(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    cursor.execute(f"SET lock_timeout = '{BUSY_SECONDS}s'")
+    cursor.close()
+    connection.commit()
+
+
+def _fault_name(error: Exception) -> str:
+    """Return SQLite's name for what went wrong, PostgreSQL's state, or the kind of error."""
+    if isinstance(error, OSError):
+        return "InterfaceError"
+    original = getattr(error, "orig", None)
+    told = original.args[0] if original is not None and original.args else None
+    state = getattr(original, "sqlstate", None) or (told.get("C") if isinstance(told, dict) else None)
+    return str(getattr(original, "sqlite_errorname", state or type(original or error).__name__))

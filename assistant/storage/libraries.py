@@ -11,8 +11,10 @@ from sqlalchemy import func
 from assistant.records import AssistantError
 from assistant.storage.comparisons import ComparisonStore
 from assistant.storage.conversations import ConversationStore
-from assistant.storage.database import OVER_LIBRARIES, OwnedStore, is_id, now, tidy_title
+from assistant.storage.database import OwnedStore, is_id, now, tidy_title
 from assistant.storage.library_links import LIBRARIES, READERS
+from assistant.storage.schema import OVER_LIBRARIES
+from assistant.storage.turns import take_turn
 
 # Of a link that was given to many, those who opened it last.
 MOST_READERS = 1_000
@@ -64,7 +66,6 @@ class LibraryStore(OwnedStore[LibrarySummary]):
     keeps = "libraries"
     one = "library"
     tables = (LIBRARIES, READERS)
-    beside = (*ConversationStore.tables, *ComparisonStore.tables)
     error = LibraryError
     summary = LibrarySummary
     listing = sa.select(LIBRARIES.c.id, LIBRARIES.c.title, LIBRARIES.c.updated, LIBRARIES.c.link)
@@ -80,6 +81,7 @@ class LibraryStore(OwnedStore[LibrarySummary]):
         }
         with self._writing() as connection:
             connection.execute(sa.insert(LIBRARIES), whole)
+            take_turn(connection, f"libraries of {owner}")
             count = sa.select(func.count()).select_from(LIBRARIES).where(LIBRARIES.c.owner == owner)
             if 0 < most < (connection.scalar(count) or 0):
                 raise LibraryError(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import sqlalchemy as sa
 
 from assistant.records import AssistantError
-from assistant.storage.database import METADATA, OVER_LIBRARIES, table_of_wholes
+from assistant.storage.schema import METADATA, OVER_LIBRARIES, table_of_wholes
 
 LIBRARIES = table_of_wholes(
     "libraries",

@@ -15,16 +15,9 @@ from assistant.annotations import LONGEST_NOTE, LONGEST_QUOTE, MOST_ANNOTATIONS,
 from assistant.comparing import Comparison
 from assistant.file_format import record_from_json, record_to_json
 from assistant.records import AssistantError, Conversation
-from assistant.storage.database import (
-    METADATA,
-    OwnedStore,
-    TakenError,
-    is_id,
-    new_id,
-    now,
-    table_of_wholes,
-    tidy_title,
-)
+from assistant.storage.database import OwnedStore, TakenError, is_id, new_id, now, tidy_title
+from assistant.storage.schema import METADATA, table_of_wholes
+from assistant.storage.turns import take_turn
 from corpus.records import Scope
 from corpus.text import storable
 
@@ -346,6 +339,7 @@ def _own_id(owner: str, kind: Kind, subject: str) -> str:
 
 
 def _remember(connection: sa.Connection, there: PaperSet) -> None:
+    take_turn(connection, _PAPER_SETS.name)
     known = sa.select(_PAPER_SETS.c.digest).where(_PAPER_SETS.c.digest == there.digest)
     if connection.scalar(known) is not None:
         return
@@ -357,5 +351,6 @@ def _remember(connection: sa.Connection, there: PaperSet) -> None:
 
 
 def _forget_unused(connection: sa.Connection) -> None:
+    take_turn(connection, _PAPER_SETS.name)
     used = sa.select(_READING.c.seen).distinct()
     connection.execute(sa.delete(_PAPER_SETS).where(_PAPER_SETS.c.digest.not_in(used)))

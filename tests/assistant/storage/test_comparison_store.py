@@ -13,11 +13,9 @@ import pytest
 from assistant.comparing.records import ComparisonError, ComparisonRequest
 from assistant.records import Parameters, TableVersion
 from assistant.storage.comparisons import ComparisonStore
-from assistant.storage.conversations import ConversationStore
 from assistant.storage.database import Quota
 from assistant.trail.comparison_file import call_to_json
-from corpus.settings import read_settings
-from tests.assistant.storage.test_conversations import change, make_turn
+from tests.assistant.storage.test_conversations import change
 from tests.assistant.trail.test_comparison_file import make_call, make_comparison
 
 STORE = ComparisonStore
@@ -176,25 +174,6 @@ def test_a_damaged_comparison_is_said_and_can_be_deleted(store, path, statement,
     assert words in str(caught.value)
     assert [one.id for one in store.list("me")] == [put.id]
     assert store.delete(put.id)
-
-
-def test_comparisons_lie_beside_conversations_of_before(tmp_path, monkeypatch):
-    """A database that an earlier version has made gets what it lacks, silently, and loses nothing."""
-    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
-    settings = read_settings()
-    before = ConversationStore(settings.conversations_path)
-    conversation = before.start("me", "Fusion")
-    before.add_turn(conversation.id, make_turn())
-    tables = {name for (name,) in connected(settings.conversations_path, "SELECT name FROM sqlite_master")}
-    assert not {"comparisons", "comparison_calls"} & tables
-    store = ComparisonStore.open(settings)
-    started = start(store)
-    before.add_turn(conversation.id, make_turn("Why else?"))
-    assert [one.id for one in store.list("me")] == [started.id]
-    assert len(before.get(conversation.id).turns) == 2
-    assert connected(settings.conversations_path, "SELECT version FROM paper_trail_schema") == [(1,)]
-    store.close()
-    before.close()
 
 
 def test_faults_of_the_database_are_said_of_comparisons(store, path):

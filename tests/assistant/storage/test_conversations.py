@@ -203,12 +203,6 @@ def test_a_turn_that_cannot_be_read_costs_itself_and_is_said(store, path, statem
     assert store.get(started.id).turns == (turns[0], turns[2], turns[1])
 
 
-def test_a_database_of_a_later_version_is_left_alone(store, path):
-    change(path, "UPDATE paper_trail_schema SET version = 7")
-    with pytest.raises(ConversationError, match="are of version 7; this Paper Trail reads version 1"):
-        ConversationStore(path)
-
-
 def test_threads_of_one_store_do_not_lose_turns(store):
     started = store.start("me")
     with ThreadPoolExecutor(4) as threads:

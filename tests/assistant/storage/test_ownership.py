@@ -54,14 +54,6 @@ def test_a_conversation_of_the_screen_that_is_stored_again_did_not_come_from_a_f
     assert not conversations.is_imported(kept.id)
 
 
-def test_a_database_of_before_there_were_imports_is_gone_on_with(stores, path):
-    (_, identifier), _ = begun(stores, "me")
-    change(path, "DROP TABLE imported")
-    later = ConversationStore(path)
-    assert later.owner_of(identifier) == "me" and not later.is_imported(identifier)
-    later.close()
-
-
 def test_a_database_that_fails_says_so_in_words_when_it_is_asked_whose_something_is(stores, path):
     (conversations, identifier), _ = begun(stores, "me")
     change(path, "DROP TABLE imported")
