@@ -12,6 +12,7 @@ from assistant.storage.database import OwnedStore, TakenError, is_id, new_id, no
 from assistant.storage.library_links import noting
 from assistant.storage.schema import METADATA, table_of_wholes
 from assistant.trail import TRANSCRIPT_VERSION, turn_from_json, turn_to_json
+from corpus.text import storable
 
 _CONVERSATIONS = table_of_wholes("conversations")
 _TURNS = sa.Table(
@@ -21,6 +22,16 @@ _TURNS = sa.Table(
     sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("format", sa.Integer, nullable=False),
     sa.Column("document", sa.Text, nullable=False),
+)
+_UNDER_WAY = sa.Table(
+    "questions_under_way",
+    METADATA,
+    sa.Column("id", sa.String(64), primary_key=True),
+    sa.Column("conversation_id", sa.ForeignKey(_CONVERSATIONS.c.id), nullable=False),
+    sa.Column("question", sa.Text, nullable=False),
+    sa.Column("server", sa.String(64), nullable=False),  # the process that answers it
+    sa.Column("begun", sa.String(40), nullable=False),
+    sa.Index("questions_of_a_conversation", "conversation_id"),
 )
 
 
@@ -50,7 +61,7 @@ class ConversationStore(OwnedStore[ConversationSummary]):
     """Stored conversations; every method raises ConversationError."""
 
     keeps = "conversations"
-    tables = (_CONVERSATIONS, _TURNS)
+    tables = (_CONVERSATIONS, _TURNS, _UNDER_WAY)
     error = ConversationError
     summary = ConversationSummary
     listing = (
@@ -97,6 +108,7 @@ class ConversationStore(OwnedStore[ConversationSummary]):
             following = sa.select(func.coalesce(func.max(_TURNS.c.number) + 1, 0))
             number = connection.scalar(following.where(_TURNS.c.conversation_id == conversation_id)) or 0
             connection.execute(sa.insert(_TURNS), _row(conversation_id, number, document))
+            connection.execute(_answered(conversation_id, turn))
             self._check_quota(connection, conversation_id)
 
     def change_turn(self, conversation_id: str, before: Turn, after: Turn) -> None:
@@ -110,6 +122,27 @@ class ConversationStore(OwnedStore[ConversationSummary]):
             connection.execute(
                 sa.update(_TURNS).where(where).values(format=TRANSCRIPT_VERSION, document=document)
             )
+            connection.execute(_answered(conversation_id, after))
+
+    def begin_question(self, identifier: str, conversation_id: str, question: str, server: str) -> None:
+        """Note that a server begins to answer a question; what other servers have left there is forgotten."""
+        row = {"id": identifier, "conversation_id": conversation_id, "question": storable(question)}
+        held = _UNDER_WAY.c
+        left = (held.conversation_id == conversation_id) & (held.server != server)
+        with self._changing(conversation_id, id=conversation_id) as connection:
+            connection.execute(sa.delete(_UNDER_WAY).where(left))
+            connection.execute(sa.insert(_UNDER_WAY), {**row, "server": server, "begun": now()})
+
+    def end_question(self, identifier: str) -> None:
+        """Note that a question is not being answered any more, whatever came of it."""
+        with self._writing() as connection:
+            connection.execute(sa.delete(_UNDER_WAY).where(_UNDER_WAY.c.id == identifier))
+
+    def lost_question(self, conversation_id: str, server: str) -> str:
+        """Return the last question that another server than this began to answer and did not end, or ""."""
+        held = _UNDER_WAY.c
+        left = (held.conversation_id == conversation_id) & (held.server != server)
+        return self._value(sa.select(held.question).where(left).order_by(held.begun.desc()).limit(1)) or ""
 
     def remove_turn(self, conversation_id: str, turn: Turn) -> None:
         """Take a turn off a conversation; raises ConversationError where it is not there."""
@@ -164,6 +197,13 @@ def _read_back(conversation_id: str, title: str, rows: Iterable[Sequence[Any]]) 
         except AssistantError as error:
             faults.append(f"Turn {number + 1} cannot be read and is left out. {error}")
     return StoredConversation(Conversation(conversation_id, title, tuple(turns)), tuple(faults))
+
+
+def _answered(conversation_id: str, turn: Turn) -> sa.Delete:
+    """Return what notes, where a turn is stored, that its question is not under way any more."""
+    held = _UNDER_WAY.c
+    is_it = (held.conversation_id == conversation_id) & (held.question == storable(turn.question))
+    return sa.delete(_UNDER_WAY).where(is_it)
 
 
 def _is_of(document: str, turn: Turn) -> bool:

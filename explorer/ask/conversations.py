@@ -10,6 +10,7 @@ from assistant.storage import ConversationStore, ConversationSummary, StoredConv
 from assistant.trail import from_json
 from corpus.wording import counted
 from explorer.app import (
+    Failure,
     Library,
     Visitor,
     VisitorSession,
@@ -21,7 +22,7 @@ from explorer.app import (
     is_anothers,
     jobs,
 )
-from explorer.ask.runs import keep_of
+from explorer.ask.runs import LEFT, keep_of
 from explorer.components import (
     MOST_LISTED,
     Entry,
@@ -61,6 +62,7 @@ def open_conversation(library: Library, visitor: Visitor, identifier: str) -> No
         is_imported = stored is not None and store.is_imported(identifier)
         over = store.library_of(identifier) if stored else ""
         check_may_read(library, visitor, over)
+        left = store.lost_question(identifier, jobs().server) if stored else ""
     except AssistantError as error:
         visitor.update(VisitorSession.turn_to, notes=(str(error),))
         return
@@ -72,6 +74,8 @@ def open_conversation(library: Library, visitor: Visitor, identifier: str) -> No
     visitor.update(VisitorSession.be_over, over)
     if job := jobs().get(under_way):
         visitor.update(VisitorSession.begin, under_way, job.view().replaces)
+    elif left:
+        visitor.update(VisitorSession.refuse, Failure(left, LEFT))
     visitor.update(VisitorSession.tell_origin, is_anothers=is_others, is_imported=is_imported)
 
 

@@ -1,8 +1,11 @@
 """A question given to a worker with what stores its turn, taken out of it again, and stopped."""
 
-from dataclasses import replace
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from assistant.records import AskOptions, AssistantError, Turn
+from assistant.storage import ConversationStore, new_id
 from explorer.app import (
     Failure,
     Library,
@@ -23,6 +26,39 @@ from explorer.uploads import read_kept
 
 STOPPED = "Stopped. Nothing of this question was kept in the conversation."
 LOST = "The question was lost: the server no longer knows it. Ask it again."
+LEFT = (
+    "No answer has come of this question: the server was stopped meanwhile, or another of its processes is "
+    "still at it. Ask it again, or look again in a minute."
+)
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionNote:
+    """What the store knows of a question on its way, so that one is told which a server loses by stopping.
+
+    A store that fails keeps no question from being answered. There is none for what is in no store.
+    """
+
+    library: Library
+    conversation_id: str
+    identifier: str = field(default_factory=new_id)
+
+    def write(self, question: str) -> None:
+        server = jobs().server
+        self._try(lambda one: one.begin_question(self.identifier, self.conversation_id, question, server))
+
+    def forget(self) -> None:
+        self._try(lambda one: one.end_question(self.identifier))
+
+    def _try(self, do: Callable[[ConversationStore], None]) -> None:
+        if not self.conversation_id:
+            return
+        try:
+            do(self.library.conversations())
+        except AssistantError as error:
+            logger.warning("a question on its way is not noted: %s", error)
 
 
 def start(library: Library, visitor: Visitor, choices: Choices, waiting: Waiting) -> None:
@@ -42,6 +78,7 @@ def start(library: Library, visitor: Visitor, choices: Choices, waiting: Waiting
         replaces = replaced_by(waiting, visitor.now.turns)
         # The first question of a conversation begins it in the store, and gives it the id it has there.
         keep = keep_of(library, visitor, waiting.question, replaces)
+        note = QuestionNote(library, visitor.now.conversation_id if visitor.now.is_kept else "")
         job = QuestionJob(
             waiting.question,
             waiting.query,
@@ -49,11 +86,18 @@ def start(library: Library, visitor: Visitor, choices: Choices, waiting: Waiting
             replaces=replaces,
             subject=visitor.now.conversation_id,
             starter=owner,
+            identifier=note.identifier,
+            on_over=note.forget,
         )
         history = visitor.now.turns[:-1] if replaces else visitor.now.turns
-        jobs().start(
-            job, lambda: account.paying(price, lambda: assistant.ask(waiting.question, history, options))
-        )
+        note.write(waiting.question)
+        try:
+            jobs().start(
+                job, lambda: account.paying(price, lambda: assistant.ask(waiting.question, history, options))
+            )
+        except AssistantError:
+            note.forget()
+            raise
         visitor.update(VisitorSession.begin, job.identifier, replaces)
     except AssistantError as error:
         failure = Failure(

@@ -50,7 +50,8 @@ Event = TypeVar("Event")
 class Job(ABC, Generic[View, Event]):
     """Work that yields events, each of which changes a view; written by its worker, read by screens.
 
-    `subject` names what is stored of it: of one conversation several questions can be on their way.
+    `subject` names what is stored of it: of one conversation several questions can be on their way. `on_over`
+    is called once when it is over, however that came.
     """
 
     # What is said when nobody foresaw an error; the reference is in the log.
@@ -63,11 +64,13 @@ class Job(ABC, Generic[View, Event]):
         starter: str = "",
         *,
         identifier: str = "",
+        on_over: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.identifier = identifier or uuid.uuid4().hex
         self.subject, self.starter = subject, starter
         self.ended: float | None = None
+        self._on_over = on_over
         self._view, self._clock, self._started = view, clock, clock()
         self._stop = threading.Event()
         # Held while an event is taken, storing included, so that a job is either stopped or complete.
@@ -138,7 +141,9 @@ class Job(ABC, Generic[View, Event]):
             if view.is_complete:
                 self.ended, view = self._clock(), replace(view, state="finished")
             self._view = view
-            return True
+        if view.is_over:
+            self._on_over()
+        return True
 
     def _fail(self, error: AssistantError | CorpusError) -> None:
         with self._lock:
@@ -148,9 +153,11 @@ class Job(ABC, Generic[View, Event]):
 
     def _end(self, state: JobState) -> None:
         with self._lock:
-            if not self._view.is_over:
-                self.ended = self._clock()
-                self._view = replace(self._view, state=state)
+            if self._view.is_over:
+                return
+            self.ended = self._clock()
+            self._view = replace(self._view, state=state)
+        self._on_over()
 
 
 SomeJob = TypeVar("SomeJob", bound=Job[Any, Any])
@@ -159,7 +166,7 @@ SomeJob = TypeVar("SomeJob", bound=Job[Any, Any])
 class JobRunner(Generic[SomeJob]):
     """All jobs of a kind, by their ids; one that is over is kept a while for a visitor who reconnects.
 
-    `full` is said to who starts one job more than `most_waiting`.
+    `full` is said to who starts one job more than `most_waiting`. `server` is another after a restart.
     """
 
     def __init__(  # its limits, by name
@@ -172,6 +179,7 @@ class JobRunner(Generic[SomeJob]):
         kept_seconds: float = 900.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self.server = uuid.uuid4().hex
         self._workers = ThreadPoolExecutor(workers, thread_name_prefix=name)
         self._full, self._most_waiting, self._kept_seconds = full, most_waiting, kept_seconds
         self._clock = clock

@@ -48,6 +48,10 @@ STATEMENTS = {
         "PRIMARY KEY (id))",
         "CREATE INDEX ix_over_libraries_library_id ON over_libraries (library_id)",
     ],
+    "step 0001": [
+        "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, PRIMARY KEY (version_num))",
+        "INSERT INTO alembic_version VALUES ('0001')",
+    ],
 }
 TYPES = {
     "sqlite": {"serial": "INTEGER", "double": "DOUBLE", "bytes": "BLOB"},

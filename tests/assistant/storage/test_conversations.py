@@ -203,6 +203,25 @@ def test_a_turn_that_cannot_be_read_costs_itself_and_is_said(store, path, statem
     assert store.get(started.id).turns == (turns[0], turns[2], turns[1])
 
 
+def test_a_question_that_a_server_left_is_told_until_another_is_asked_there(store):
+    conversation = store.start("me").id
+    assert store.lost_question(conversation, "new server") == ""
+    for number, question in enumerate(("Why?", "How?", "When?")):
+        store.begin_question(f"job {number}", conversation, question, "old server")
+    store.end_question("job 1")
+    assert store.lost_question(conversation, "old server") == ""
+    assert store.lost_question(conversation, "new server") in ("Why?", "When?")
+    # It was answered, and the server killed before it could note that the question is over.
+    store.add_turn(conversation, make_turn("When?"))
+    assert store.lost_question(conversation, "new server") == "Why?"
+    store.begin_question("job 4", conversation, "Where?", "new server")
+    assert store.lost_question(conversation, "a third") == "Where?"
+    store.delete(conversation)
+    assert store.lost_question(conversation, "a third") == ""
+    with pytest.raises(ConversationError, match="There is no conversation"):
+        store.begin_question("job 5", conversation, "Who?", "new server")
+
+
 def test_threads_of_one_store_do_not_lose_turns(store):
     started = store.start("me")
     with ThreadPoolExecutor(4) as threads:

@@ -71,7 +71,7 @@ def test_tables_of_an_earlier_version_are_gone_on_with(engine, url, backend, ver
         assert store.list("me") == ()
     assert differences(engine) == []
     assert revisions(engine) == [REVISION]
-    if version in ("spending", "reading", "libraries"):
+    if "CREATE TABLE spending" in " ".join(statements_until(version, backend)):
         with engine.connect() as connection:
             assert connection.exec_driver_sql("SELECT dollars FROM spending").scalar() == 0.5
 
@@ -93,9 +93,8 @@ def test_tables_of_a_later_version_are_left_alone(engine, url):
     run(engine, "UPDATE alembic_version SET version_num = '9999'")
     with pytest.raises(ConversationError, match="are of version 9999; this Paper Trail reads version 0"):
         ConversationStore(url)
-    run(
-        engine, "UPDATE alembic_version SET version_num = '0001'", "UPDATE paper_trail_schema SET version = 7"
-    )
+    run(engine, f"UPDATE alembic_version SET version_num = '{REVISION}'")
+    run(engine, "UPDATE paper_trail_schema SET version = 7")
     with pytest.raises(ConversationError, match="are of version 7; this Paper Trail reads version 1"):
         ConversationStore(url)
     assert revisions(engine) == [REVISION]

@@ -48,6 +48,25 @@ def test_a_reload_while_answering_finds_the_question_on_its_way_and_stores_it_on
     assert stored.conversation.turns == visitor_of(first).turns == visitor_of(second).turns
 
 
+def test_fault_a_question_under_way_when_the_server_was_killed_was_lost_without_a_word(
+    screen: Screen, library: Library, model: Callable[..., StandinChat]
+) -> None:
+    model(reply("BM25 ranks passages by their words [1].", wait_between=0.1))
+    first = choose_the_model(screen("ask"))
+    first.chat_input(key="question_box").set_value("What is BM25?").run()
+    store, conversation = library.conversations(), identifier(first)
+    assert store.lost_question(conversation, "the server after a restart") == "What is BM25?"
+    finish(first)
+    assert store.lost_question(conversation, "the server after a restart") == ""
+    store.begin_question("job", conversation, "And who made it?", "the server before a restart")
+    second = screen("ask", conversation=conversation)
+    assert "And who made it" in texts(second)
+    assert "the server was stopped meanwhile" in texts(second)
+    finish(second.button(key="retry").click().run())
+    assert [turn.question for turn in visitor_of(second).turns] == ["What is BM25?", "And who made it?"]
+    assert visitor_of(screen("ask", conversation=conversation)).failure is None
+
+
 @pytest.mark.parametrize("address", ["AAAAAAAAAAAAAAAAAAAAAA", "' OR 1=1 --", "x" * 5000, "\u0000", "../.."])
 def test_an_address_of_no_conversation_says_so_and_offers_a_new_one(screen: Screen, address: str) -> None:
     test = screen("ask", conversation=address)

@@ -1,6 +1,7 @@
 """Questions in worker threads: watched, stopped, failing, and more of them than workers."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -121,6 +122,32 @@ def test_a_question_is_either_stopped_or_stored() -> None:
     go_on.set()
     stopping.join(5)
     assert (job.view().state, len(kept)) == ("finished", 1)
+
+
+@pytest.mark.parametrize(
+    ("begin", "state"),
+    [
+        (one_turn, "finished"),
+        (half_and(AssistantError("The question is empty.")), "failed"),
+        (half_and(RuntimeError("secret detail")), "failed"),
+    ],
+)
+def test_who_waits_for_the_end_of_a_question_is_called_once(begin: Script, state: str) -> None:
+    called: list[str] = []
+    job = QuestionJob("why?", on_over=lambda: called.append("over"))
+    assert wait_until(start(begin, job=job)).state == state
+    job.stop()
+    time.sleep(0.05)
+    assert called == ["over"]
+
+
+def test_a_question_that_is_stopped_before_its_turn_is_over_too() -> None:
+    go_on, called, runner = threading.Event(), [], question_runner(workers=1)
+    start(after(go_on), runner)
+    job = start(one_turn, runner, QuestionJob("why?", on_over=lambda: called.append("over")))
+    job.stop()
+    assert (job.view().state, called) == ("stopped", ["over"])
+    go_on.set()
 
 
 def test_a_store_that_crashes_does_not_lose_the_answer() -> None:
