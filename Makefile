@@ -12,7 +12,7 @@ HOSTS ?=
 CODE := streamlit_app.py corpus indexer assistant explorer evaluation training tests
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: app demo lock test tests test-live lint format bench bench-app peers demo-pdfs screenshots chromium clean
+.PHONY: app audit demo lock test tests test-live lint format bench bench-app peers demo-pdfs screenshots chromium clean
 
 app: $(VENV)/installed $(HOME_DIR)/corpus/manifest.json
 	@echo "Paper Trail: http://$(ADDRESS):$(PORT)   (stop with Ctrl+C)"
@@ -53,6 +53,17 @@ COMPILE := build/lock/bin/uv pip compile --quiet --system-certs --universal --py
 # Prints the second list without torch, what only its CUDA builds bring, and what is in the first list.
 WITHOUT := awk 'FILENAME == ARGV[1] { if (/^[a-z]/) known[$$1]; next } \
   /^[a-z]/ { skip = $$1 in known || /^(torch|triton|nvidia-|cuda-)/ } !skip'
+
+# What is known against the packages of the product, asked of PyPI, and a list of them (CycloneDX), with their
+# hashes, in build/sbom.json. What PyPI says nothing about fails too.
+audit: build/audit/installed
+	build/audit/bin/cyclonedx-py requirements requirements.lock --output-reproducible --of JSON -o build/sbom.json
+	build/audit/bin/pip-audit --strict --disable-pip --require-hashes --progress-spinner off -r requirements.lock
+
+build/audit/installed:
+	$(PYTHON) -m venv build/audit
+	build/audit/bin/pip install --quiet --disable-pip-version-check pip-audit==2.10.1 cyclonedx-bom==7.5.0
+	@touch $@
 
 lint: $(VENV)/installed-dev
 	$(BIN)/ruff check $(CODE)
