@@ -14,11 +14,12 @@ from indexer.parsers.registry import (
     open_tei_parser,
     read_document,
 )
+from indexer.parsers.no_network import cut_off_network
 from indexer.parsers.sandbox import IsolatedProcesses, bound
 
 __all__ = [
     "INSTALL", "NO_OCR", "SECONDS_PER_PAGE", "SUFFIXES", "Document", "DocumentSection", "GrobidError",
     "GrobidStatus", "IsolatedProcesses", "OcrOptions", "Paragraph", "ParserChoice", "Piece", "TeiParser",
-    "bound", "engine_name", "file_sha256", "find_arxiv_id", "find_doi", "is_pdf", "letters_of",
-    "open_tei_parser", "read_document", "year_in"
+    "bound", "cut_off_network", "engine_name", "file_sha256", "find_arxiv_id", "find_doi", "is_pdf",
+    "letters_of", "open_tei_parser", "read_document", "year_in"
 ]  # fmt: skip

@@ -1,4 +1,6 @@
-"""Work on untrusted files in processes of their own, bounded in time and memory: a death costs one file.
+"""Work on untrusted files in processes of their own, without network, bounded in time and memory.
+
+A death costs one file.
 
 Time is counted in seconds of the processor, so that a busy machine reads what an idle one does.
 """
@@ -14,6 +16,7 @@ from multiprocessing.connection import Connection
 from typing import Any, Generic, TypeVar
 
 from indexer.errors import OutOfTimeError, ParseError
+from indexer.parsers.no_network import cut_off_network
 
 SECONDS_PER_FILE = 120
 BYTES_PER_PROCESS = 4 * 1024**3
@@ -101,7 +104,8 @@ def _processes(workers: int) -> ProcessPoolExecutor:
 
 
 def _start() -> None:
-    """Set up a process: bounded memory, and no life of its own after the one that started it."""
+    """Set up a process: no network, bounded memory, and no life of its own after the one that started it."""
+    cut_off_network()
     threading.Thread(target=_end_with_the_parent, daemon=True).start()
     bound_memory(BYTES_PER_PROCESS)
 

@@ -9,7 +9,7 @@ import typer
 
 from corpus.pdf import PdfError, page_image, page_size
 from corpus.records import Box
-from indexer.parsers import bound
+from indexer.parsers import bound, cut_off_network
 from indexer.printing import fail, print_json
 
 
@@ -23,6 +23,7 @@ def draw(
 ) -> None:
     """Print a page's size in points and its picture, a JPEG in base64, as JSON."""
     bound(seconds, memory)
+    cut_off_network()
     try:
         width, height = page_size(path, page)
         picture = page_image(path, page, [Box(page, *corner) for corner in json.loads(boxes)], scale)

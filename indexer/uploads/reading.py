@@ -14,7 +14,7 @@ from rich.markup import escape
 
 from corpus.settings import OcrChoice
 from indexer.errors import ParseError
-from indexer.parsers import OcrOptions, bound, engine_name
+from indexer.parsers import OcrOptions, bound, cut_off_network, engine_name
 from indexer.printing import JsonOption, fail, out, print_json
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def read(
                 fetching = FetchLimits(most_bytes, _SHARE_TO_FETCH * seconds, allow_private)
                 page = fetch_page(document, keep or Path(temporary), fetching)
                 path, url = page.path, page.url
+            cut_off_network()
             limits = ReadLimits(most_bytes, most_pages, ocr=OcrOptions(_engine(ocr), ocr_pages))
             found = read_file(path, name or url or path.name, UPLOADS, limits, url=url)
     except ParseError as error:
