@@ -149,10 +149,13 @@ def draw_notes(library: Library, visitor: Visitor) -> None:
                 on_click=visitor.update,
                 args=(VisitorSession.turn_to,),
             )
-    if not visitor.now.notes:
+    # What a question failed for stands below it.
+    told = visitor.now.failure.message if visitor.now.failure else ""
+    notes = [note for note in visitor.now.notes if note != told]
+    if not (notes or visitor.now.unkept):
         return
     with st.container(border=True, key="notes"):
-        for note in visitor.now.notes:
+        for note in notes:
             st.markdown(escaped(note))
         if unkept := visitor.now.unkept:
             st.caption(

@@ -173,7 +173,9 @@ def _draw_noted(noted: Mapping[str, Sequence[Annotation]], papers: Mapping[str, 
             with st.container(key=f"title_link_noted_{paper_id}", gap="xxsmall"):
                 _draw_title(paper_id, notes[0].paper_title, papers.get(paper_id))
                 first = next((one.note for one in notes if one.note), "")
-                said = [counted(len(notes), "note"), shortened(first, 140)]
+                written = sum(bool(one.note) for one in notes)
+                counts = (("note", written), ("highlight", len(notes) - written))
+                said = [*(counted(count, name) for name, count in counts if count), shortened(first, 140)]
                 st.caption(escaped(" · ".join(filter(None, said))))
 
 

@@ -90,7 +90,7 @@ def draw_library(library: Library, visitor: Visitor, library_id: str) -> None:
             st.markdown("This library has been deleted, or the link to it was taken back.")
             return
         is_own = stored.owner in current_owners(visitor)
-        st.subheader(escaped(shortened(stored.title, 120)), anchor=False)
+        st.header(escaped(shortened(stored.title, 120)), anchor=False)
         _draw_contents(library, visitor, stored, is_own=is_own)
         if is_own:
             _draw_owning(library, visitor, stored)
