@@ -219,11 +219,18 @@ class CorpusWriter:
         """Raise CorpusError rather than drop a table that may be all there is of somebody's corpus."""
         if self._unfinished or name not in self._connection.list_tables().tables:
             return
-        if self._connection.open_table(name).count_rows():
+        if self._has_rows(name):
             raise CorpusError(
                 f"The folder {self._path} holds tables of a corpus but no manifest.json. Put the manifest "
                 "back, or move the folder away and build the corpus again."
             )
+
+    def _has_rows(self, name: str) -> bool:
+        try:
+            return bool(self._connection.open_table(name).count_rows())
+        except ValueError:
+            # Of a table that was being made when the process died there is a folder and no version.
+            return any((self._path / f"{name}.lance" / "data").glob("*"))
 
     def _schema(self, name: str) -> pa.Schema:
         return rows.passages_schema(self._dimension) if name == "passages" else rows.SCHEMAS[name]

@@ -267,6 +267,26 @@ def test_a_corpus_whose_manifest_is_gone_is_not_built_over(work: Workplace) -> N
     assert work.ids() == ["notes/cats"]
 
 
+@pytest.mark.parametrize("left", ["places.lance", "places.lance/_versions", "papers.lance/data"])
+def test_fault_a_build_killed_while_it_made_its_first_tables_could_not_be_gone_on_with(
+    work: Workplace, left: str
+) -> None:
+    write_tei(work.papers / "cats.tei.xml")
+    (work.settings.corpus_path / left).mkdir(parents=True)
+    work.build()
+    assert work.ids() == ["notes/cats"]
+
+
+def test_data_without_a_version_are_not_built_over(work: Workplace) -> None:
+    write_tei(work.papers / "cats.tei.xml")
+    data = work.settings.corpus_path / "papers.lance" / "data" / "a.lance"
+    data.parent.mkdir(parents=True)
+    data.write_bytes(b"rows, perhaps")
+    with pytest.raises(CorpusError, match=r"holds tables of a corpus but no manifest\.json"):
+        work.build()
+    assert data.exists()
+
+
 def test_damaged_tables_are_named_as_such(work: Workplace) -> None:
     """Regression: reading a table whose files were cut ended in a traceback of the database."""
     write_tei(work.papers / "cats.tei.xml")
