@@ -1,5 +1,5 @@
 # Everything is installed into .venv from the pinned requirements; nothing else on the machine is touched,
-# but for Debian's chromium, which `make test` installs where apt can be used.
+# but for Debian's chromium and postgresql, which `make test` installs where apt can be used.
 PYTHON ?= $(or $(shell command -v python3.11),python3)
 VENV := .venv
 BIN := $(VENV)/bin
@@ -12,7 +12,7 @@ HOSTS ?=
 CODE := streamlit_app.py corpus indexer assistant explorer evaluation training tests
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: app audit demo lock test tests test-live lint format bench bench-app peers demo-pdfs screenshots chromium clean
+.PHONY: app audit demo lock test tests test-live lint format bench bench-app peers demo-pdfs screenshots chromium postgres clean
 
 app: $(VENV)/installed $(HOME_DIR)/corpus/manifest.json
 	@echo "Paper Trail: http://$(ADDRESS):$(PORT)   (stop with Ctrl+C)"
@@ -75,7 +75,7 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff format $(CODE)
 
 # Tests wait for servers and browsers about a fifth of their time: types are checked in it.
-test: $(VENV)/installed-dev chromium
+test: $(VENV)/installed-dev chromium postgres
 	@$(MAKE) --no-print-directory -j2 lint tests
 
 # Each process has the tests of whole files, and its own copy of the demonstration. Three fill two cores.
@@ -100,6 +100,13 @@ chromium:
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && \
 	    apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core > /dev/null; } || \
 	  echo "No Chromium, and apt-get cannot be used: the browser tests will skip."
+
+# Without a server's programs the tests of PostgreSQL skip and say so; they start one of their own.
+postgres:
+	@ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || command -v initdb > /dev/null || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && \
+	    apt-get install -y -qq --no-install-recommends postgresql > /dev/null; } || \
+	  echo "No PostgreSQL, and apt-get cannot be used: the tests of it will skip."
 
 # A local copy of the Anthology's data makes the figures those of real volumes; without, the demonstration's.
 ANTHOLOGY ?= $(wildcard ../shared/data/acl_anthology)
