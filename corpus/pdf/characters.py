@@ -1,7 +1,7 @@
-"""The characters of PDFs: what their codes stand for in text, and what their boxes tell of size and place."""
+"""The characters of PDFs: what their codes stand for in text, and what their letters tell of their size."""
 
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 _ACCENTS = {
     0x00A8: "\u0308",
@@ -29,6 +29,8 @@ def character(code: int) -> str:
 
 def compose(text: str) -> str:
     """Put accents that TeX sets before their letter ("¨o") onto it."""
+    if text.isascii() and "`" not in text:
+        return text
     if not any(ord(sign) in _ACCENTS for sign in text[:-1]):
         return unicodedata.normalize("NFC", text)
     parts: list[str] = []
@@ -46,33 +48,10 @@ def compose(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(parts) + accent)
 
 
-@dataclass(slots=True)
-class Glyph:
-    """A character as drawn: its box, and where it begins on its baseline; points from the top left."""
-
-    text: str
-    left: float
-    top: float
-    right: float
-    bottom: float
-    x: float
-    baseline: float
-
-
-def size_from_letters(glyphs: list[Glyph]) -> float:
+def size_from_letters(letters: Sequence[str], heights: Sequence[float]) -> float:
     """Estimate a font's height from how high its letters are drawn."""
     sizes = sorted(
-        (glyph.bottom - glyph.top)
-        / (0.45 if glyph.text in "acemnorsuvwxz" else 0.65 if glyph.text in "gpqy" else 0.69)
-        for glyph in glyphs
+        height / (0.45 if letter in "acemnorsuvwxz" else 0.65 if letter in "gpqy" else 0.69)
+        for letter, height in zip(letters, heights, strict=True)
     )
     return sizes[len(sizes) // 2]
-
-
-def is_apart(before: Glyph, after: Glyph) -> bool:
-    """Return True if two characters without a space between them stand in different places all the same."""
-    height = max(before.bottom - before.top, after.bottom - after.top, 4.0)
-    across = max(after.left - before.right, before.left - after.right)
-    down = max(after.top - before.bottom, before.top - after.bottom)
-    wraps = abs(after.baseline - before.baseline) > 1.2 * height and after.left < before.left - 1.2 * height
-    return wraps or max(across, down) > 1.5 * height

@@ -5,19 +5,21 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pypdfium2
 import pypdfium2.raw as pdfium_c
+from numpy.typing import NDArray
 
-from corpus.pdf.characters import Glyph, character, compose, is_apart, size_from_letters
+from corpus.pdf.characters import compose, size_from_letters
 from corpus.pdf.file import LOCK, PdfError, opened
+from corpus.pdf.glyphs import Extents, are_apart, read_characters
+from corpus.pdf.quick import address, font_info, font_size, font_weight, matrix_of
 from corpus.records import Box
 
-# pdfium marks a line-break hyphen as U+FFFE or U+0002, also for real hyphens.
-_HYPHENS = frozenset((0xFFFE, 0x0002, 0x00AD))
-# Old TeX fonts without a map to Unicode keep their ligatures at these codes.
-_TEX_LIGATURES = {0x0B: "ff", 0x0C: "fi", 0x0D: "fl", 0x0E: "ffi", 0x0F: "ffl"}
 _BOLD = ("bold", "black", "heavy", "demi", "medi", "cmbx", "cmssbx", "-bd", "sfbx")
 
 
@@ -118,26 +120,38 @@ def _read_page(document: pypdfium2.PdfDocument, index: int) -> PdfPage:
 
 def _on_page(width: float, height: float, word: Word) -> Word | None:
     """Return a word cut to the page; None for one that lies beside it, where no reader sees it."""
+    if word.left >= 0 and word.top >= 0 and word.right <= width and word.bottom <= height:
+        return word
     across, down = (word.left + word.right) / 2, (word.top + word.bottom) / 2
     if not (0 <= across <= width and 0 <= down <= height):
         return None
     left, right = max(word.left, 0.0), min(word.right, width)
     top, bottom = max(word.top, 0.0), min(word.bottom, height)
-    if (left, right, top, bottom) == (word.left, word.right, word.top, word.bottom):
-        return word
     return replace(word, left=left, right=right, top=top, bottom=bottom)
 
 
+@dataclass(frozen=True, slots=True)
+class _Hyphen:
+    """A hyphen that stands alone: where it is drawn."""
+
+    left: float
+    right: float
+    baseline: float
+
+
 class _PageReader:
-    """Reads one page's characters through the C interface and joins them to words."""
+    """Joins one page's characters to words."""
 
     def __init__(self, page: object, text: object, width: float, height: float) -> None:
-        self._text = text
+        self._page_text = address(text)
         self._transform = _page_transform(page, width, height)
-        self._corners = tuple(ctypes.c_double() for _ in range(4))
-        self._origin = tuple(ctypes.c_double() for _ in range(2))
+        self._found = read_characters(text, self._transform)
+        self._drawn = self._found.extents[self._found.drawn]
         self._font_name = ctypes.create_string_buffer(128)
         self._font_flags = ctypes.c_int()
+        self._font_at = address(self._font_name), len(self._font_name), ctypes.addressof(self._font_flags)
+        self._matrix = pdfium_c.FS_MATRIX()
+        self._matrix_at = ctypes.addressof(self._matrix)
         self._styles: dict[bytes, tuple[str, bool, bool]] = {}
 
     def words(self) -> Iterator[Word]:
@@ -151,115 +165,139 @@ class _PageReader:
                 last = replace(last, hyphenated=True, right=max(last.right, item.right))
         yield from [last] if last else []
 
-    def _words_and_hyphens(self) -> Iterator[Word | Glyph]:
-        run: list[tuple[int, Glyph]] = []
-        for index in range(pdfium_c.FPDFText_CountChars(self._text)):
-            code = pdfium_c.FPDFText_GetUnicode(self._text, index)
-            text = self._tex_ligature(index, code) if code in _TEX_LIGATURES else ""
-            hyphen = code in _HYPHENS and (code != 2 or pdfium_c.FPDFText_IsHyphen(self._text, index) == 1)
-            if not text and (hyphen or code <= 0x20 or (code >= 0x80 and chr(code).isspace())):
-                mark = self._glyph(index, "-") if hyphen else None
-                if mark and not run:
-                    yield mark
-                if run:
-                    yield self._word(run, hyphen=mark, hyphenated=hyphen, ends_line=code in (10, 13))
-                run = []
-                continue
-            glyph = self._glyph(index, text or character(code))
-            if glyph is None:
-                continue
-            if run and is_apart(run[-1][1], glyph):
-                yield self._word(run, ends_line=True)
-                run = []
-            run.append((index, glyph))
-        if run:
-            yield self._word(run, ends_line=True)
+    def _words_and_hyphens(self) -> Iterator[Word | _Hyphen]:
+        """Yield the words, each up to what separates it from the next, and hyphens that end none."""
+        breaks = self._found.breaks.tolist()
+        passed = 0
+        for run, (before, after) in self._runs():
+            yield from self._hyphens(breaks[passed:before])
+            ended_by = breaks[before] if after > before else None
+            passed = before if ended_by is None else before + 1
+            yield self._word(run, ended_by)
+        yield from self._hyphens(breaks[passed:])
 
-    def _tex_ligature(self, index: int, code: int) -> str:
-        if pdfium_c.FPDFText_IsGenerated(self._text, index) == 1:
-            return ""
-        beside = (pdfium_c.FPDFText_GetUnicode(self._text, index + step) for step in (-1, 1))
-        unmapped = pdfium_c.FPDFText_HasUnicodeMapError(self._text, index) == 1
-        return _TEX_LIGATURES[code] if unmapped and any(chr(c).isalpha() for c in beside if c < 0x80) else ""
+    def _runs(self) -> Iterator[tuple["_Run", tuple[int, int]]]:
+        """Yield what makes a word, and how many breaks stand before it and before the next."""
+        count = len(self._found.drawn)
+        if not count:
+            return
+        before = np.searchsorted(self._found.breaks, self._found.drawn)
+        apart = are_apart(self._drawn[:-1], self._drawn[1:])
+        starts = np.flatnonzero(np.concatenate(([True], (np.diff(before) > 0) | apart)))
+        passed = [*before[starts].tolist(), len(self._found.breaks)]
+        yield from zip(_measured(self._drawn, starts), pairwise(passed), strict=True)
 
-    def _glyph(self, index: int, text: str) -> Glyph | None:
-        left, right, bottom, top = self._corners
-        if not text or not pdfium_c.FPDFText_GetCharBox(self._text, index, left, right, bottom, top):
+    def _hyphens(self, breaks: Iterable[int]) -> Iterator[_Hyphen]:
+        for at in breaks:
+            if hyphen := self._hyphen(at):
+                yield hyphen
+
+    def _hyphen(self, at: int) -> _Hyphen | None:
+        if at not in self._found.hyphens or not self._found.has_extent[at]:
             return None
-        x, y = self._origin
-        pdfium_c.FPDFText_GetCharOrigin(self._text, index, x, y)
-        x0, y0 = self._shown(left.value, top.value)
-        x1, y1 = self._shown(right.value, bottom.value)
-        origin_x, origin_y = self._shown(x.value, y.value)
-        return Glyph(text, min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1), origin_x, origin_y)
+        drawn = self._found.extents
+        return _Hyphen(float(drawn.left[at]), float(drawn.right[at]), float(drawn.baseline[at]))
 
-    def _shown(self, x: float, y: float) -> tuple[float, float]:
-        a, b, c, d, e, f = self._transform
-        return a * x + c * y + e, b * x + d * y + f
-
-    def _word(
-        self,
-        run: list[tuple[int, Glyph]],
-        *,
-        hyphen: Glyph | None = None,
-        hyphenated: bool = False,
-        ends_line: bool,
-    ) -> Word:
-        index, first = run[0]
-        glyphs = [glyph for _, glyph in run]
+    def _word(self, run: "_Run", ended_by: int | None) -> Word:
+        """Return the word that a run of characters makes; `ended_by` is the break behind it."""
+        places = self._found.drawn[run.first : run.end]
+        signs = [self._found.signs[at] or "" for at in places]
+        index, top, bottom, baseline = int(places[0]), run.top, run.bottom, run.baseline
         size, upright = self._font_size(index)
         font, bold, italic = self._font(index)
-        top, bottom = min(g.top for g in glyphs), max(g.bottom for g in glyphs)
-        baseline = sorted(g.baseline for g in glyphs)[len(glyphs) // 2]
         if not 0.75 * (bottom - top) <= size <= 4 * (bottom - top) + 4:
             # Fonts drawn by the file itself (Type 3) have a size in units of their own.
-            size = size_from_letters(glyphs)
+            drawn = self._drawn[run.first : run.end]
+            size = size_from_letters(signs, (drawn.bottom - drawn.top).tolist())
         if upright:
             # Boxes as high as the font, not as the letters, lie evenly along a line.
             top, bottom = min(top, baseline - 0.72 * size), max(bottom, baseline + 0.22 * size)
+        hyphenated = ended_by in self._found.hyphens
         return Word(
-            text=compose("".join(glyph.text for glyph in glyphs)),
-            left=min(g.left for g in glyphs),
+            text=compose("".join(signs)),
+            left=run.left,
             top=top,
-            right=max(
-                g.right for g in glyphs + ([hyphen] if hyphen and not is_apart(glyphs[-1], hyphen) else [])
-            ),
+            right=max(run.right, self._right_of_hyphen(int(places[-1]), ended_by)),
             bottom=bottom,
-            baseline=baseline if first.top - size < baseline < first.bottom + size else bottom,
+            baseline=baseline if run.first_top - size < baseline < run.first_bottom + size else bottom,
             size=size,
             font=font,
             bold=bold,
             italic=italic,
             hyphenated=hyphenated,
-            ends_line=ends_line or hyphenated,
+            ends_line=ended_by is None or hyphenated or ended_by in self._found.line_ends,
             upright=upright,
         )
 
+    def _right_of_hyphen(self, last: int, ended_by: int | None) -> float:
+        """Return where the hyphen at the end of a word ends, where that is drawn at its last letter."""
+        if ended_by is None or not (hyphen := self._hyphen(ended_by)):
+            return -math.inf
+        extents = self._found.extents
+        return -math.inf if are_apart(extents[last], extents[ended_by]) else hyphen.right
+
     def _font_size(self, index: int) -> tuple[float, bool]:
         """Return the font's height in points on the page and whether the text runs from left to right."""
-        size = pdfium_c.FPDFText_GetFontSize(self._text, index)
-        matrix = pdfium_c.FS_MATRIX()
-        if not pdfium_c.FPDFText_GetMatrix(self._text, index, matrix):
+        size = font_size(self._page_text, index)
+        if not matrix_of(self._page_text, index, self._matrix_at):
             return size, True
         a, b, c, d, _, _ = self._transform
-        across = (a * matrix.a + c * matrix.b, b * matrix.a + d * matrix.b)
-        return size * math.hypot(matrix.c, matrix.d), abs(across[0]) >= abs(across[1])
+        along, down, matrix_c, matrix_d = self._matrix.a, self._matrix.b, self._matrix.c, self._matrix.d
+        across = (a * along + c * down, b * along + d * down)
+        return size * math.hypot(matrix_c, matrix_d), abs(across[0]) >= abs(across[1])
 
     def _font(self, index: int) -> tuple[str, bool, bool]:
         """Return the font's name and whether it is bold and italic."""
-        pdfium_c.FPDFText_GetFontInfo(
-            self._text, index, self._font_name, len(self._font_name), self._font_flags
-        )
+        font_info(self._page_text, index, *self._font_at)
         name = self._font_name.value
         if name not in self._styles:
             lower = name.decode("utf-8", "replace").lower()
-            weight = pdfium_c.FPDFText_GetFontWeight(self._text, index)
+            weight = font_weight(self._page_text, index)
             bold = weight >= 600 or any(mark in lower for mark in _BOLD)
             italic = (
                 "ital" in lower or "obli" in lower or lower.endswith(("-it", "cmti10", "cmti12", "cmti9"))
             )
             self._styles[name] = (lower, bold, italic)
         return self._styles[name]
+
+
+class _Run(NamedTuple):
+    """Characters without anything between them, by their places among those drawn, and their extents."""
+
+    first: int
+    end: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+    baseline: float
+    first_top: float
+    first_bottom: float
+
+
+def _measured(drawn: Extents, starts: NDArray[np.intp]) -> Iterator[_Run]:
+    """Yield the run that begins at each of `starts`; a baseline is the middle one of its characters'."""
+    ends = np.append(starts[1:], len(drawn.left))
+    lowest, highest = (reduce.reduceat(drawn.baseline, starts) for reduce in (np.minimum, np.maximum))
+    columns = (
+        starts,
+        ends,
+        np.minimum.reduceat(drawn.left, starts),
+        np.minimum.reduceat(drawn.top, starts),
+        np.maximum.reduceat(drawn.right, starts),
+        np.maximum.reduceat(drawn.bottom, starts),
+        lowest,
+        drawn.top[starts],
+        drawn.bottom[starts],
+    )
+    for row, is_even in zip(
+        zip(*(one.tolist() for one in columns), strict=True), lowest == highest, strict=True
+    ):
+        run = _Run._make(row)
+        if not is_even:
+            baselines = np.sort(drawn.baseline[run.first : run.end])
+            run = run._replace(baseline=float(baselines[len(baselines) // 2]))
+        yield run
 
 
 def _page_transform(page: object, width: float, height: float) -> tuple[float, ...]:

@@ -112,7 +112,7 @@ def without_artifacts(pages: list[list[Fragment]], sizes: Sequence[PdfPage]) -> 
 def _edge_key(fragment: Fragment, page: PdfPage) -> tuple[str, int]:
     """Return what running heads repeat from page to page, and the height; no text for what is no head."""
     text, height = _text(fragment).lower(), round(fragment.baseline / 12)
-    if any(character.isalpha() for character in text):
+    if any(map(str.isalpha, text)):
         # Facing pages print the number on the outer side: before the running title or after it.
         return re.sub(r"\d+", "#", re.sub(r"^\d+ | \d+$", "", text)), height
     # Tables have figures at the same height too, but only page numbers grow with the pages.

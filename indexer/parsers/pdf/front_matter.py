@@ -66,7 +66,7 @@ def title_lines(lines: Sequence[Line], style: Style) -> range:
 
 
 def _has_words(line: Line) -> bool:
-    return sum(c.isalpha() for c in line.text) >= 4 and len(line.words) > 1
+    return sum(map(str.isalpha, line.text)) >= 4 and len(line.words) > 1
 
 
 def _continues_title(lines: Sequence[Line], index: int, first: Line) -> bool:

@@ -173,7 +173,7 @@ class HeadingFinder:
 
     def _stands_out(self, line: Line) -> bool:
         letters = [c for c in line.text if c.isalpha()]
-        capitals = len(letters) > 3 and sum(c.isupper() for c in letters) > 0.9 * len(letters)
+        capitals = len(letters) > 3 and sum(map(str.isupper, letters)) > 0.9 * len(letters)
         return (
             line.bold
             or line.size > 1.04 * self._style.size
@@ -189,7 +189,7 @@ class HeadingFinder:
 
     def _runs_in(self, line: Line) -> bool:
         """Return True if a paragraph opens here, with words in bold or italics, and no heading."""
-        first = next((w for w in line.words if sum(c.isalpha() for c in w.text) > 1), line.words[0])
+        first = next((w for w in line.words if sum(map(str.isalpha, w.text)) > 1), line.words[0])
         last = line.words[-1]
         turns = (first.bold, first.italic) != (last.bold, last.italic) and (first.bold or first.italic)
         return turns and (self._fills(line) or line.text.endswith("."))

@@ -85,12 +85,12 @@ class Line:
 
     @cached_property
     def italic(self) -> bool:
-        return all(word.italic for word in self.words if sum(c.isalpha() for c in word.text) > 1)
+        return all(word.italic for word in self.words if sum(map(str.isalpha, word.text)) > 1)
 
     @cached_property
     def font(self) -> str:
         """The font of all words of the line, "" when they differ."""
-        fonts = {word.font for word in self.words if any(c.isalpha() for c in word.text)}
+        fonts = {word.font for word in self.words if any(map(str.isalpha, word.text))}
         return fonts.pop() if len(fonts) == 1 else ""
 
 
@@ -257,7 +257,7 @@ def _cut(fragments: list[Fragment], gutters: tuple[float, ...]) -> list[Fragment
 
 def _is_row_of_figures(words: list[Word]) -> bool:
     """Return True if words are a row of a table that spans the page: its gaps are no gutter."""
-    return len(words) >= 5 and sum(any(c.isdigit() for c in w.text) for w in words) > 0.6 * len(words)
+    return len(words) >= 5 and sum(any(map(str.isdigit, w.text)) for w in words) > 0.6 * len(words)
 
 
 def _blocks(fragments: list[Fragment], gutters: tuple[float, ...]) -> list[list[Fragment]]:
@@ -304,8 +304,12 @@ def _wide_rows(fragments: list[Fragment], middles: tuple[float, ...]) -> set[int
     spans = [any(_column(f, middles) == _SPANNING for f in row) for row in rows]
     short = [all(f.right - f.left < 0.33 * extent for f in row) and len(row) > 1 for row in rows]
     sides = [len({_column(f, middles) for f in row}) > 1 for row in rows]
-    figures = [_is_row_of_figures([word for f in row for word in f.words]) for row in rows]
-    wide = {id(f) for row, *both in zip(rows, spans, figures, strict=True) if all(both) for f in row}
+    wide = {
+        id(f)
+        for row, is_spanning in zip(rows, spans, strict=True)
+        if is_spanning and _is_row_of_figures([word for f in row for word in f.words])
+        for f in row
+    }
     for start, end in _runs([a and b for a, b in zip(short, sides, strict=True)]):
         beside = (start > 0 and spans[start - 1]) or (end < len(rows) and spans[end])
         if end - start >= 2 and beside:

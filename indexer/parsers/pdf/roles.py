@@ -168,8 +168,8 @@ def _continues_caption(lines: Sequence[Line], start: int, index: int) -> bool:
 
 def _mark_tables(lines: Sequence[Line], style: Style, result: list[Role]) -> None:
     """Mark runs of lines in cells, and single ones beside a caption."""
-    rows = [index for index, line in enumerate(lines) if result[index] == "body" and _is_row(line)]
-    for index in rows:
+    rows = {index for index, line in enumerate(lines) if result[index] == "body" and _is_row(line)}
+    for index in sorted(rows):
         near = [
             other
             for other in (index - 2, index - 1, index + 1, index + 2)
@@ -244,7 +244,7 @@ def _mark_labels(lines: Sequence[Line], style: Style, result: list[Role]) -> Non
 
 
 def _is_row(line: Line) -> bool:
-    figures = sum(any(c.isdigit() for c in word.text) or word.text in "-–—" for word in line.words)
+    figures = sum(any(map(str.isdigit, word.text)) or word.text in "-–—" for word in line.words)
     if line.cells >= 3 or (len(line.words) >= 3 and figures > 0.6 * len(line.words)):
         return True
     if len(line.words) >= 6 and len({word.text for word in line.words}) <= 0.5 * len(line.words):
@@ -254,7 +254,7 @@ def _is_row(line: Line) -> bool:
 
 
 def _is_all_figures(line: Line) -> bool:
-    figures = sum(any(c.isdigit() for c in word.text) for word in line.words)
+    figures = sum(any(map(str.isdigit, word.text)) for word in line.words)
     return len(line.words) >= 4 and figures == len(line.words) and not line.text.endswith((".", ";", ","))
 
 

@@ -1,0 +1,36 @@
+"""Functions of PDFium that are called for every character, as ones that take addresses as numbers.
+
+Of calls so short most is the way to them: made so, and without handing the interpreter on meanwhile, they
+take a third of the time. They are called behind the lock, as all of PDFium.
+"""
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import pypdfium2.raw as pdfium_c
+
+_ADDRESS, _INT, _DOUBLE = ctypes.c_void_p, ctypes.c_int, ctypes.c_double
+
+
+def address(of: Any) -> int:
+    """Return where something of PDFium's, or a buffer, lies."""
+    return ctypes.cast(of, ctypes.c_void_p).value or 0
+
+
+def _quick(function: Any, result: type, *arguments: type) -> Callable[..., Any]:
+    prototype: Any = ctypes.PYFUNCTYPE(result, *arguments)
+    made: Callable[..., Any] = prototype(address(function))
+    return made
+
+
+# Of a text page and the number of a character; what they tell of is written at the addresses.
+unicode_of = _quick(pdfium_c.FPDFText_GetUnicode, ctypes.c_uint, _ADDRESS, _INT)
+box_of = _quick(pdfium_c.FPDFText_GetCharBox, _INT, _ADDRESS, _INT, *4 * (_ADDRESS,))
+origin_of = _quick(pdfium_c.FPDFText_GetCharOrigin, _INT, _ADDRESS, _INT, *2 * (_ADDRESS,))
+font_size = _quick(pdfium_c.FPDFText_GetFontSize, _DOUBLE, _ADDRESS, _INT)
+font_weight = _quick(pdfium_c.FPDFText_GetFontWeight, _INT, _ADDRESS, _INT)
+matrix_of = _quick(pdfium_c.FPDFText_GetMatrix, _INT, _ADDRESS, _INT, _ADDRESS)
+font_info = _quick(
+    pdfium_c.FPDFText_GetFontInfo, ctypes.c_ulong, _ADDRESS, _INT, _ADDRESS, ctypes.c_ulong, _ADDRESS
+)
