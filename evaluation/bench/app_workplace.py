@@ -96,7 +96,8 @@ def _pages(corpus: Corpus, conversation: str) -> tuple[Page, ...]:
     return (
         Page("collection", tuple(lists), "Search titles"),
         Page("paper", tuple(urlencode({"id": paper.id}) for paper in papers), "Abstract"),
-        Page("ask", (urlencode({"conversation": conversation}),), QUESTIONS[0]),
+        # The question as far as it has no signs, which are written for Markdown.
+        Page("ask", (urlencode({"conversation": conversation}),), QUESTIONS[0].partition(",")[0]),
         Page("compare", ("",), "ompar"),
         Page("about", ("",), "What the corpus holds"),
     )

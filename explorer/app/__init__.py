@@ -1,7 +1,7 @@
 """What all screens stand on: sessions, signing in, limits, shared resources and security."""
 
 from explorer.app.login import check_sign_in, draw_signed_in
-from explorer.app.navigation import ASK, COLLECTION, COMPARE, PAPER, READING, draw, loading_modules
+from explorer.app.navigation import ASK, COLLECTION, COMPARE, PAPER, READING, draw, link_to, loading_modules
 from explorer.app.resources import (
     KeptLibrary,
     Library,
@@ -42,7 +42,7 @@ __all__ = [
     "StoredItem", "TakenOff", "Visitor", "VisitorSession", "Waiting", "admitted", "check_own",
     "check_sign_in", "comparison_jobs", "current_caller", "current_comparison", "current_owner",
     "current_owners", "current_session", "current_visitor", "documents_limit", "draw", "draw_signed_in",
-    "field_value", "forget_field", "has_corpus", "has_field", "holds", "is_anothers", "jobs",
+    "field_value", "forget_field", "has_corpus", "has_field", "holds", "is_anothers", "jobs", "link_to",
     "loading_modules", "middleware", "new_id", "open_library", "questions_limit", "set_field",
     "show_script_error", "uncounted_models", "without"
 ]  # fmt: skip

@@ -1,9 +1,12 @@
 """The frame round every screen: pages, title, style, and what is shown when there is no corpus."""
 
 import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import streamlit as st
+from streamlit.navigation.page import Page
 
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
@@ -24,6 +27,10 @@ READING = "explorer/pages/reading.py"
 COMPARE = "explorer/pages/compare.py"
 ABOUT = "explorer/pages/about.py"
 
+
+# The pages as they were last made, of whatever session: a link asks no more of one than its address. Found
+# by its path instead, a page is looked for on the disk for every link of every screen.
+_known: dict[str, Page] = {}
 
 # Held while the server loads the screens' modules: of two threads that load modules which import each other
 # Python fails one, and it was the first visitor's.
@@ -46,18 +53,7 @@ def draw() -> None:
     if is_dark:
         st.html(DARK_STYLE)
     st.logo(str(IMAGES / f"wordmark-{'dark' if is_dark else 'light'}.svg"), size="large")
-    page = st.navigation(
-        [
-            st.Page(HOME, title="Paper Trail", url_path="home", default=True, visibility="hidden"),
-            st.Page(COLLECTION, title="Collection", url_path="collection"),
-            st.Page(PAPER, title="Paper", url_path="paper", visibility="hidden"),
-            st.Page(ASK, title="Ask", url_path="ask"),
-            st.Page(COMPARE, title="Compare", url_path="compare"),
-            st.Page(READING, title="Reading", url_path="reading"),
-            st.Page(ABOUT, title="About", url_path="about"),
-        ],
-        position="top",
-    )
+    page = st.navigation(_pages(), position="top")
     if not is_admitted():
         admitted.turn_away(current_session())
         render_sign_in()
@@ -72,6 +68,32 @@ def draw() -> None:
         _draw_corpus_error(error)
         return
     page.run()
+
+
+def link_to(
+    page: str,
+    label: str,
+    *,
+    icon: str | None = None,
+    query_params: Mapping[str, str | Sequence[str]] | None = None,
+    width: Literal["content", "stretch"] = "content",
+) -> None:
+    """Draw a link to one of our pages, in the same session."""
+    st.page_link(_known[page], label=label, icon=icon, query_params=query_params, width=width)
+
+
+def _pages() -> list[Page]:
+    made = {
+        HOME: st.Page(HOME, title="Paper Trail", url_path="home", default=True, visibility="hidden"),
+        COLLECTION: st.Page(COLLECTION, title="Collection", url_path="collection"),
+        PAPER: st.Page(PAPER, title="Paper", url_path="paper", visibility="hidden"),
+        ASK: st.Page(ASK, title="Ask", url_path="ask"),
+        COMPARE: st.Page(COMPARE, title="Compare", url_path="compare"),
+        READING: st.Page(READING, title="Reading", url_path="reading"),
+        ABOUT: st.Page(ABOUT, title="About", url_path="about"),
+    }
+    _known.update(made)
+    return list(made.values())
 
 
 def _draw_first_run() -> None:

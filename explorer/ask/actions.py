@@ -9,6 +9,7 @@ from explorer.app import Library, TakenOff, Visitor, VisitorSession, field_value
 from explorer.ask.conversations import clear, put_back, undo
 from explorer.ask.feedback import draw_verdict
 from explorer.ask.trail import draw_trail
+from explorer.components import menu
 from explorer.presenters import answer_with_references, escaped, shortened
 
 
@@ -37,19 +38,21 @@ def draw_actions(library: Library, visitor: Visitor, number: int, turn: Turn, *,
 
 
 def _draw_copy(number: int, turn: Turn) -> None:
-    with st.popover("Copy", type="tertiary", icon=":material/content_copy:", key=f"copy_{number}"):
-        st.caption("The answer with its references; the button at the corner copies it.")
-        st.code(answer_with_references(turn), language=None, wrap_lines=True)
+    with menu("Copy", f"copy_{number}", ":material/content_copy:") as is_drawn:
+        if is_drawn:
+            st.caption("The answer with its references; the button at the corner copies it.")
+            st.code(answer_with_references(turn), language=None, wrap_lines=True)
 
 
 def _draw_edit(visitor: Visitor, number: int, turn: Turn, *, replaces: bool) -> None:
-    """Draw the question in a field, to be asked as it is then."""
-    with (
-        st.popover(
-            "Edit", type="tertiary", icon=":material/edit:", key=f"edit_{number}_{visitor.now.menus_closed}"
-        ),
-        st.form(f"edit_form_{number}", border=False),
-    ):
+    """Draw the way to the question in a field, to be asked as it is then."""
+    with menu("Edit", f"edit_{number}_{visitor.now.menus_closed}", ":material/edit:") as is_drawn:
+        if is_drawn:
+            _draw_question_field(visitor, number, turn, replaces=replaces)
+
+
+def _draw_question_field(visitor: Visitor, number: int, turn: Turn, *, replaces: bool) -> None:
+    with st.form(f"edit_form_{number}", border=False):
         key = f"own_question_{visitor.now.opened}_{number}_{visitor.now.menus_closed}"
         question = turn.question[:LONGEST_QUESTION]
         st.text_area("Question", value=question, key=key, max_chars=LONGEST_QUESTION)

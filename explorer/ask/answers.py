@@ -16,13 +16,22 @@ from explorer.ask.feedback import wrong_numbers
 from explorer.ask.refusals import draw_refusal, search_again
 from explorer.ask.steps import steps_html, steps_of, steps_so_far
 from explorer.ask.trail import draw_way_to_calls
-from explorer.components import Looking, draw_checked, draw_references, show_next
+from explorer.components import Looking, draw_checked, draw_references, menu, show_next
 from explorer.jobs import QuestionView
 from explorer.presenters import answer_markdown, escaped, format_kind, searched_for, shortened, shown_draft
 
 
-def draw_turn(library: Library, visitor: Visitor, number: int, turn: Turn, *, is_last: bool) -> None:
-    """Draw turn `number` of the conversation, counted from 1."""
+@st.fragment
+def draw_turn(
+    library: Library, visitor: Visitor, number: int, turn: Turn, *, is_last: bool, drawn: VisitorSession
+) -> None:
+    """Draw turn `number` of the conversation, counted from 1.
+
+    When one of its menus is opened it is drawn alone; the whole screen is when what it has `drawn` is no
+    longer so.
+    """
+    if visitor.now != drawn:
+        st.rerun()
     _draw_question(number, turn.question)
     _draw_steps(visitor, number, turn)
     if turn.answer.refusal:
@@ -109,26 +118,27 @@ def _steps_line(number: int) -> DeltaGenerator:
 
 
 def _draw_steps(visitor: Visitor, number: int, turn: Turn) -> None:
-    """Draw what was searched for, with the field to search for something else, and the steps."""
+    """Draw what was searched for, with the way to search for something else, and the steps."""
     with _steps_line(number):
         st.caption(f"{searched_for(turn.rewrite)} · {format_kind(turn.rewrite)}", width="content")
-        with (
-            st.popover(
-                "change the search", type="tertiary", key=f"edit_query_{number}_{visitor.now.menus_closed}"
-            ),
-            st.form(f"query_form_{number}", border=False),
-        ):
-            key = f"own_query_{visitor.now.opened}_{number}"
-            st.text_input("Search query", value=turn.rewrite.search_query[:2000], key=key, max_chars=2000)
-            st.caption("The same question is asked again, of what your own query finds.")
-            st.form_submit_button(
-                "Search again",
-                key=f"search_again_{number}",
-                disabled=bool(visitor.now.job_id),
-                on_click=_search_again,
-                args=(visitor, number, turn),
-            )
+        with menu("change the search", f"edit_query_{number}_{visitor.now.menus_closed}") as is_drawn:
+            if is_drawn:
+                _draw_query_field(visitor, number, turn)
     st.html(steps_html(steps_of(turn)))
+
+
+def _draw_query_field(visitor: Visitor, number: int, turn: Turn) -> None:
+    with st.form(f"query_form_{number}", border=False):
+        key = f"own_query_{visitor.now.opened}_{number}"
+        st.text_input("Search query", value=turn.rewrite.search_query[:2000], key=key, max_chars=2000)
+        st.caption("The same question is asked again, of what your own query finds.")
+        st.form_submit_button(
+            "Search again",
+            key=f"search_again_{number}",
+            disabled=bool(visitor.now.job_id),
+            on_click=_search_again,
+            args=(visitor, number, turn),
+        )
 
 
 def _search_again(visitor: Visitor, number: int, turn: Turn) -> None:

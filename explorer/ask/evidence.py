@@ -8,10 +8,10 @@ import streamlit as st
 from assistant.records import Turn
 from corpus.records import Passage
 from corpus.wording import counted
-from explorer.app import PAPER, Focus, Library, Visitor, VisitorSession, jobs
+from explorer.app import PAPER, Focus, Library, Visitor, VisitorSession, jobs, link_to
 from explorer.ask.conversations import ADDRESS, address_of
 from explorer.ask.feedback import marks_of
-from explorer.components import Heard, draw_source, listen, open_drawer
+from explorer.components import Heard, draw_source, fold, listen, open_drawer
 from explorer.presenters import (
     Source,
     cited_passages,
@@ -75,8 +75,8 @@ def _draw_passages(visitor: Visitor) -> None:
     passages = [passage for paper in turn.evidence.papers for passage in paper.passages]
     used = sum(passage.id in cited for passage in passages)
     title = f"All that was found: {counted(len(passages), 'passage')}, {used} cited"
-    with st.expander(title, type="compact", key="passages_read"):
-        for paper in turn.evidence.papers:
+    with fold(title, "passages_read") as is_drawn:
+        for paper in turn.evidence.papers if is_drawn else ():
             with st.container(key=f"passages_of_{paper.label}", gap="xxsmall"):
                 st.caption(f"\\[{paper.label}\\] {escaped(shortened(short_reference(paper.paper), 140))}")
                 for passage in paper.passages:
@@ -90,7 +90,7 @@ def _draw_passage_found(passage: Passage, *, is_cited: bool) -> None:
         " · ".join(filter(None, (place, "cited" if is_cited else "", shortened(passage.text, 110))))
     )
     query = {"id": passage.paper_id, "passage": str(passage.number)}
-    st.page_link(PAPER, label=f"**{said}**" if is_cited else said, query_params=query)
+    link_to(PAPER, f"**{said}**" if is_cited else said, query_params=query)
 
 
 def _turn_looked_at(visitor: Visitor) -> Turn | None:

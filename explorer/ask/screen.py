@@ -120,10 +120,9 @@ def _draw_conversation(library: Library, visitor: Visitor, scope: Scope) -> Delt
         )
     for number, turn in enumerate(visitor.now.turns[first:], start=first + 1):
         with st.container(key=_place(number, is_latest=number == last)):
-            # The fragment that draws a question on its way is a container too: in another place the answer
-            # would stand there twice for a moment.
-            with st.container():
-                draw_turn(library, visitor, number, turn, is_last=number == last)
+            # A fragment as the one that draws a question on its way: in another place the answer would stand
+            # there twice for a moment.
+            draw_turn(library, visitor, number, turn, is_last=number == last, drawn=visitor.now)
             if number == last:
                 below_last = st.container()
     draw_notes(library, visitor)

@@ -11,7 +11,7 @@ from assistant.records import Call, Conversation, Step, Turn
 from assistant.wording import call_facts, provenance_facts, spent
 from corpus.wording import counted
 from explorer.app import Library, Visitor, VisitorSession
-from explorer.components import draw_downloads, exporting
+from explorer.components import draw_downloads, exporting, menu
 from explorer.presenters import escaped, seconds, shortened
 
 STEP_NAMES: dict[Step, str] = {
@@ -33,21 +33,26 @@ HIGHEST_TEXT = 340
 def draw_trail(library: Library, visitor: Visitor, number: int) -> None:
     """Draw the downloads of an answer or of the whole conversation; a file is made when it is asked for."""
     key = f"trail_{number}_{visitor.now.menus_closed}"
-    with st.popover("Trail", icon=":material/download:", type="tertiary", key=key):
-        part = WHOLE
-        if len(visitor.now.turns) > 1:
-            part = st.segmented_control(
-                "Download",
-                [THIS, WHOLE],
-                default=WHOLE,
-                required=True,
-                key=f"trail_part_{number}",
-                label_visibility="collapsed",
-            )
-        with st.container(key=f"downloads_{number}", gap=None):
-            conversation = taken(visitor, number, is_whole=part == WHOLE)
-            exported = exporting(library, visitor, conversation)
-            draw_downloads(CONVERSATION_FORMATS, exported, f"trail_{number}", _file_name)
+    with menu("Trail", key, ":material/download:") as is_drawn:
+        if is_drawn:
+            _draw_parts(library, visitor, number)
+
+
+def _draw_parts(library: Library, visitor: Visitor, number: int) -> None:
+    part = WHOLE
+    if len(visitor.now.turns) > 1:
+        part = st.segmented_control(
+            "Download",
+            [THIS, WHOLE],
+            default=WHOLE,
+            required=True,
+            key=f"trail_part_{number}",
+            label_visibility="collapsed",
+        )
+    with st.container(key=f"downloads_{number}", gap=None):
+        conversation = taken(visitor, number, is_whole=part == WHOLE)
+        exported = exporting(library, visitor, conversation)
+        draw_downloads(CONVERSATION_FORMATS, exported, f"trail_{number}", _file_name)
 
 
 def draw_way_to_calls(visitor: Visitor, number: int, turn: Turn) -> None:

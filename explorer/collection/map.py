@@ -10,7 +10,7 @@ import streamlit as st
 from corpus.records import library_of
 from corpus.store import Corpus
 from corpus.wording import counted
-from explorer.app import PAPER, Visitor, set_field
+from explorer.app import PAPER, Visitor, link_to, set_field
 from explorer.collection.charts import current_theme, with_data
 from explorer.collection.map_chart import HEIGHT, HEIGHT_ON_PHONE, group_dots, map_spec
 from explorer.collection.selection import draw_select_all, draw_tick
@@ -160,7 +160,7 @@ def _draw_list(visitor: Visitor, corpus: Corpus, title: str, ids: Sequence[str])
             label = f"{escaped(shortened(paper.title, LONGEST_TITLE))} :gray[{escaped(about)}]"
             with row(f"map_row_{paper.id}", gap="xsmall", align="top"):
                 draw_tick(visitor, paper)
-                st.page_link(PAPER, label=label, query_params={"id": paper.id})
+                link_to(PAPER, label, query_params={"id": paper.id})
 
 
 def _draw_no_map(corpus: Corpus) -> None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from corpus.store import Corpus
 from corpus.wording import counted
-from explorer.app import PAPER
+from explorer.app import PAPER, link_to
 from explorer.collection.charts import current_theme, with_data
 from explorer.collection.overview_chart import fields_spec, fields_table, is_sparse
 from explorer.collection.restrictions import restrict_to
@@ -85,4 +85,4 @@ def _draw_most_cited(corpus: Corpus, figures: Overview) -> None:
         for paper in corpus.papers_by_id(list(numbers)):
             title, by = shortened(paper.title, LONGEST_TITLE), authors_and_year(paper)
             label = f"{escaped(title)} :gray[{escaped(by)} · cited by {numbers[paper.id]:,}]"
-            st.page_link(PAPER, label=label, query_params={"id": paper.id})
+            link_to(PAPER, label, query_params={"id": paper.id})

@@ -6,7 +6,7 @@ import streamlit as st
 
 from corpus.records import Paper
 from corpus.wording import short_authors
-from explorer.app import PAPER, Visitor
+from explorer.app import PAPER, Visitor, link_to
 from explorer.collection.selection import draw_tick
 from explorer.components import row
 from explorer.presenters import (
@@ -65,7 +65,7 @@ def _draw_title(listed: Listed, terms: frozenset[str]) -> None:
     about = _about(listed, terms)
     key = "title_link_with_aspects" if paper.aspects and not hit else "title_link"
     with st.container(key=f"{key}_{paper.id}", gap="xxsmall"):
-        st.page_link(PAPER, label=escaped(shortened(paper.title, TITLE_LENGTH)), query_params=query)
+        link_to(PAPER, escaped(shortened(paper.title, TITLE_LENGTH)), query_params=query)
         if about:
             st.markdown(about)
 

@@ -36,6 +36,7 @@ from explorer.app import (
     Visitor,
     current_owner,
     has_field,
+    link_to,
     set_field,
 )
 from explorer.ask import draw_parameters, draw_writer
@@ -212,7 +213,7 @@ def _draw_papers(library: Library, session: CurrentComparison, plan: Planned | N
 def _draw_row(session: CurrentComparison, number: int, label: str, paper: Paper) -> None:
     with row(f"chosen_row_{number}", gap="xsmall"):
         title = f"{label}{escaped(shortened(paper.title, 110))}{_who(paper)}"
-        st.page_link(PAPER, label=title, query_params={"id": paper.id}, width="stretch")
+        link_to(PAPER, title, query_params={"id": paper.id}, width="stretch")
         remove = partial(session.update, ComparisonSession.remove, paper.id)
         meaning = f"Take out: {escaped(shortened(paper.title, 80))}"
         action(":material/close:", f"remove_{number}", remove, help=meaning)
@@ -238,7 +239,7 @@ def _draw_ways_to_papers(library: Library, visitor: Visitor, session: CurrentCom
                 on_click=session.update,
                 args=(ComparisonSession.add, others),
             )
-        st.page_link(COLLECTION, label="Choose in the collection", icon=":material/library_books:")
+        link_to(COLLECTION, "Choose in the collection", icon=":material/library_books:")
         if not session.now.papers and (example := example_comparison(library.corpus)):
             take = partial(session.update, ComparisonSession.take_example, example.papers, example.about)
             label = f"Begin with an example: {counted(len(example.papers), 'paper')}"

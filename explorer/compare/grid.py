@@ -20,7 +20,7 @@ from assistant.comparing import (
     stated_said,
 )
 from corpus.records import parse_passage_id
-from explorer.app import PAPER, ComparisonSession, CurrentComparison, Visitor
+from explorer.app import PAPER, ComparisonSession, CurrentComparison, Visitor, link_to
 from explorer.compare.grid_table import Cell, draw_table, row_title
 from explorer.components import listen, row, support_bar
 from explorer.presenters import escaped, one_line, shortened
@@ -97,7 +97,7 @@ def _draw_evidence(paper_row: GridRow, one: ElementEvidence, place: str) -> None
     with row(f"says_so_{place}"):
         st.caption(f"Support {one.support:.2f}", width="content")
         if not paper_row.is_description and (query := place_in_paper(one)):
-            st.page_link(PAPER, label="Show it in the paper", query_params=query)
+            link_to(PAPER, "Show it in the paper", query_params=query)
 
 
 def place_in_paper(one: ElementEvidence) -> dict[str, str]:

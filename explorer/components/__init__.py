@@ -16,7 +16,7 @@ from explorer.components.page_image import (
 )
 from explorer.components.passage_table import draw_passage_table
 from explorer.components.reading_list import draw_listing, list_papers, listed_papers, unlist
-from explorer.components.rows import action, row
+from explorer.components.rows import action, fold, menu, row
 from explorer.components.score_bar import (
     IN_SHORT,
     format_score,
@@ -42,8 +42,8 @@ __all__ = [
     "IN_SHORT", "MOST_LISTED", "Entry", "Evidenced", "Heard", "Looking", "SidebarList", "action",
     "draw_checked", "draw_deletion", "draw_downloads", "draw_follow", "draw_imported", "draw_listing",
     "draw_news", "draw_passage_table", "draw_references", "draw_sidebar_list", "draw_source",
-    "draw_spending", "exporting", "file_name", "followed_arrivals", "forget_pictures", "format_score",
-    "is_id", "list_papers", "listed_papers", "listen", "meaning", "open_drawer", "page_address",
+    "draw_spending", "exporting", "file_name", "fold", "followed_arrivals", "forget_pictures", "format_score",
+    "is_id", "list_papers", "listed_papers", "listen", "meaning", "menu", "open_drawer", "page_address",
     "pages_in", "paper_link", "row", "save_button", "score_bars", "see", "sentence_bar", "show_next",
     "show_page", "show_strip", "support_bar", "text_of", "unfollow", "unlist"
 ]  # fmt: skip

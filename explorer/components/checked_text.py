@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from assistant.records import Answer, AnswerSentence
-from explorer.app import PAPER
+from explorer.app import PAPER, link_to
+from explorer.components.rows import fold
 from explorer.components.score_bar import NOT_MEASURED, citation_bars, support_said
 from explorer.presenters import (
     Checked,
@@ -123,13 +124,12 @@ def draw_references(number: int, checked: Checked, looking: Looking) -> None:
                     on_click=looking.open,
                     args=(first,),
                 )
-    others = [paper for paper in checked.evidence.papers if paper.label not in cited]
-    if others:
-        with st.expander(f"Not cited: {len(others)} more", type="compact", key=f"not_cited_{number}"):
-            for paper in others:
+    if others := [paper for paper in checked.evidence.papers if paper.label not in cited]:
+        with fold(f"Not cited: {len(others)} more", f"not_cited_{number}") as is_drawn:
+            for paper in others if is_drawn else ():
                 paper_link(f"[{paper.label}] {short_reference(paper.paper)}", paper.paper.id)
 
 
 def paper_link(label: str, paper_id: str, passage: str = "") -> None:
     query = {"id": paper_id, "passage": passage} if passage else {"id": paper_id}
-    st.page_link(PAPER, label=escaped(shortened(label, 140)), query_params=query)
+    link_to(PAPER, escaped(shortened(label, 140)), query_params=query)

@@ -9,7 +9,7 @@ from assistant.records import Citation, Turn
 from assistant.storage import LONGEST_NOTE, mark_of
 from corpus.records import is_upload
 from corpus.sentences import with_formulas_named
-from explorer.app import PAPER, Library
+from explorer.app import PAPER, Library, link_to
 from explorer.components.page_image import Evidenced, save_button, show_strip
 from explorer.components.passage_table import draw_passage_table
 from explorer.components.score_bar import meaning, score_bars
@@ -159,7 +159,7 @@ def _draw_links(library: Library, source: Source, place: str) -> None:
     if source.sentence is not None:
         query["sentence"] = str(source.sentence)
     with st.container(horizontal=True, vertical_alignment="center", key=f"{place}_links"):
-        st.page_link(PAPER, label="Open paper", icon=":material/article:", query_params=query)
+        link_to(PAPER, "Open paper", icon=":material/article:", query_params=query)
         path = library.pdf_path(source.paper.pdf_sha256)
         if path:
             save_button(path, source.paper.id, f"{place}_pdf")

@@ -1,12 +1,10 @@
 """What a visitor follows, and the papers that came since they last looked: said where they come in."""
 
-import streamlit as st
-
 from assistant.records import AssistantError
 from assistant.storage import Followed
 from corpus.records import Scope
 from corpus.wording import counted
-from explorer.app import READING, Library, Visitor, VisitorSession, current_owner
+from explorer.app import READING, Library, Visitor, VisitorSession, current_owner, link_to
 from explorer.components.rows import action, row
 from explorer.presenters import Arrivals, arrivals, escaped, paper_set, shortened
 
@@ -32,7 +30,7 @@ def draw_news(library: Library, visitor: Visitor) -> None:
     names = " · ".join(f"{shortened(one.kept.record.title, 60)} {len(one.papers):,}" for one in found[:NAMED])
     with row("news"):
         label = f"**{counted(count, 'new paper')}** in what you follow :gray[{escaped(names)}]"
-        st.page_link(READING, label=label, icon=":material/notifications:", query_params={})
+        link_to(READING, label, icon=":material/notifications:", query_params={})
         action("Mark as seen", "see_all_news", see, library, visitor)
 
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from corpus.records import Aspect, Paper
-from explorer.app import COLLECTION, PAPER
+from explorer.app import COLLECTION, PAPER, link_to
 from explorer.components import row, sentence_bar
 from explorer.presenters import (
     ASPECT_NAMES,
@@ -44,7 +44,7 @@ def _draw_aspect(paper: Paper, aspect: Aspect) -> None:
                 st.html(sentence_bar(aspect.overlap))
             with st.container(key=f"says_so_{aspect.name}"):
                 place = {"passage": str(aspect.passage), "sentence": str(aspect.sentence)}
-                st.page_link(PAPER, label="Where it says so", query_params={"id": paper.id, **place})
+                link_to(PAPER, "Where it says so", query_params={"id": paper.id, **place})
 
 
 def _draw_topics(paper: Paper) -> None:
@@ -55,4 +55,4 @@ def _draw_topics(paper: Paper) -> None:
                 st.caption(TOPIC_KIND_NAMES[kind], width="content")
                 for topic in topics:
                     label = escaped(topic_name(topic.key))
-                    st.page_link(COLLECTION, label=label, query_params={"topic": topic.key})
+                    link_to(COLLECTION, label, query_params={"topic": topic.key})

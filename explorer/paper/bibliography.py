@@ -7,7 +7,7 @@ import streamlit as st
 
 from corpus.records import Paper, Reference
 from corpus.wording import counted
-from explorer.app import PAPER, Library
+from explorer.app import PAPER, Library, link_to
 from explorer.components import paper_link
 from explorer.paper.cited_text import Bibliography
 from explorer.presenters import escaped, short_reference, shortened
@@ -50,7 +50,7 @@ def _draw_entries(
         st.markdown("\n\n".join(_entry(number, reference) for number, reference in entries))
         return
     for number, reference in entries:
-        st.page_link(PAPER, label=_entry(number, reference), query_params={"id": cited[number]})
+        link_to(PAPER, _entry(number, reference), query_params={"id": cited[number]})
 
 
 def _entry(number: int, reference: Reference) -> str:

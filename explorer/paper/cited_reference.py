@@ -3,7 +3,7 @@
 import streamlit as st
 
 from corpus.records import Paper, Passage, Reference
-from explorer.app import PAPER, Visitor, field_value, forget_field, set_field
+from explorer.app import PAPER, Visitor, field_value, forget_field, link_to, set_field
 from explorer.components import listen, row
 from explorer.paper.cited_text import Bibliography, sections_citing
 from explorer.presenters import escaped, shortened, web_address
@@ -52,7 +52,7 @@ def _draw_entry(passages: tuple[Passage, ...], cited: Bibliography, number: int)
     with row("reference_links"):
         if number in cited.held:
             query = {"id": cited.held[number]}
-            st.page_link(PAPER, label="Open paper", icon=":material/article:", query_params=query)
+            link_to(PAPER, "Open paper", icon=":material/article:", query_params=query)
         for label, address in places_of(reference):
             st.link_button(
                 label, address, type="tertiary", icon=":material/open_in_new:", icon_position="right"

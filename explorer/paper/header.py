@@ -17,6 +17,7 @@ from explorer.app import (
     Visitor,
     VisitorSession,
     current_comparison,
+    link_to,
     set_field,
 )
 from explorer.ask import ask_about
@@ -39,11 +40,11 @@ def draw_title(home: Collection, paper: Paper) -> None:
     """Draw the way back and the title."""
     with st.container(key="way_back"):
         if is_upload(paper.id) and not library_of(paper.id):
-            st.page_link(ASK, label=escaped(home.title), icon=":material/chevron_left:")
+            link_to(ASK, escaped(home.title), icon=":material/chevron_left:")
         else:
-            st.page_link(
+            link_to(
                 COLLECTION,
-                label=escaped(shortened(home.title, 90)),
+                escaped(shortened(home.title, 90)),
                 icon=":material/chevron_left:",
                 query_params={"collection": paper.collection_id},
             )
@@ -133,7 +134,7 @@ def _draw_authors(paper: Paper) -> None:
 
 def _draw_names(names: tuple[str, ...]) -> None:
     for name in names:
-        st.page_link(COLLECTION, label=escaped(shortened(name, LONGEST_NAME)), query_params={"author": name})
+        link_to(COLLECTION, escaped(shortened(name, LONGEST_NAME)), query_params={"author": name})
 
 
 def _draw_further(names: tuple[str, ...]) -> None:
@@ -163,7 +164,7 @@ def _draw_filed(paper: Paper) -> None:
             st.caption("Filed under", width="content")
             for label in paper.labels[:LABELS_SHOWN]:
                 query = {"collection": paper.collection_id, "label": label}
-                st.page_link(COLLECTION, label=escaped(shortened(label, LONGEST_NAME)), query_params=query)
+                link_to(COLLECTION, escaped(shortened(label, LONGEST_NAME)), query_params=query)
     if paper.notes:
         with st.expander(counted(len(paper.notes), "note"), key="paper_notes"):
             for note in paper.notes:
@@ -191,9 +192,9 @@ def _summarise(visitor: Visitor, paper: Paper) -> None:
 def _draw_adding(session: CurrentComparison, paper: Paper) -> None:
     """Offer to compare the paper with others, or lead to the comparison that it is in."""
     if session.now.state == "choosing" and paper.id in session.now.papers:
-        st.page_link(
+        link_to(
             COMPARE,
-            label=f"In the comparison: {counted(len(session.now.papers), 'paper')}",
+            f"In the comparison: {counted(len(session.now.papers), 'paper')}",
             icon=":material/check:",
         )
     else:

@@ -11,7 +11,7 @@ from corpus.errors import CorpusError
 from corpus.records import Paper, PaperHits, Passage, Scope
 from corpus.search import similar_papers
 from corpus.sentences import without_repeats
-from explorer.app import COLLECTION, PAPER, Library, Visitor, VisitorSession
+from explorer.app import COLLECTION, PAPER, Library, Visitor, VisitorSession, link_to
 from explorer.components import listen
 from explorer.paper.at_a_glance import draw_at_a_glance
 from explorer.paper.bibliography import draw_bibliography
@@ -153,4 +153,4 @@ def _draw_similar(found: tuple[PaperHits, ...], why: Mapping[str, str]) -> None:
             label = escaped(shortened(short_reference(one.paper), 140))
             if reason := why.get(one.paper.id, ""):
                 label = f"{label} :gray[{escaped(reason)}]"
-            st.page_link(PAPER, label=label, query_params={"id": one.paper.id})
+            link_to(PAPER, label, query_params={"id": one.paper.id})

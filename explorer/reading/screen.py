@@ -10,7 +10,7 @@ from assistant.records import AssistantError
 from assistant.storage import ListedPaper
 from corpus.records import Paper
 from corpus.wording import counted, short_authors
-from explorer.app import COLLECTION, PAPER, Library, Visitor, VisitorSession, current_owner
+from explorer.app import COLLECTION, PAPER, Library, Visitor, VisitorSession, current_owner, link_to
 from explorer.components import (
     action,
     draw_downloads,
@@ -57,9 +57,7 @@ def _draw_nothing() -> None:
             "Nothing yet. Put a paper here with “Read later”, follow a search or an author on the Collection "
             "screen, or mark sentences while you read. Only you see it."
         )
-        st.page_link(
-            COLLECTION, label="Go to the collection", icon=":material/arrow_forward:", query_params={}
-        )
+        link_to(COLLECTION, "Go to the collection", icon=":material/arrow_forward:", query_params={})
 
 
 def _draw_list(
@@ -99,9 +97,9 @@ def _draw_title(paper_id: str, title: str, paper: Paper | None) -> None:
     if paper is None:
         st.markdown(f"{escaped(shortened(title, TITLE_LENGTH))} :gray[not in this corpus any more]")
         return
-    st.page_link(
+    link_to(
         PAPER,
-        label=escaped(shortened(paper.title, TITLE_LENGTH)) or "Untitled",
+        escaped(shortened(paper.title, TITLE_LENGTH)) or "Untitled",
         query_params={"id": paper_id},
     )
 
@@ -125,7 +123,7 @@ def _draw_one_followed(
     with st.container(key=f"followed_{name}", gap="xxsmall"):
         with row(f"followed_foot_{name}", gap="small"):
             label = escaped(shortened(one.kept.record.title, 120))
-            st.page_link(COLLECTION, label=label, query_params=address_of(one))
+            link_to(COLLECTION, label, query_params=address_of(one))
             news = counted(len(one.papers), "new paper") if one.papers else "nothing new"
             st.caption(f"**{news}**" if one.papers else news, width="content")
             if one.papers:

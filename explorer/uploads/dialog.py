@@ -15,6 +15,7 @@ from explorer.app import (
     current_visitor,
     documents_limit,
     field_value,
+    link_to,
     set_field,
 )
 from explorer.components import action, row
@@ -212,7 +213,7 @@ def _draw_list(library: Library, visitor: Visitor, uploads: UploadSession, drawn
 def _draw_document(document: UploadedDocument) -> None:
     title = escaped(shortened(document.title or document.name, 120))
     if document.state == "ready":
-        st.page_link(PAPER, label=title, query_params={"id": document.paper_id})
+        link_to(PAPER, title, query_params={"id": document.paper_id})
         _draw_plain(f"own_facts_{document.number}", facts_of(document))
         if remarks := remarks_of(document):
             _draw_plain(f"own_remarks_{document.number}", remarks)
@@ -236,9 +237,9 @@ def _draw_in_short(document: UploadedDocument) -> None:
         for aspect in ordered_aspects(document.aspects):
             said = escaped(shortened(aspect.text, LONGEST_ASPECT))
             place = {"passage": str(aspect.passage), "sentence": str(aspect.sentence)}
-            st.page_link(
+            link_to(
                 PAPER,
-                label=f"**{ASPECT_NAMES[aspect.name]}:** {said}",
+                f"**{ASPECT_NAMES[aspect.name]}:** {said}",
                 query_params={"id": document.paper_id, **place},
             )
 

@@ -20,6 +20,7 @@ from explorer.app import (
     VisitorSession,
     current_owners,
     field_value,
+    link_to,
     set_field,
 )
 from explorer.components import action, file_name, page_address, row
@@ -116,7 +117,7 @@ def _draw_contents(library: Library, visitor: Visitor, stored: StoredLibrary, *,
             st.rerun()
         if papers:
             query = {"collection": library_collection(stored.id)}
-            st.page_link(COLLECTION, label="Browse", icon=":material/library_books:", query_params=query)
+            link_to(COLLECTION, "Browse", icon=":material/library_books:", query_params=query)
         if is_own:
             action("Add documents", "grow_library", _add_to, visitor, stored.id, icon=":material/add:")
             _draw_export(library, visitor, stored)
@@ -145,7 +146,7 @@ def _draw_document(
     with row(f"own_row_kept_{number}", align="top"):
         with st.container(gap="xxsmall"):
             title = escaped(shortened(paper.title, 120))
-            st.page_link(PAPER, label=title, query_params={"id": paper.id})
+            link_to(PAPER, title, query_params={"id": paper.id})
             with st.container(key=f"own_facts_kept_{number}"):
                 st.text(one_line(kept_facts_of(paper)))
             if field_value(_ASKED) == asked:

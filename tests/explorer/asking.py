@@ -35,6 +35,12 @@ def finish(test: AppTest) -> AppTest:
     return test
 
 
+def open_menu(test: AppTest, menu: str) -> AppTest:
+    """Open a menu or a fold, in which nothing is drawn before."""
+    test.session_state[menu] = True
+    return test.run()
+
+
 def choose_the_model(test: AppTest) -> AppTest:
     """Have the stand-in model write."""
     return test.selectbox(key="writer").set_value("standin").run()

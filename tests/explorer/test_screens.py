@@ -15,7 +15,7 @@ from explorer.components.score_bar import citation_bars, support_said
 from explorer.presenters.coverage import demonstration_questions
 from explorer.presenters.safe_text import escaped
 from tests.demo_home import PROJECT
-from tests.explorer.asking import QUESTION, ask, choose_the_model, finish, texts, visitor_of
+from tests.explorer.asking import QUESTION, ask, choose_the_model, finish, open_menu, texts, visitor_of
 from tests.standin_chat import StandinChat, cut_off, refusal, reply
 
 Screen = Callable[..., AppTest]
@@ -129,7 +129,8 @@ def test_all_that_was_found_is_listed_with_what_is_cited_in_bold(screen: Screen)
     turn = visitor_of(test).turns[0]
     cited = {one.passage_id for each in turn.answer.sentences for one in each.citations}
     given = [passage for paper in turn.evidence.papers for passage in paper.passages]
-    listed = test.expander(key="passages_read")
+    assert not test.expander(key="passages_read").get("page_link"), "drawn before it is opened"
+    listed = open_menu(test, "passages_read").expander(key="passages_read")
     assert listed.label == f"All that was found: {len(given)} passages, {len(cited)} cited"
     drawn = [(one.proto.query_string, one.proto.label.startswith("**")) for one in listed.get("page_link")]
     assert drawn == [

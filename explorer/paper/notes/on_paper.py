@@ -19,6 +19,7 @@ from explorer.app import (
     current_owner,
     field_value,
     forget_field,
+    link_to,
     set_field,
 )
 from explorer.components import action, draw_listing, row
@@ -162,7 +163,7 @@ def _draw_way(paper: Paper, note: Annotation, place: Marked) -> None:
     number = str(parse_passage_id(place.passage_id)[1])
     query = {"id": paper.id, "passage": number, "sentence": str(place.first)}
     with st.container(key=f"similar_{note.id}"):
-        st.page_link(PAPER, label=said, query_params=query)
+        link_to(PAPER, said, query_params=query)
 
 
 def _draw_note(library: Library, visitor: Visitor, note: Note) -> None:

@@ -17,7 +17,7 @@ from explorer.app.visitor.session import VisitorSession
 from explorer.ask.conversations import change_turn, open_conversation, undo
 from explorer.ask.runs import replaced_by
 from explorer.presenters.safe_text import escaped
-from tests.explorer.asking import QUESTION, ask, choose_the_model, finish, texts, visitor_of
+from tests.explorer.asking import QUESTION, ask, choose_the_model, finish, open_menu, texts, visitor_of
 from tests.explorer.turns import TURN, make_turn
 from tests.standin_chat import StandinChat, refusal, reply
 
@@ -33,6 +33,7 @@ def stored_turns(library: Library, test: AppTest) -> tuple[Turn, ...]:
 
 
 def edit(test: AppTest, number: int, question: str) -> AppTest:
+    open_menu(test, f"edit_{number}_{visitor_of(test).menus_closed}")
     key = re.compile(rf"own_question_\d+_{number}_\d+")
     field = next(one for one in test.text_area if key.fullmatch(str(one.key)))
     field.set_value(question)
@@ -168,7 +169,7 @@ def test_who_has_the_link_can_neither_undo_nor_judge_nor_replace(
     other = screen("ask", conversation=identifier)
     assert not [one for one in other.button if one.key in ("undo", "clear", "side_wrong_mark")]
     assert not list(other.get("feedback"))
-    assert "It is asked as a new question" in texts(other)
+    assert "It is asked as a new question" in texts(open_menu(other, "edit_1_0"))
     visitor = Current(VisitorSession())
     open_conversation(library, visitor, identifier)
     undo(library, visitor)
