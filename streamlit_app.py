@@ -7,6 +7,7 @@ import streamlit as st
 
 from explorer.api import ProgramsDoor
 from explorer.app import check_sign_in, draw, middleware, show_script_error
+from explorer.operating import HealthDoor
 from explorer.warm_up import lifespan
 
 if __name__ == "__main__":
@@ -14,5 +15,8 @@ if __name__ == "__main__":
 else:
     check_sign_in()
     app = st.App(
-        __file__, lifespan=lifespan, middleware=middleware(ProgramsDoor), on_script_error=show_script_error
+        __file__,
+        lifespan=lifespan,
+        middleware=middleware(HealthDoor, ProgramsDoor),
+        on_script_error=show_script_error,
     )

@@ -16,7 +16,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "indexer": {"corpus", "assistant.models", "assistant.prompts", "assistant.records", "assistant.wording"},
     "assistant": {"corpus"},
     "explorer": {"assistant", "corpus", "indexer.uploads"},
-    "evaluation": {"assistant", "corpus", "indexer"},
+    # What it runs it starts by its name.
+    "deployment": {"corpus"},
+    "evaluation": {"assistant", "corpus", "indexer", "deployment"},
     "training": {"assistant", "corpus", "evaluation", "indexer"},
     "streamlit_app": {"explorer"},
 }
@@ -63,8 +65,9 @@ ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "explorer": (
         *("presenters", "jobs", "app", "api", "components", "uploads", "ask", "about", "collection", "paper"),
-        *("compare", "reading", "pages", "warm_up"),
+        *("compare", "reading", "pages", "operating", "warm_up"),
     ),
+    "deployment": ("errors", "nginx", "app_process", "site", "__main__"),
     "training": (
         *("errors", "folders", "sets", "trunk", "fitting", "parts", "scales"),
         *("relevance", "support", "followups"),
@@ -132,6 +135,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "sqlalchemy": ("assistant/storage/*.py",),
     "streamlit": (
         "streamlit_app.py",
+        "deployment/app_process.py",
         "explorer/*.py",
         "evaluation/bench/app_load.py",
         "evaluation/bench/app_server.py",

@@ -96,6 +96,9 @@ class ProgramQuestion(QuestionJob):
         self.problem = self.problem or problem_of(error)
         return super().fail(view, error)
 
+    def let_go(self) -> None:
+        self._tell(None)
+
     def notice_crash(self, future: "Future[None]") -> None:
         if not future.cancelled() and future.exception():
             self.problem = Problem(500, "internal", "")

@@ -10,6 +10,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Literal, TypeVar
+from weakref import WeakSet
 
 from assistant.records import AssistantError
 from corpus.errors import CorpusError
@@ -22,6 +23,14 @@ JobState = Literal["waiting", "running", "stopping", "stopped", "failed", "finis
 
 class TooManyJobsError(AssistantError):
     """No more jobs of a kind can wait at the moment."""
+
+
+class StoppingError(TooManyJobsError):
+    """This process begins no more jobs: it was told to stop."""
+
+
+# Set when this process is told to stop: no job begins, those under way get some time. And when that is over.
+stopping, is_ending = threading.Event(), threading.Event()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +120,9 @@ class Job(ABC, Generic[View, Event]):
         if self._view.state == "waiting":
             self._end("stopped")
 
+    def let_go(self) -> None:
+        """Tell whoever waits for it elsewhere than on a screen that the process ends before it."""
+
     def view(self) -> View:
         return self._timed(self._view)
 
@@ -161,6 +173,9 @@ class Job(ABC, Generic[View, Event]):
 
 
 SomeJob = TypeVar("SomeJob", bound=Job[Any, Any])
+_STOPPING = "This server is being stopped or updated. Your question is kept; ask it again in a moment."
+# Of this process, so that it can end when all their jobs are over.
+_runners: "WeakSet[JobRunner[Any]]" = WeakSet()
 
 
 class JobRunner(Generic[SomeJob]):
@@ -185,12 +200,15 @@ class JobRunner(Generic[SomeJob]):
         self._clock = clock
         self._jobs: dict[str, SomeJob] = {}
         self._lock = threading.Lock()
+        _runners.add(self)
 
     def start(self, job: SomeJob, begin: Callable[[], Iterator[Any]]) -> str:
         """Have a worker run a job on the events of `begin`, and return its id; one that runs goes on.
 
         Raises TooManyJobsError.
         """
+        if stopping.is_set():
+            raise StoppingError(_STOPPING)
         with self._lock:
             self._drop_old()
             running = [key for key, one in self._jobs.items() if not one.view().is_over]
@@ -219,9 +237,19 @@ class JobRunner(Generic[SomeJob]):
         for job in jobs.values():
             job.stop()
 
+    def all_under_way(self) -> list[SomeJob]:
+        """Return the jobs that are not over, those that wait for a worker among them."""
+        with self._lock:
+            return [job for job in self._jobs.values() if not job.view().is_over]
+
     def _of(self, subject: str) -> dict[str, SomeJob]:
         return {key: job for key, job in self._jobs.items() if job.subject == subject}
 
     def _drop_old(self) -> None:
         oldest = self._clock() - self._kept_seconds
         self._jobs = {key: job for key, job in self._jobs.items() if job.ended is None or job.ended > oldest}
+
+
+def jobs_under_way() -> list[Job[Any, Any]]:
+    """Return the jobs of all runners of this process that are not over."""
+    return [job for runner in tuple(_runners) for job in runner.all_under_way()]
