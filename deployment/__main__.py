@@ -1,5 +1,7 @@
 """python -m deployment: the app in several processes behind nginx."""
 
+import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -32,7 +34,8 @@ def serve(
         raise typer.BadParameter("A certificate and its key are given together.")
     wanted = Wanted(processes, address, port, tuple(host or ()), certificate, key)
     try:
-        code = Site(wanted, read_settings(), _tell).run()
+        settings = read_settings()
+        code = Site(wanted, settings, _tell_in_json if settings.log == "json" else _tell).run()
     except (ServeError, CorpusError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(2) from error
@@ -41,6 +44,11 @@ def serve(
 
 def _tell(line: str) -> None:
     print(line, flush=True)
+
+
+def _tell_in_json(line: str) -> None:
+    when = datetime.now(UTC).isoformat(timespec="milliseconds")
+    _tell(json.dumps({"time": when, "level": "info", "event": "site", "message": line.strip()}))
 
 
 if __name__ == "__main__":

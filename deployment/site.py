@@ -75,7 +75,7 @@ class Site:
 
     def _planned(self) -> list[AppProcess]:
         ports = free_ports(self.wanted.processes)
-        shared = _shared_environment(self.settings, len(ports))
+        shared = shared_environment(self.settings, len(ports))
         return [
             AppProcess(
                 f"p{number}", port, self.wanted.hosts, {**shared, **_own_environment(self.settings, number)}
@@ -234,7 +234,7 @@ def upload_megabytes() -> int:
     return int(config["server"]["maxUploadSize"])
 
 
-def _shared_environment(settings: Settings, count: int) -> dict[str, str]:
+def shared_environment(settings: Settings, count: int) -> dict[str, str]:
     """Return what all processes are told: nginx tells them who visits, and limits of all are divided."""
     own = {
         "PAPER_TRAIL_TRUSTED_PROXIES": HOST,

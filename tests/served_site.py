@@ -13,10 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
+
 from tests.demo_home import PROJECT
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
-_STARTED = re.compile(r"^  (p\d): (http://[^/]+)/readyz, process (\d+)", re.MULTILINE)
+_STARTED = re.compile(r"\b(p\d): (http://[^/]+)/readyz, process (\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,14 @@ def served(home: Path, folder: Path, processes: int = 2, **settings: str) -> Ite
         finally:
             program.terminate()
             program.wait(90)
+
+
+def is_ready(address: str) -> bool:
+    """Return True if a process says that it can answer."""
+    try:
+        return httpx.get(f"{address}/readyz", timeout=10).status_code == 200
+    except httpx.TransportError:
+        return False
 
 
 def until(is_so: Callable[[], object], seconds: float = 60.0) -> None:

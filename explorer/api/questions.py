@@ -79,6 +79,8 @@ class TurnStore:
 class ProgramQuestion(QuestionJob):
     """A question on its way, whose events are told as they come, and None when it is over."""
 
+    kind = "program_question"
+
     def __init__(
         self, question: str, tell: Callable[[Event | None], None], turns: TurnStore, owner: str
     ) -> None:

@@ -15,18 +15,19 @@ from assistant.records import AssistantError
 from corpus.errors import CorpusError
 from explorer.app import has_corpus, open_library
 from explorer.jobs import stopping
+from explorer.observing import ProcessState, open_sessions, tell
 
 LIVE_PATH, READY_PATH = "/healthz", "/readyz"
 # A database that is silent for so long is taken for one that does not answer.
-CHECK_SECONDS = 3.0
+CHECK_SECONDS = 5.0
 _RETRY_SECONDS = 2
-_STREAM = "/_stcore/stream"
 _loaded = threading.Event()
 
 
 def note_loaded() -> None:
     """Note that what every question needs has been loaded, as far as it can be."""
     _loaded.set()
+    tell(ProcessState("loaded"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,9 @@ class HealthDoor:
             await (await self._readiness())(scope, receive, send)
         elif stopping.is_set() and _is_newcomer(scope):
             await _GO_ELSEWHERE(scope, receive, send)
+        elif scope["type"] == "websocket":
+            with open_sessions.track_inprogress():
+                await self._app(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 

@@ -1,7 +1,6 @@
 """A process that is told to stop first ends the answers under way, as far as they come in the time it has."""
 
 import asyncio
-import logging
 import os
 import signal
 import threading
@@ -14,8 +13,7 @@ from typing import Any
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
 from explorer.jobs import is_ending, jobs_under_way, stopping
-
-logger = logging.getLogger(__name__)
+from explorer.observing import ProcessState, tell
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _LOOK_SECONDS = 0.1
@@ -60,13 +58,14 @@ async def _end_after_answers(end: End) -> None:
     loop = asyncio.get_running_loop()
     deadline = loop.time() + _seconds_to_stop()
     had_any = bool(jobs_under_way())
+    tell(ProcessState("stopping", len(jobs_under_way())))
     while jobs_under_way() and loop.time() < deadline:
         await asyncio.sleep(_LOOK_SECONDS)
     left = jobs_under_way()
-    logger.info("told to stop: %d answers or comparisons are not complete", len(left))
     if had_any and not left:
         await asyncio.sleep(_SHOWN_SECONDS)
     is_ending.set()
+    tell(ProcessState("ending", len(left)))
     for job in left:
         # Not stopped: what is stored of it says that it was under way.
         job.let_go()

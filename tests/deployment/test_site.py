@@ -13,7 +13,7 @@ import pytest
 
 from evaluation.bench.app_load import visiting
 from tests.postgres_server import PROGRAMS, PostgresServer, postgres_server
-from tests.served_site import NGINX, Served, served, until
+from tests.served_site import NGINX, Served, is_ready, served, until
 
 pytestmark = pytest.mark.skipif(not NGINX, reason="nginx is not installed")
 COOKIE = "paper_trail_process"
@@ -106,21 +106,30 @@ def test_a_process_that_is_killed_is_replaced_and_its_visitors_are_served_meanwh
     page = httpx.get(site.address, headers=PAGE, cookies={COOKIE: "p1"})
     assert (page.status_code, cookie_of(page)) == (200, "p2")
     assert screen_drawn(site, "p1") == "p2"
-    until(lambda: _is_ready(site.addresses["p1"]), 120)
+    until(lambda: is_ready(site.addresses["p1"]), 120)
     assert "Process p1 has ended (signal SIGKILL)" in site.log.read_text()
     assert screen_drawn(site, "p1") == "p1"
 
 
-def _is_ready(address: str) -> bool:
-    try:
-        return httpx.get(f"{address}/readyz", timeout=10).status_code == 200
-    except httpx.TransportError:
-        return False
+def test_all_processes_are_replaced_in_turn_and_the_site_stays_up(site: Served) -> None:
+    site.tell(signal.SIGHUP)
+    statuses = []
+
+    def is_renewed() -> bool:
+        statuses.append(httpx.get(site.address, headers=PAGE, timeout=30).status_code)
+        return "All processes have been replaced." in site.log.read_text()
+
+    until(is_renewed, 180)
+    assert set(statuses) == {200}
+    assert all(map(is_ready, site.addresses.values()))
+    with pytest.raises(ProcessLookupError):
+        os.kill(site.pids["p2"], 0)
 
 
 def test_everything_ends_when_it_is_told_to(site: Served) -> None:
     site.tell(signal.SIGTERM)
     assert site.program.wait(60) == 0
+    assert "Traceback" not in site.log.read_text()
     for address in (site.address, *site.addresses.values()):
         with pytest.raises(httpx.TransportError):
             httpx.get(address)
