@@ -27,9 +27,9 @@ class AppProcess:
     port: int
     hosts: Sequence[str]
     environment: Mapping[str, str]
+    deaths: int = 0  # one soon after the other
     _running: "subprocess.Popen[bytes] | None" = None
     _started: float = 0.0
-    _pause: float = FIRST_PAUSE
     _start_again: float | None = None
 
     @property
@@ -66,11 +66,11 @@ class AppProcess:
             return ""
         now = time.monotonic()
         if self._start_again is None:
-            has_lived = now - self._started > GROWN_UP_SECONDS
-            self._pause = FIRST_PAUSE if has_lived else min(2 * self._pause, LONGEST_PAUSE)
-            self._start_again = now + self._pause
+            self.deaths = 1 if now - self._started > GROWN_UP_SECONDS else self.deaths + 1
+            pause = min(FIRST_PAUSE * 2 ** min(self.deaths - 1, 10), LONGEST_PAUSE)
+            self._start_again = now + pause
             how = ended_how(self._running.returncode)
-            return f"Process {self.name} has ended ({how}): another starts in {self._pause:g} s."
+            return f"Process {self.name} has ended ({how}): another starts in {pause:g} s."
         if now >= self._start_again:
             self.start()
         return ""

@@ -8,12 +8,11 @@ import socket
 import subprocess
 import time
 import tomllib
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import FrameType
 
 from corpus.settings import PROJECT, Settings
 from deployment.app_process import HOST, AppProcess, ended_how
@@ -24,6 +23,8 @@ from deployment.nginx import Frontend, configuration
 READY_WITHIN_SECONDS = 300.0
 # What a process may take to end once its answers have.
 ENDS_WITHIN_SECONDS = 15.0
+# A process that has died so often at the first start is not tried again: its settings are to be looked at.
+_MOST_DEATHS = 3
 _LOOK_SECONDS = 0.2
 # Where Debian keeps what only its administrator has in the path.
 _SBIN = "/usr/sbin:/usr/local/sbin"
@@ -75,11 +76,9 @@ class Site:
 
     def _planned(self) -> list[AppProcess]:
         ports = free_ports(self.wanted.processes)
-        shared = shared_environment(self.settings, len(ports))
+        shared, hosts = shared_environment(self.settings, len(ports)), self.wanted.hosts
         return [
-            AppProcess(
-                f"p{number}", port, self.wanted.hosts, {**shared, **_own_environment(self.settings, number)}
-            )
+            AppProcess(f"p{number}", port, hosts, shared | _own_environment(self.settings, number))
             for number, port in enumerate(ports, 1)
         ]
 
@@ -104,6 +103,8 @@ class Site:
         for process in self.processes:
             process.start()
         self._wait_until_ready(self.processes)
+        if any(one.deaths >= _MOST_DEATHS for one in self.processes):
+            raise ServeError("The app does not start: what its processes have written says why.")
         if self._is_told_to_stop:
             return 0
         with subprocess.Popen(  # noqa: S603 - nginx, found in the path
@@ -126,6 +127,8 @@ class Site:
         waiting = list(processes)
         while waiting and not self._is_told_to_stop and time.monotonic() < deadline:
             self._replace_dead()
+            if any(one.deaths >= _MOST_DEATHS for one in waiting):
+                return
             waiting = [one for one in waiting if not one.is_ready()]
             time.sleep(_LOOK_SECONDS)
         for process in waiting if not self._is_told_to_stop else ():
@@ -178,23 +181,16 @@ class Site:
         return time.monotonic() + self.settings.stop_seconds + ENDS_WITHIN_SECONDS
 
 
-class _heeding:  # noqa: N801 - reads as what it does in a with statement
-    """Collects the signals that stop a program or have it renewed, in place of what they do."""
-
-    def __init__(self, signals: list[int]) -> None:
-        self._signals = signals
-        self._before: dict[int, object] = {}
-
-    def __enter__(self) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            self._before[number] = signal.signal(number, self._note)
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)  # type: ignore[arg-type]
-
-    def _note(self, number: int, _frame: FrameType | None) -> None:
-        self._signals.append(number)
+@contextmanager
+def _heeding(signals: list[int]) -> Iterator[None]:
+    """Collect the signals that stop a program or have it renewed, in place of what they do."""
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    before = {one: signal.signal(one, lambda number, _frame: signals.append(number)) for one in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def find_nginx() -> str:

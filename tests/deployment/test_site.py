@@ -126,6 +126,16 @@ def test_all_processes_are_replaced_in_turn_and_the_site_stays_up(site: Served) 
         os.kill(site.pids["p2"], 0)
 
 
+def test_an_app_that_cannot_start_is_not_started_for_ever(demo_home: Path, tmp_path: Path) -> None:
+    secrets = tmp_path / "secrets.toml"
+    secrets.write_text("this is [no TOML")
+    with pytest.raises(AssertionError, match="The app does not start"):  # noqa: SIM117
+        with served(demo_home, tmp_path, processes=1, STREAMLIT_SECRETS_FILES=str(secrets)):
+            raise RuntimeError("it has started")
+    assert "its secrets" in (tmp_path / "site.log").read_text()
+    assert "nginx has ended" not in (tmp_path / "site.log").read_text()
+
+
 def test_everything_ends_when_it_is_told_to(site: Served) -> None:
     site.tell(signal.SIGTERM)
     assert site.program.wait(60) == 0
