@@ -1,5 +1,5 @@
 # Everything is installed into .venv from the pinned requirements; nothing else on the machine is touched,
-# but for Debian's chromium and postgresql, which `make test` installs where apt can be used.
+# but for Debian's chromium, postgresql and nginx, which `make test` installs where apt can be used.
 PYTHON ?= $(or $(shell command -v python3.11),python3)
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,15 +9,21 @@ PORT ?= 8501
 ADDRESS ?= 127.0.0.1
 # The hosts that requests may be addressed to, where others than this machine reach the server.
 HOSTS ?=
-CODE := streamlit_app.py corpus indexer assistant explorer evaluation training tests
+CODE := streamlit_app.py corpus indexer assistant explorer deployment evaluation training tests
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: app audit demo lock test tests test-live lint format bench bench-app peers demo-pdfs screenshots chromium postgres clean
+.PHONY: app serve audit demo lock test tests test-live lint format bench bench-app peers demo-pdfs screenshots chromium postgres nginx clean
 
 app: $(VENV)/installed $(HOME_DIR)/corpus/manifest.json
 	@echo "Paper Trail: http://$(ADDRESS):$(PORT)   (stop with Ctrl+C)"
 	@$(BIN)/streamlit run streamlit_app.py --server.port $(PORT) --server.address $(ADDRESS) \
 	  $(foreach host,$(HOSTS),--server.allowedHosts $(host))
+
+# Several processes behind nginx, see docs/operations.md. CERTIFICATE and KEY name PEM files to speak HTTPS with.
+PROCESSES ?= 2
+serve: $(VENV)/installed $(HOME_DIR)/corpus/manifest.json nginx
+	@exec $(BIN)/python -m deployment --processes $(PROCESSES) --port $(PORT) --address $(ADDRESS) \
+	  $(foreach host,$(HOSTS),--host $(host)) $(if $(CERTIFICATE),--certificate $(CERTIFICATE) --key $(KEY))
 
 demo: $(VENV)/installed
 	$(BIN)/python -m indexer demo
@@ -75,7 +81,7 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff format $(CODE)
 
 # Tests wait for servers and browsers about a fifth of their time: types are checked in it.
-test: $(VENV)/installed-dev chromium postgres
+test: $(VENV)/installed-dev chromium postgres nginx
 	@$(MAKE) --no-print-directory -j2 lint tests
 
 # Each process has the tests of whole files, and its own copy of the demonstration. Three fill two cores.
@@ -108,6 +114,13 @@ postgres:
 	    apt-get install -y -qq --no-install-recommends postgresql > /dev/null; } || \
 	  echo "No PostgreSQL, and apt-get cannot be used: the tests of it will skip."
 
+# `make serve` needs it, and without it the tests of several processes skip and say so.
+nginx:
+	@command -v nginx > /dev/null || test -x /usr/sbin/nginx || \
+	  { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && \
+	    apt-get install -y -qq --no-install-recommends nginx-light > /dev/null; } || \
+	  echo "No nginx, and apt-get cannot be used: install it for make serve; the tests of it will skip."
+
 # A local copy of the Anthology's data makes the figures those of real volumes; without, the demonstration's.
 ANTHOLOGY ?= $(wildcard ../shared/data/acl_anthology)
 # A million passages take a quarter of an hour and 4 GB for a while.
@@ -117,9 +130,12 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python -m evaluation bench $(if $(ANTHOLOGY),--anthology $(ANTHOLOGY))
 
 # Takes about four minutes, and one more to index real volumes; `SESSIONS="1 10 25 50"` takes each of these.
+# `make bench-app PROCESSES="1 2"` measures these numbers of processes behind nginx beside each other instead.
 SESSIONS ?= 25
+BENCH_PROCESSES := $(if $(filter command line environment,$(origin PROCESSES)),$(PROCESSES))
 bench-app: $(VENV)/installed-dev
 	$(BIN)/python -m evaluation bench-app $(foreach count,$(SESSIONS),--sessions $(count)) \
+	  $(foreach number,$(BENCH_PROCESSES),--processes $(number)) \
 	  $(if $(ANTHOLOGY),--anthology $(ANTHOLOGY))
 
 # Our search beside paper-qa's and plain LanceDB's, which have an environment of their own. What is measured is

@@ -7,12 +7,18 @@ import streamlit as st
 
 from explorer.api import ProgramsDoor
 from explorer.app import check_sign_in, draw, middleware, show_script_error
+from explorer.observing import log_as_asked
+from explorer.operating import HealthDoor
 from explorer.warm_up import lifespan
 
 if __name__ == "__main__":
     draw()
 else:
+    log_as_asked()
     check_sign_in()
     app = st.App(
-        __file__, lifespan=lifespan, middleware=middleware(ProgramsDoor), on_script_error=show_script_error
+        __file__,
+        lifespan=lifespan,
+        middleware=middleware(HealthDoor, ProgramsDoor),
+        on_script_error=show_script_error,
     )

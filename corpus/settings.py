@@ -100,6 +100,9 @@ class Settings(BaseSettings):
     api_keys: Annotated[tuple[ApiKey, ...], NoDecode] = ()  # without one there is no API
     api_requests_per_ten_minutes: int = Field(default=1_200, ge=0)  # of one key; 0 is no limit
     api_questions_at_once: int = Field(default=2, ge=1, le=64)  # of all keys
+    stop_seconds: float = Field(default=30, ge=0, le=3_600)  # that answers under way get when told to stop
+    metrics: str = Field(default="", pattern=r"^([\w.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}$|^$")  # HOST:PORT
+    log: Literal["text", "json"] = "text"
 
     @field_validator("trusted_proxies", mode="before")
     @classmethod

@@ -16,6 +16,7 @@ from assistant.suggestions import try_next_question
 from corpus.errors import CorpusError
 from corpus.search import read_query
 from explorer.app import has_corpus, loading_modules, open_library, uncounted_models
+from explorer.operating import ending_answers_first, note_loaded, serving_metrics
 from indexer.uploads.folders import sweep
 
 logger = logging.getLogger(__name__)
@@ -43,7 +44,8 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Let the server answer at once, and load encoder and corpus beside it."""
     beside = asyncio.create_task(_load_and_collect())
     trying = asyncio.create_task(_try_questions())
-    yield
+    with serving_metrics(), ending_answers_first():
+        yield
     beside.cancel()
     trying.cancel()
 
@@ -91,6 +93,7 @@ async def _load() -> None:
     gc.collect()
     gc.freeze()
     await loading
+    note_loaded()
 
 
 def warm_up() -> None:

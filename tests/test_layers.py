@@ -16,7 +16,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "indexer": {"corpus", "assistant.models", "assistant.prompts", "assistant.records", "assistant.wording"},
     "assistant": {"corpus"},
     "explorer": {"assistant", "corpus", "indexer.uploads"},
-    "evaluation": {"assistant", "corpus", "indexer"},
+    # What it runs it starts by its name.
+    "deployment": {"corpus"},
+    "evaluation": {"assistant", "corpus", "indexer", "deployment"},
     "training": {"assistant", "corpus", "evaluation", "indexer"},
     "streamlit_app": {"explorer"},
 }
@@ -62,9 +64,22 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("storage", "exports", "libraries", "serving", "commands", "__main__"),
     ),
     "explorer": (
-        *("presenters", "jobs", "app", "api", "components", "uploads", "ask", "about", "collection", "paper"),
-        *("compare", "reading", "pages", "warm_up"),
+        *(
+            "presenters",
+            "observing",
+            "jobs",
+            "app",
+            "api",
+            "components",
+            "uploads",
+            "ask",
+            "about",
+            "collection",
+            "paper",
+        ),
+        *("compare", "reading", "pages", "operating", "warm_up"),
     ),
+    "deployment": ("errors", "nginx", "app_process", "site", "__main__"),
     "training": (
         *("errors", "folders", "sets", "trunk", "fitting", "parts", "scales"),
         *("relevance", "support", "followups"),
@@ -88,6 +103,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "bibtexparser": ("indexer/sources/references.py",),
     "langcodes": ("corpus/language/names.py",),
     "py3langid": ("corpus/language/identified.py",),
+    "prometheus_client": ("explorer/observing/metrics.py", "explorer/operating/figures.py"),
     "rispy": ("indexer/sources/references.py",),
     "fastapi": ("explorer/api/*.py",),
     "docx": ("indexer/parsers/text/docx.py", "assistant/exports/word.py"),
@@ -132,6 +148,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "sqlalchemy": ("assistant/storage/*.py",),
     "streamlit": (
         "streamlit_app.py",
+        "deployment/app_process.py",
         "explorer/*.py",
         "evaluation/bench/app_load.py",
         "evaluation/bench/app_server.py",

@@ -1,10 +1,12 @@
 """Opening what compares papers by its name: the same names as those of what answers questions."""
 
+from collections.abc import Callable
+
 from assistant.comparing.extractive.generator import ExtractiveComparer
 from assistant.comparing.prompted.generator import PromptedComparer, SummaryMessages, incremental_messages
 from assistant.comparing.protocol import ComparativeGenerator
 from assistant.generators import check_choice, default_parameters, no_price
-from assistant.models import MeteredModel, OnCost, open_model
+from assistant.models import ChatModel, MeteredModel, OnCost, open_model
 from assistant.records import Parameters
 from corpus.encoders import Encoder
 from corpus.settings import Settings
@@ -18,12 +20,14 @@ def open_comparative_generator(
     session: str = "",
     *,
     on_cost: OnCost | None = None,
+    through: Callable[[ChatModel], ChatModel] | None = None,
     messages: SummaryMessages = incremental_messages,
 ) -> ComparativeGenerator:
     """Return what compares under that name; raises AssistantError when it cannot be chosen.
 
     `parameters` are for generators that ask a model; `session` is who asks, for the limits on calls;
-    `on_cost` is told what each call has cost. `messages` ask a model for a summary, by default for one that
+    `on_cost` is told what each call has cost; what `through` returns of the model is asked in its place.
+    `messages` ask a model for a summary, by default for one that
     is continued paper by paper.
     """
     choice = check_choice(name, settings, parameters)
@@ -33,6 +37,7 @@ def open_comparative_generator(
     is_local = entry.provider == "local"
     of_session = settings.model_calls_per_session if session else settings.model_calls
     model = open_model(entry, settings, session)
+    model = through(model) if through else model
     return PromptedComparer(
         MeteredModel(model, entry, on_cost) if on_cost else model,
         context=entry.context,

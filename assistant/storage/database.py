@@ -110,6 +110,10 @@ class Database:
     def close(self) -> None:
         self._engine.dispose()
 
+    def check_connection(self) -> None:
+        """Raise the store's error where the database does not answer."""
+        self._value(sa.select(sa.literal(1)))
+
     def _value(self, query: sa.Select[Any]) -> Any:
         with self._reading() as connection:
             return connection.scalar(query)

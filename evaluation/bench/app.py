@@ -1,23 +1,20 @@
 """How quickly the app draws its pages for many visitors, beside itself with Streamlit's stock settings."""
 
-import json
 import shutil
 import statistics
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
 from rich.box import SIMPLE_HEAD
 from rich.table import Column, Table
 
-from corpus.settings import PROJECT
 from evaluation.bench.app_browser import BrowserFigures, measure_in_browser, p95
 from evaluation.bench.app_load import Load, Page
 from evaluation.bench.app_server import AppServer, Manner, memory_mb, serving
+from evaluation.bench.app_visitors import Visitors, visitors
 from evaluation.bench.app_workplace import Workplace, workplace
 from evaluation.input_files import EvaluationError
 
@@ -33,7 +30,7 @@ Progress = Callable[[str], None]
 class Wanted:
     """What to measure: on which corpus, for how many visitors at once, and with how many clicks in a browser.
 
-    Without `pages` all are measured.
+    Without `pages` all are measured. With `processes`, numbers of them, these are measured behind nginx.
     """
 
     home: Path | None
@@ -43,6 +40,7 @@ class Wanted:
     think: float = 1.0
     clicks: int = 20
     pages: tuple[str, ...] = ()
+    processes: tuple[int, ...] = ()
 
 
 class Reruns(TypedDict):
@@ -101,7 +99,7 @@ def measure_app(wanted: Wanted, progress: Progress) -> AppFigures:
     """
     with workplace(wanted.home, wanted.anthology) as place, ExitStack() as stack:
         servers = [stack.enter_context(serving(place.home, place.database, manner)) for manner in MANNERS]
-        bench = _Bench(servers, stack.enter_context(_visitors()), wanted, progress)
+        bench = _Bench(servers, stack.enter_context(visitors()), wanted, progress)
         chosen = [page for page in place.pages if not wanted.pages or page.path in wanted.pages]
         bench.warm_up(chosen)
         pages = [bench.measure(page, count) for count in wanted.sessions for page in chosen]
@@ -114,7 +112,7 @@ class _Bench:
     """The app in each manner, and visitors to send there."""
 
     servers: Sequence[AppServer]
-    visitors: "subprocess.Popen[str]"
+    visitors: Visitors
     wanted: Wanted
     progress: Progress
 
@@ -140,29 +138,7 @@ class _Bench:
     def _look(
         self, server: AppServer, page: Page, sessions: int, seconds: float, think: float
     ) -> dict[str, Any]:
-        """Return what visitors saw; raises EvaluationError where their process has ended."""
-        load = Load(server.address, server.pid, page, sessions, seconds, think)
-        assert self.visitors.stdin and self.visitors.stdout, "it was opened with pipes"
-        self.visitors.stdin.write(json.dumps(asdict(load)) + "\n")
-        self.visitors.stdin.flush()
-        told = self.visitors.stdout.readline()
-        if not told:
-            raise EvaluationError("The process of the visitors has ended. What it printed says why.")
-        looks: dict[str, Any] = json.loads(told)
-        return looks
-
-
-@contextmanager
-def _visitors() -> Iterator["subprocess.Popen[str]"]:
-    """Run the visitors' process, which looks when it is told to."""
-    command = [sys.executable, "-m", "evaluation.bench.app_load"]
-    with subprocess.Popen(  # noqa: S603 - our own module
-        command, cwd=PROJECT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.terminate()
+        return self.visitors.look(Load(server.address, server.pid, page, sessions, seconds, think))
 
 
 def _in_browser(

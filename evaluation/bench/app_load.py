@@ -5,7 +5,7 @@ import json
 import random
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -52,6 +52,12 @@ class Visitor:
         self._connection = connection
         self._address, self._page, self._page_hash = address, page, ""
         self._held: set[str] = set()
+
+    @property
+    def given_cookies(self) -> Sequence[str]:
+        """The cookies that came when the session was opened."""
+        response = self._connection.response
+        return response.headers.get_all("set-cookie") if response else ()
 
     async def show(self, query: str, expected: str = "") -> Shown:
         """Have the page drawn with a query; raises VisitError where it fails or `expected` is not in it."""
@@ -110,13 +116,19 @@ class Visitor:
 
 
 @asynccontextmanager
-async def visiting(address: str, page: str) -> AsyncIterator[Visitor]:
+async def visiting(address: str, page: str, cookie: str = "") -> AsyncIterator[Visitor]:
     """Open a session of its own for a page; raises VisitError where the app cannot be reached."""
     stream = f"ws{address.removeprefix('http')}/_stcore/stream"
+    headers = {"cookie": cookie} if cookie else None
     try:
         # Not compressed, as the app is set up; of any size and with any patience, as browsers are.
         async with connect(
-            stream, subprotocols=[_PROTOCOL], compression=None, max_size=None, ping_interval=None
+            stream,
+            subprotocols=[_PROTOCOL],
+            additional_headers=headers,
+            compression=None,
+            max_size=None,
+            ping_interval=None,
         ) as connection:
             yield Visitor(connection, address, page)
     except (OSError, WebSocketException) as error:

@@ -21,7 +21,7 @@ from evaluation.input_files import EvaluationError
 
 Manner = Literal["ours", "stock"]
 HOST = "127.0.0.1"
-STARTS_WITHIN_SECONDS = 90
+STARTS_WITHIN_SECONDS = 180
 _ENTRY = PROJECT / "streamlit_app.py"
 
 # The same screens as Streamlit serves them by itself: its event loop, garbage collected after every run of a
@@ -62,6 +62,33 @@ def serving(home: Path, conversations: Path, manner: Manner) -> Iterator[AppServ
             finally:
                 server.terminate()
                 _ended(server)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """So many processes behind nginx while they run."""
+
+    processes: int
+    address: str
+
+
+@contextmanager
+def serving_site(home: Path, conversations: Path, processes: int) -> Iterator[Site]:
+    """Run processes of the app behind nginx until the end of the block; raises EvaluationError."""
+    address, port = f"http://{HOST}", _free_port()
+    command = [sys.executable, "-m", "deployment", "--processes", str(processes), "--port", str(port)]
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "log.txt")
+        with log.open("w") as output:
+            server = subprocess.Popen(  # noqa: S603 - our own module
+                command, cwd=PROJECT, env=_environment(home, conversations), stdout=output, stderr=output
+            )
+            try:
+                _wait_for(port, server, log)
+                yield Site(processes, f"{address}:{port}")
+            finally:
+                server.terminate()
+                _ended(server, 60)
 
 
 def _command(manner: Manner, folder: Path, port: int) -> list[str]:
@@ -115,9 +142,9 @@ def _is_up(port: int) -> bool:
         connection.close()
 
 
-def _ended(server: "subprocess.Popen[bytes]") -> None:
+def _ended(server: "subprocess.Popen[bytes]", seconds: float = 10) -> None:
     try:
-        server.wait(10)
+        server.wait(seconds)
     except subprocess.TimeoutExpired:
         server.kill()
         server.wait()

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -14,6 +14,9 @@ from evaluation.bench.latency import measure_latency
 from evaluation.bench.search import SearchSpeed, measure_search
 from evaluation.commands.failures import failures_told
 from evaluation.commands.printing import out, print_figures
+
+if TYPE_CHECKING:
+    from evaluation.bench.app import Wanted
 
 
 def bench(
@@ -54,20 +57,46 @@ def bench_app(
     think: Annotated[float, typer.Option(help="Seconds between two looks of a visitor.")] = 1.0,
     clicks: Annotated[int, typer.Option(help="Clicks on citations in Chromium, where there is one.")] = 20,
     page: Annotated[list[str] | None, typer.Option(help="Measure this page alone; may be repeated.")] = None,
+    processes: Annotated[
+        list[int] | None,
+        typer.Option(help="Measure so many processes behind nginx, beside other numbers; may be repeated."),
+    ] = None,
 ) -> None:
     """Measure the app: how quickly pages are drawn for many visitors, beside Streamlit's stock settings."""
     # The browser and the websocket are for development; who measures something else need not have them.
     from evaluation.bench import app as app_bench  # noqa: PLC0415
 
     wanted = app_bench.Wanted(
-        home, anthology, tuple(sessions or (25,)), seconds, think, clicks, tuple(page or ())
+        home,
+        anthology,
+        tuple(sessions or (25,)),
+        seconds,
+        think,
+        clicks,
+        tuple(page or ()),
+        tuple(processes or ()),
     )
+    if wanted.processes:
+        _bench_processes(wanted)
+        return
     with failures_told():
         figures = app_bench.measure_app(wanted, lambda line: typer.echo(line, err=True))
     for table in app_bench.app_tables(figures):
         out.print(table)
     for failure in app_bench.app_failures(figures):
         typer.echo(failure)
+    typer.echo(json.dumps(figures))
+
+
+def _bench_processes(wanted: "Wanted") -> None:
+    from evaluation.bench.app_processes import measure_processes, processes_table  # noqa: PLC0415
+
+    with failures_told():
+        figures = measure_processes(wanted, lambda line: typer.echo(line, err=True))
+    out.print(processes_table(figures))
+    for one in figures:
+        for error in one["errors"]:
+            typer.echo(f"Failed, {one['page']}, {one['processes']} processes: {error}")
     typer.echo(json.dumps(figures))
 
 

@@ -25,7 +25,7 @@ from explorer.api.errors import Problem, StorageUnavailableError
 from explorer.api.keys import Program, take_question
 from explorer.api.streams import EventStream, as_event
 from explorer.app import Library, comparison_jobs, open_library
-from explorer.jobs import COMPARISON_COST, ComparisonJob, ComparisonKeeper, ComparisonView
+from explorer.jobs import COMPARISON_COST, ComparisonJob, ComparisonKeeper, ComparisonView, is_ending
 
 LOOK_SECONDS = 0.25
 Result = TypeVar("Result")
@@ -107,7 +107,8 @@ async def events(request: Request, identifier: str, program: Program) -> EventSt
 
 async def _lines(request: Request, identifier: str, program: Program) -> AsyncGenerator[str, None]:
     before = None
-    while not await request.is_disconnected():
+    # A process that ends lets its clients go, who find the comparison at the next one.
+    while not (is_ending.is_set() or await request.is_disconnected()):
         now = await run_in_threadpool(status, identifier, program)
         if now.state == "failed":
             yield as_event("error", Problem(502, "model_failed", now.message).document)

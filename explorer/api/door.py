@@ -1,8 +1,10 @@
 """Where requests of programs are let in or refused, before anything of them is read."""
 
+import time
+
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from corpus.errors import CorpusError
 from corpus.settings import ApiKey, read_settings
@@ -10,6 +12,7 @@ from explorer.api.errors import LARGEST_BODY, TOO_LARGE, Problem, problem_of, pr
 from explorer.api.http import OPENAPI_PATH, make_api
 from explorer.api.keys import Program, has_key_in_address, program_of, take_request
 from explorer.jobs import TooSoonError
+from explorer.observing import ApiRequestOver, tell
 
 _ROOT = "/api"
 MOST_DIGITS = 18
@@ -41,13 +44,42 @@ class ProgramsDoor:
         if scope["type"] != "http" or not (path == _ROOT or path.startswith(f"{_ROOT}/")):
             await self._app(scope, receive, send)
             return
+        reply = _Reply()
+        try:
+            await self._answer(scope, receive, reply.noting(send), reply)
+        finally:
+            reply.tell()
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, reply: "_Reply") -> None:
         admitted = await run_in_threadpool(_admitted, scope)
         if isinstance(admitted, Problem):
             headers = {"www-authenticate": "Bearer"} if admitted.status == 401 else None
             await problem_reply(admitted, headers)(scope, receive, send)
             return
-        state = {**scope.get("state", {}), "program": admitted}
-        await self._api({**scope, "state": state}, receive, send)
+        reply.admitted = {**scope, "state": {**scope.get("state", {}), "program": admitted}}
+        await self._api(reply.admitted, receive, send)
+
+
+class _Reply:
+    """The reply to a program: what it was for, once that was `admitted`, and its status are told."""
+
+    def __init__(self) -> None:
+        self.admitted: Scope | None = None
+        self._began, self._status = time.monotonic(), 0
+
+    def noting(self, send: Send) -> Send:
+        async def send_noted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._status = message["status"]
+            await send(message)
+
+        return send_noted
+
+    def tell(self) -> None:
+        # The function that its address leads to: of addresses themselves there are as many as ids.
+        endpoint = self.admitted.get("endpoint") if self.admitted else None
+        operation = getattr(endpoint, "__name__", "unknown") if self.admitted else "refused"
+        tell(ApiRequestOver(operation, self._status, time.monotonic() - self._began))
 
 
 def _admitted(scope: Scope) -> Program | Problem | None:

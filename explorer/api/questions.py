@@ -79,6 +79,8 @@ class TurnStore:
 class ProgramQuestion(QuestionJob):
     """A question on its way, whose events are told as they come, and None when it is over."""
 
+    kind = "program_question"
+
     def __init__(
         self, question: str, tell: Callable[[Event | None], None], turns: TurnStore, owner: str
     ) -> None:
@@ -95,6 +97,9 @@ class ProgramQuestion(QuestionJob):
     def fail(self, view: QuestionView, error: AssistantError | CorpusError) -> QuestionView:
         self.problem = self.problem or problem_of(error)
         return super().fail(view, error)
+
+    def let_go(self) -> None:
+        self._tell(None)
 
     def notice_crash(self, future: "Future[None]") -> None:
         if not future.cancelled() and future.exception():

@@ -46,6 +46,7 @@ from explorer.jobs import (
     comparison_runner,
     question_runner,
 )
+from explorer.observing import ObservedModel
 
 logger = logging.getLogger(__name__)
 
@@ -87,7 +88,8 @@ class Library:
     ) -> Assistant:
         """Return the assistant with the writer of that name; raises AssistantError when there is none."""
         _check_counted(writer, self.settings)
-        generator = open_generator(writer, self.settings, self.encoder, parameters, session, on_cost=on_cost)
+        asked = (writer, self.settings, self.encoder, parameters, session)
+        generator = open_generator(*asked, on_cost=on_cost, through=ObservedModel)
         return Assistant(self.corpus, self.encoder, generator)
 
     def comparer(
@@ -99,9 +101,8 @@ class Library:
     ) -> Comparer:
         """Return what compares papers with the writer of that name; raises AssistantError for none."""
         _check_counted(writer, self.settings)
-        generator = open_comparative_generator(
-            writer, self.settings, self.encoder, parameters, session, on_cost=on_cost
-        )
+        asked = (writer, self.settings, self.encoder, parameters, session)
+        generator = open_comparative_generator(*asked, on_cost=on_cost, through=ObservedModel)
         # A kept library can be deleted at any moment, and nothing of it is to be written after that.
         kept = None if self.kept else ElementStore.open(self.corpus.path)
         return Comparer(self.corpus, self.encoder, generator, kept)

@@ -11,6 +11,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from corpus.errors import CorpusError
 from explorer.app.resources import uploads_limit
 from explorer.jobs import Caller, TooSoonError
+from explorer.observing import UploadAsked, tell
 
 # The sessions that drew a screen last; one that is forgotten is let in again by its next draw.
 MOST_SESSIONS = 4096
@@ -69,8 +70,10 @@ class UploadGuard:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_upload = scope["type"] == "http" and _ROUTE in scope["path"] and scope["method"] not in _HARMLESS
-        app = (_refusal(scope) if is_upload else None) or self._app
-        await app(scope, receive, send)
+        refusal = _refusal(scope) if is_upload else None
+        if is_upload:
+            tell(UploadAsked("refused" if refusal else "taken"))
+        await (refusal or self._app)(scope, receive, send)
 
 
 def _refusal(scope: Scope) -> PlainTextResponse | None:

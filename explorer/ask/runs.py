@@ -20,7 +20,15 @@ from explorer.app import (
     without,
 )
 from explorer.ask.choices import Choices
-from explorer.jobs import Keep, Kept, QuestionJob, QuestionView, TurnKeeper, may_succeed_again
+from explorer.jobs import (
+    Keep,
+    Kept,
+    QuestionJob,
+    QuestionView,
+    StoppingError,
+    TurnKeeper,
+    may_succeed_again,
+)
 from explorer.presenters import drawable
 from explorer.uploads import read_kept
 
@@ -95,6 +103,9 @@ def start(library: Library, visitor: Visitor, choices: Choices, waiting: Waiting
             jobs().start(
                 job, lambda: account.paying(price, lambda: assistant.ask(waiting.question, history, options))
             )
+        except StoppingError:
+            # The page soon comes from another process, which finds the note and offers to ask it again.
+            raise
         except AssistantError:
             note.forget()
             raise

@@ -17,12 +17,21 @@ from explorer.jobs.question import (
     question_runner,
 )
 from explorer.jobs.rate_limit import ADDRESS_HEADER, COMPARISON_COST, Allowed, Caller, RateLimit, TooSoonError
-from explorer.jobs.runner import JobRunner, JobState, TooManyJobsError
+from explorer.jobs.runner import (
+    JobRunner,
+    JobState,
+    StoppingError,
+    TooManyJobsError,
+    is_ending,
+    jobs_under_way,
+    stopping,
+)
 from explorer.jobs.spending import SpendingAccount
 
 __all__ = [
     "ADDRESS_HEADER", "COMPARISON_COST", "UNKEPT", "Allowed", "Caller", "ComparisonJob",
     "ComparisonKeeper", "ComparisonView", "JobRunner", "JobState", "Keep", "Kept", "QuestionJob",
-    "QuestionView", "RateLimit", "SpendingAccount", "TooManyJobsError", "TooSoonError", "TurnKeeper",
-    "comparison_runner", "may_succeed_again", "question_runner"
+    "QuestionView", "RateLimit", "SpendingAccount", "StoppingError", "TooManyJobsError", "TooSoonError",
+    "TurnKeeper", "comparison_runner", "is_ending", "jobs_under_way", "may_succeed_again",
+    "question_runner", "stopping"
 ]  # fmt: skip

@@ -149,6 +149,7 @@ def after(view: ComparisonView, event: ComparisonEvent) -> ComparisonView:
 class ComparisonJob(Job[ComparisonView, ComparisonEvent]):
     """One comparison on its way, under its own id; a visitor who has closed the page finds it stored."""
 
+    kind = "comparison"
     crash_message = (
         "Paper Trail itself failed on this comparison. What is done of it is kept; go on, and if it "
         "happens again, look for {reference} in the log of the server."

@@ -24,6 +24,7 @@ from corpus.errors import CorpusError
 from corpus.records import PaperHits
 from explorer.jobs.rate_limit import TooSoonError
 from explorer.jobs.runner import Job, JobRunner, JobView, TooManyJobsError
+from explorer.observing import WorkOver
 
 logger = logging.getLogger(__name__)
 
@@ -91,7 +92,7 @@ class QuestionView(JobView):
 
     `done` are the steps behind it with what each took, `step` is the one it is at; `replaces` is the turn
     whose place its own is to take. `kept` says what of the conversation could not be stored when its turn
-    was complete, `search_query` is the visitor's own.
+    was complete, `search_query` is the visitor's own. Its `first_words` came after so many seconds.
     """
 
     question: str
@@ -105,6 +106,7 @@ class QuestionView(JobView):
     kept: Kept = field(default_factory=Kept)
     done: tuple[StepTime, ...] = ()
     step: Step = "rewrite"
+    first_words: float | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -118,6 +120,7 @@ class QuestionView(JobView):
 class QuestionJob(Job[QuestionView, Event]):
     """One question on its way to an answer; `keep` stores its turn before anyone is told of it."""
 
+    kind = "question"
     crash_message = (
         "Paper Trail itself failed on this question. It is kept; try again, and if it happens again, "
         "look for {reference} in the log of the server."
@@ -142,11 +145,17 @@ class QuestionJob(Job[QuestionView, Event]):
             case Retrieved(papers):
                 return _at_step(replace(view, papers=papers), "write")
             case Written(text):
-                return replace(view, text=view.text + text)
+                first = view.seconds if text and view.first_words is None else view.first_words
+                return replace(view, text=view.text + text, first_words=first)
             case Checking():
                 return _at_step(view, "check")
             case Answered(turn):
                 return replace(view, turn=turn, kept=self._stored(turn))
+
+    def ended_how(self, view: QuestionView) -> WorkOver:
+        over = replace(super().ended_how(view), first_words=view.first_words)
+        refusal = view.turn.answer.refusal if view.turn else None
+        return replace(over, outcome="refused", reason=refusal.reason) if refusal else over
 
     def fail(self, view: QuestionView, error: AssistantError | CorpusError) -> QuestionView:
         return replace(view, error=str(error), can_retry=may_succeed_again(error))

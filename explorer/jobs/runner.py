@@ -1,5 +1,6 @@
 """Long work in worker threads: watched, stopped and kept a while, so that no click on a screen delays it."""
 
+import hashlib
 import logging
 import threading
 import time
@@ -10,9 +11,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Literal, TypeVar
+from weakref import WeakSet
 
 from assistant.records import AssistantError
 from corpus.errors import CorpusError
+from explorer.observing import WorkOver, tell
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +25,14 @@ JobState = Literal["waiting", "running", "stopping", "stopped", "failed", "finis
 
 class TooManyJobsError(AssistantError):
     """No more jobs of a kind can wait at the moment."""
+
+
+class StoppingError(TooManyJobsError):
+    """This process begins no more jobs: it was told to stop."""
+
+
+# Set when this process is told to stop: no job begins, those under way get some time. And when that is over.
+stopping, is_ending = threading.Event(), threading.Event()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +67,7 @@ class Job(ABC, Generic[View, Event]):
 
     # What is said when nobody foresaw an error; the reference is in the log.
     crash_message: ClassVar[str]
+    kind: ClassVar[str]
 
     def __init__(
         self,
@@ -79,6 +91,13 @@ class Job(ABC, Generic[View, Event]):
     @abstractmethod
     def take(self, view: View, event: Event) -> View:
         """Return how a job stands after an event; what is to be stored is stored before anyone is told."""
+
+    def ended_how(self, view: View) -> WorkOver:
+        """Return what is told of a job that is over, but nothing of what was asked and answered."""
+        outcome: Any = "answered" if view.state == "finished" else view.state
+        # Whoever has the id of a comparison may read it.
+        name = hashlib.sha256(self.identifier.encode()).hexdigest()[:12]
+        return WorkOver(self.kind, name, outcome, view.seconds, view.waited)
 
     def outlives_stop(self, event: Event) -> bool:  # noqa: ARG002
         """Return True if an event is taken even though the job was told to stop."""
@@ -111,6 +130,9 @@ class Job(ABC, Generic[View, Event]):
         if self._view.state == "waiting":
             self._end("stopped")
 
+    def let_go(self) -> None:
+        """Tell whoever waits for it elsewhere than on a screen that the process ends before it."""
+
     def view(self) -> View:
         return self._timed(self._view)
 
@@ -142,7 +164,7 @@ class Job(ABC, Generic[View, Event]):
                 self.ended, view = self._clock(), replace(view, state="finished")
             self._view = view
         if view.is_over:
-            self._on_over()
+            self._be_over()
         return True
 
     def _fail(self, error: AssistantError | CorpusError) -> None:
@@ -157,10 +179,17 @@ class Job(ABC, Generic[View, Event]):
                 return
             self.ended = self._clock()
             self._view = replace(self._view, state=state)
+        self._be_over()
+
+    def _be_over(self) -> None:
+        tell(self.ended_how(self.view()))
         self._on_over()
 
 
 SomeJob = TypeVar("SomeJob", bound=Job[Any, Any])
+_STOPPING = "This server is being stopped or updated. Your question is kept; ask it again in a moment."
+# Of this process, so that it can end when all their jobs are over.
+_runners: "WeakSet[JobRunner[Any]]" = WeakSet()
 
 
 class JobRunner(Generic[SomeJob]):
@@ -185,12 +214,15 @@ class JobRunner(Generic[SomeJob]):
         self._clock = clock
         self._jobs: dict[str, SomeJob] = {}
         self._lock = threading.Lock()
+        _runners.add(self)
 
     def start(self, job: SomeJob, begin: Callable[[], Iterator[Any]]) -> str:
         """Have a worker run a job on the events of `begin`, and return its id; one that runs goes on.
 
         Raises TooManyJobsError.
         """
+        if stopping.is_set():
+            raise StoppingError(_STOPPING)
         with self._lock:
             self._drop_old()
             running = [key for key, one in self._jobs.items() if not one.view().is_over]
@@ -219,9 +251,19 @@ class JobRunner(Generic[SomeJob]):
         for job in jobs.values():
             job.stop()
 
+    def all_under_way(self) -> list[SomeJob]:
+        """Return the jobs that are not over, those that wait for a worker among them."""
+        with self._lock:
+            return [job for job in self._jobs.values() if not job.view().is_over]
+
     def _of(self, subject: str) -> dict[str, SomeJob]:
         return {key: job for key, job in self._jobs.items() if job.subject == subject}
 
     def _drop_old(self) -> None:
         oldest = self._clock() - self._kept_seconds
         self._jobs = {key: job for key, job in self._jobs.items() if job.ended is None or job.ended > oldest}
+
+
+def jobs_under_way() -> list[Job[Any, Any]]:
+    """Return the jobs of all runners of this process that are not over."""
+    return [job for runner in tuple(_runners) for job in runner.all_under_way()]

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from evaluation.__main__ import app
 from evaluation.bench.app import CHROMIUMS
+from tests.served_site import NGINX
 
 
 def run(*arguments):
@@ -37,6 +38,22 @@ def test_pages_are_measured_beside_stock_settings_and_clicks_in_a_browser(demo_h
     assert figures["browser"]["clicks"] == 1
     assert 0 < figures["browser"]["click_ms_p50"] <= figures["browser"]["click_ms_p95"]
     assert 0 < figures["browser"]["list_again_ms_p50"] <= figures["browser"]["list_again_ms_max"]
+
+
+@pytest.mark.skipif(not NGINX, reason="nginx is not installed")
+def test_numbers_of_processes_are_measured_beside_each_other(demo_home):
+    done = run(
+        *("--home", demo_home, "--page", "about", "--sessions", 3, "--seconds", 0.5),
+        *("--processes", 1, "--processes", 2),
+    )
+    assert done.exit_code == 0, done.output
+    one, two = json.loads(done.stdout.splitlines()[-1])
+    assert (one["processes"], two["processes"]) == (1, 2)
+    assert one["to_first"] == 1
+    for figures in (one, two):
+        assert figures["errors"] == []
+        assert figures["a_second"] > 0
+        assert 0 < figures["ms_p50"] <= figures["ms_p95"]
 
 
 def test_a_home_without_a_corpus_is_said(tmp_path):

@@ -1,0 +1,108 @@
+"""One process of the app: started by its name, asked whether it is ready, replaced when it dies."""
+
+import http.client
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from corpus.settings import PROJECT
+
+HOST = "127.0.0.1"
+# How long a process that dies is waited for before it is started anew: twice as long each time it dies young.
+FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
+# One that lived so long had been started well.
+GROWN_UP_SECONDS = 60.0
+_PROBE_SECONDS = 10.0
+
+
+@dataclass(slots=True)
+class AppProcess:
+    """A process of the app at a port of its own, with the settings of its environment."""
+
+    name: str
+    port: int
+    hosts: Sequence[str]
+    environment: Mapping[str, str]
+    deaths: int = 0  # one soon after the other
+    _running: "subprocess.Popen[bytes] | None" = None
+    _started: float = 0.0
+    _start_again: float | None = None
+
+    @property
+    def address(self) -> str:
+        return f"{HOST}:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        """The process's number, 0 while there is none."""
+        return self._running.pid if self._running and self.is_alive else 0
+
+    @property
+    def is_alive(self) -> bool:
+        return self._running is not None and self._running.poll() is None
+
+    def start(self) -> None:
+        options = [f"--server.port={self.port}", f"--server.address={HOST}"]
+        options += [word for host in self.hosts for word in ("--server.allowedHosts", host)]
+        # In a session of its own: Ctrl+C in a terminal is for us, who tell it when to stop. What Streamlit
+        # prints is an address that no visitor is to use.
+        self._running = subprocess.Popen(  # noqa: S603 - our own entry file
+            [sys.executable, "-m", "streamlit", "run", str(PROJECT / "streamlit_app.py"), *options],
+            cwd=PROJECT,
+            env={**os.environ, **self.environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        self._started, self._start_again = time.monotonic(), None
+
+    def replace_if_dead(self) -> str:
+        """Start it anew some time after it has died; return what is to be told of that, "" for nothing."""
+        if self.is_alive or self._running is None:
+            return ""
+        now = time.monotonic()
+        if self._start_again is None:
+            self.deaths = 1 if now - self._started > GROWN_UP_SECONDS else self.deaths + 1
+            pause = min(FIRST_PAUSE * 2 ** min(self.deaths - 1, 10), LONGEST_PAUSE)
+            self._start_again = now + pause
+            how = ended_how(self._running.returncode)
+            return f"Process {self.name} has ended ({how}): another starts in {pause:g} s."
+        if now >= self._start_again:
+            self.start()
+        return ""
+
+    def is_ready(self) -> bool:
+        """Return True if it says that it can answer questions."""
+        connection = http.client.HTTPConnection(HOST, self.port, timeout=_PROBE_SECONDS)
+        try:
+            connection.request("GET", "/readyz")
+            return connection.getresponse().status == http.HTTPStatus.OK
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
+
+    def begin_to_stop(self) -> None:
+        """Tell it to end its answers, and then itself."""
+        if self._running and self.is_alive:
+            self._running.send_signal(signal.SIGTERM)
+
+    def stop(self, deadline: float) -> None:
+        """Return when it has ended, by force after the deadline."""
+        if self._running is None:
+            return
+        try:
+            self._running.wait(max(deadline - time.monotonic(), 0.1))
+        except subprocess.TimeoutExpired:
+            self._running.kill()
+            self._running.wait()
+        self._running = None
+
+
+def ended_how(code: int) -> str:
+    """Return how a process ended, by its exit code."""
+    return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"

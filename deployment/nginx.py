@@ -1,0 +1,77 @@
+"""The configuration of nginx: who is sent to which process, and what is believed of a request."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+TEMPLATE = Path(__file__).with_name("nginx.conf")
+# What a form adds to the file that it brings.
+_FORM_MEGABYTES = 1
+
+
+class _Filled(Template):
+    """A text with @{name} where something is filled in: $ is nginx's own."""
+
+    delimiter = "@"
+
+
+@dataclass(frozen=True, slots=True)
+class Frontend:
+    """What nginx serves: the `processes` as HOST:PORT, at an address to `listen` at.
+
+    `folder` is its own, for what it writes; `proxies` are the networks whose X-Forwarded-For is believed;
+    `upload_megabytes` is the largest file the app takes. With a `certificate` and its `key` it speaks HTTPS.
+    """
+
+    processes: Sequence[str]
+    listen: str
+    folder: str
+    upload_megabytes: int
+    proxies: Sequence[str] = ()
+    certificate: str = ""
+    key: str = ""
+
+
+def configuration(frontend: Frontend) -> str:
+    """Return the text of nginx's configuration file."""
+    named = {f"p{number}": address for number, address in enumerate(frontend.processes, 1)}
+    everyone = frontend.processes
+    return _Filled(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        folder=frontend.folder,
+        listen=f"{frontend.listen} ssl" if frontend.certificate else frontend.listen,
+        tls=_lines(8, _tls(frontend)),
+        largest_upload=frontend.upload_megabytes + _FORM_MEGABYTES,
+        real_ip=_lines(4, (f"set_real_ip_from {network};" for network in frontend.proxies)),
+        proxies=_lines(8, (f"{network} 1;" for network in frontend.proxies)),
+        to_upstreams=_lines(8, (f"{name} to_{name};" for name in named)),
+        to_names=_lines(8, (f'"~(^|[ ,:]){_escaped(one)}$" {name};' for name, one in named.items())),
+        all_servers=_lines(8, (f"server {address} max_fails=0;" for address in everyone)),
+        upstreams="\n".join(_upstream(name, named) for name in named),
+    )
+
+
+def _upstream(name: str, named: dict[str, str]) -> str:
+    """Return the servers of whom a cookie names: its own process, and while that is gone the others."""
+    # nginx would take a process for gone that refuses new visitors alone: it asks each time (max_fails).
+    own = f"server {named[name]} max_fails=0;"
+    others = [f"server {one} max_fails=0 backup;" for other, one in named.items() if other != name]
+    return f"    upstream to_{name} {{\n{_lines(8, [own, *others])}\n    }}"
+
+
+def _tls(frontend: Frontend) -> Iterable[str]:
+    if not frontend.certificate:
+        return ()
+    return (
+        f"ssl_certificate {frontend.certificate};",
+        f"ssl_certificate_key {frontend.key};",
+        "ssl_protocols TLSv1.2 TLSv1.3;",
+    )
+
+
+def _lines(spaces: int, lines: Iterable[str]) -> str:
+    return "\n".join(f"{' ' * spaces}{line}" for line in lines)
+
+
+def _escaped(address: str) -> str:
+    return address.replace(".", r"\.")

@@ -1,0 +1,267 @@
+"""All of it: the processes and nginx before them, from the first start to the last answer."""
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from corpus.settings import PROJECT, Settings
+from deployment.app_process import HOST, AppProcess, ended_how
+from deployment.errors import ServeError
+from deployment.nginx import Frontend, configuration
+
+# Until a process has loaded its encoder; a machine that is busy takes its time.
+READY_WITHIN_SECONDS = 300.0
+# What a process may take to end once its answers have.
+ENDS_WITHIN_SECONDS = 15.0
+# A process that has died so often at the first start is not tried again: its settings are to be looked at.
+_MOST_DEATHS = 3
+_LOOK_SECONDS = 0.2
+# Where Debian keeps what only its administrator has in the path.
+_SBIN = "/usr/sbin:/usr/local/sbin"
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is to be served: so many processes, at an address, to requests for these hosts."""
+
+    processes: int
+    address: str = "127.0.0.1"
+    port: int = 8501
+    hosts: tuple[str, ...] = ()
+    certificate: Path | None = None
+    key: Path | None = None
+
+
+@dataclass(slots=True)
+class Site:
+    """The processes of the app and nginx, while they run; a signal to stop is heeded at every step."""
+
+    wanted: Wanted
+    settings: Settings
+    tell: Tell
+    processes: Sequence[AppProcess] = ()
+    _signals: list[int] = field(default_factory=list)
+
+    def run(self) -> int:
+        """Serve until a signal comes or nginx ends; return an exit code. Raises ServeError."""
+        nginx = find_nginx()
+        with ExitStack() as stack:
+            folder = stack.enter_context(TemporaryDirectory(prefix="paper-trail-nginx-"))
+            # Where root starts nginx its workers are another user.
+            Path(folder).chmod(0o755)
+            self.processes = self._planned()
+            config = self._configured(Path(folder))
+            check_configuration(nginx, config)
+            stack.enter_context(_heeding(self._signals))
+            try:
+                return self._serve([nginx, "-p", folder, "-c", str(config), "-e", "stderr"])
+            finally:
+                self._stop_processes()
+
+    @property
+    def _is_told_to_stop(self) -> bool:
+        return signal.SIGTERM in self._signals or signal.SIGINT in self._signals
+
+    def _planned(self) -> list[AppProcess]:
+        ports = free_ports(self.wanted.processes)
+        shared, hosts = shared_environment(self.settings, len(ports)), self.wanted.hosts
+        return [
+            AppProcess(f"p{number}", port, hosts, shared | _own_environment(self.settings, number))
+            for number, port in enumerate(ports, 1)
+        ]
+
+    def _configured(self, folder: Path) -> Path:
+        wanted, path = self.wanted, folder / "nginx.conf"
+        address = f"[{wanted.address}]" if ":" in wanted.address else wanted.address
+        text = configuration(
+            Frontend(
+                [one.address for one in self.processes],
+                f"{address}:{wanted.port}",
+                str(folder),
+                upload_megabytes(),
+                [str(network) for network in self.settings.trusted_proxies],
+                str(wanted.certificate.absolute()) if wanted.certificate else "",
+                str(wanted.key.absolute()) if wanted.key else "",
+            )
+        )
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def _serve(self, nginx_command: Sequence[str]) -> int:
+        for process in self.processes:
+            process.start()
+        self._wait_until_ready(self.processes)
+        if any(one.deaths >= _MOST_DEATHS for one in self.processes):
+            raise ServeError("The app does not start: what its processes have written says why.")
+        if self._is_told_to_stop:
+            return 0
+        with subprocess.Popen(  # noqa: S603 - nginx, found in the path
+            nginx_command, stdin=subprocess.DEVNULL, start_new_session=True
+        ) as nginx:
+            try:
+                self._tell_of_start()
+                self._watch(nginx)
+                self._stop_processes()
+            finally:
+                has_died = nginx.poll() is not None
+                _stop_nginx(nginx)
+        if has_died:
+            self.tell(f"nginx has ended ({ended_how(nginx.returncode)}): everything is stopped.")
+        return int(has_died)
+
+    def _wait_until_ready(self, processes: Sequence[AppProcess]) -> None:
+        """Return when they can answer, or when that has taken so long that they are served as they are."""
+        deadline = time.monotonic() + READY_WITHIN_SECONDS
+        waiting = list(processes)
+        while waiting and not self._is_told_to_stop and time.monotonic() < deadline:
+            self._replace_dead()
+            if any(one.deaths >= _MOST_DEATHS for one in waiting):
+                return
+            waiting = [one for one in waiting if not one.is_ready()]
+            time.sleep(_LOOK_SECONDS)
+        for process in waiting if not self._is_told_to_stop else ():
+            self.tell(f"Process {process.name} is not ready: http://{process.address}/readyz says why.")
+
+    def _tell_of_start(self) -> None:
+        scheme = "https" if self.wanted.certificate else "http"
+        self.tell(f"Paper Trail: {scheme}://{self.wanted.address}:{self.wanted.port}   (stop with Ctrl+C)")
+        for process in self.processes:
+            metrics = process.environment.get("PAPER_TRAIL_METRICS", "")
+            figures = f", metrics at http://{metrics}/metrics" if metrics else ""
+            self.tell(f"  {process.name}: http://{process.address}/readyz, process {process.pid}{figures}")
+
+    def _watch(self, nginx: "subprocess.Popen[bytes]") -> None:
+        """Replace processes that die until a signal to stop comes; at SIGHUP replace them all, in turn."""
+        while nginx.poll() is None:
+            if self._is_told_to_stop:
+                return
+            if signal.SIGHUP in self._signals:
+                self._signals.remove(signal.SIGHUP)
+                self._renew()
+            self._replace_dead()
+            time.sleep(_LOOK_SECONDS)
+
+    def _renew(self) -> None:
+        """Replace one process after the other, each when the one before is ready: visitors go to the rest."""
+        for process in self.processes:
+            self.tell(f"Process {process.name} ends its answers, and is replaced.")
+            process.begin_to_stop()
+            process.stop(self._deadline())
+            process.start()
+            self._wait_until_ready([process])
+            if self._is_told_to_stop:
+                return
+        self.tell("All processes have been replaced.")
+
+    def _replace_dead(self) -> None:
+        for process in self.processes:
+            if told := process.replace_if_dead():
+                self.tell(told)
+
+    def _stop_processes(self) -> None:
+        for process in self.processes:
+            process.begin_to_stop()
+        deadline = self._deadline()
+        for process in self.processes:
+            process.stop(deadline)
+
+    def _deadline(self) -> float:
+        return time.monotonic() + self.settings.stop_seconds + ENDS_WITHIN_SECONDS
+
+
+@contextmanager
+def _heeding(signals: list[int]) -> Iterator[None]:
+    """Collect the signals that stop a program or have it renewed, in place of what they do."""
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+    before = {one: signal.signal(one, lambda number, _frame: signals.append(number)) for one in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def find_nginx() -> str:
+    """Return where nginx is; raises ServeError where it is not installed."""
+    found = shutil.which("nginx") or shutil.which("nginx", path=_SBIN)
+    if found is None:
+        raise ServeError("nginx is not installed. Install it (Debian: apt-get install nginx-light).")
+    return found
+
+
+def check_configuration(nginx: str, config: Path) -> None:
+    """Raise ServeError where nginx does not take a configuration."""
+    done = subprocess.run(  # noqa: S603 - nginx, found in the path
+        [nginx, "-t", "-q", "-p", str(config.parent), "-c", str(config), "-e", "stderr"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise ServeError(f"nginx cannot be started: {done.stderr.strip()}")
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports that nobody listens at, held together so that no two are the same."""
+    with ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind((HOST, 0))
+        return [int(probe.getsockname()[1]) for probe in probes]
+
+
+def upload_megabytes() -> int:
+    """Return the largest file that the app takes."""
+    if told := os.environ.get("STREAMLIT_SERVER_MAX_UPLOAD_SIZE"):
+        return int(told)
+    config = tomllib.loads((PROJECT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    return int(config["server"]["maxUploadSize"])
+
+
+def shared_environment(settings: Settings, count: int) -> dict[str, str]:
+    """Return what all processes are told: nginx tells them who visits, and limits of all are divided."""
+    own = {
+        "PAPER_TRAIL_TRUSTED_PROXIES": HOST,
+        "PAPER_TRAIL_MODEL_CALLS": str(max(1, settings.model_calls // count)),
+        "PAPER_TRAIL_LIMIT_OF_ADDRESS": str(_share(settings.limit_of_address, count)),
+        "PAPER_TRAIL_LIMIT_OF_ALL": str(_share(settings.limit_of_all, count)),
+    }
+    # What one process signs another must know, when it takes over its visitors.
+    return {"STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32), **os.environ, **own}
+
+
+def _share(limit: float, count: int) -> float:
+    """Return a process's share of a limit in visitors: one at least, and 0 stays no limit."""
+    return max(1.0, limit / count) if limit else 0.0
+
+
+def _own_environment(settings: Settings, number: int) -> dict[str, str]:
+    """Return what one process is told: a place of its own for its metrics."""
+    if not settings.metrics:
+        return {}
+    host, _, port = settings.metrics.rpartition(":")
+    return {"PAPER_TRAIL_METRICS": f"{host}:{int(port) + number - 1}"}
+
+
+def _stop_nginx(nginx: "subprocess.Popen[bytes]") -> None:
+    """Have nginx end its replies, and end by force what does not."""
+    for number, seconds in ((signal.SIGQUIT, 3.0), (signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
+        if nginx.poll() is not None:
+            return
+        nginx.send_signal(number)
+        try:
+            nginx.wait(seconds)
+        except subprocess.TimeoutExpired:
+            continue

@@ -1,0 +1,123 @@
+"""Whether this process is alive, and whether it can answer: for whoever decides where visitors are sent."""
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from assistant.records import AssistantError
+from corpus.errors import CorpusError
+from explorer.app import has_corpus, open_library
+from explorer.jobs import stopping
+from explorer.observing import ProcessState, open_sessions, tell
+
+LIVE_PATH, READY_PATH = "/healthz", "/readyz"
+# A database that is silent for so long is taken for one that does not answer.
+CHECK_SECONDS = 5.0
+_RETRY_SECONDS = 2
+_loaded = threading.Event()
+
+
+def note_loaded() -> None:
+    """Note that what every question needs has been loaded, as far as it can be."""
+    _loaded.set()
+    tell(ProcessState("loaded"))
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """What answering takes, and how each of it stands; no words of errors, which may hold addresses."""
+
+    process: Literal["ok", "starting", "stopping"] = "ok"
+    corpus: Literal["ok", "missing", "unusable", "unknown"] = "unknown"
+    encoder: Literal["ok", "unusable", "unknown"] = "unknown"
+    database: Literal["ok", "unusable", "unknown"] = "unknown"
+
+    @property
+    def is_ready(self) -> bool:
+        return set(asdict(self).values()) == {"ok"}
+
+
+def check_readiness() -> Readiness:
+    """Return whether the corpus can be opened, the encoder encodes and the database answers."""
+    try:
+        if not has_corpus():
+            return Readiness(corpus="missing")
+        library = open_library()
+    except CorpusError:
+        return Readiness(corpus="unusable")
+    try:
+        library.encoder.encode_query("ready")
+    except CorpusError:
+        return Readiness(corpus="ok", encoder="unusable")
+    try:
+        library.conversations().check_connection()
+    except AssistantError:
+        return Readiness(corpus="ok", encoder="ok", database="unusable")
+    return Readiness(corpus="ok", encoder="ok", database="ok")
+
+
+class HealthDoor:
+    """ASGI middleware that tells how this process is, and sends newcomers elsewhere while it stops."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._checking: asyncio.Task[Readiness] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if scope["type"] == "http" and path == LIVE_PATH:
+            await _told(200, {"status": "alive"})(scope, receive, send)
+        elif scope["type"] == "http" and path == READY_PATH:
+            await (await self._readiness())(scope, receive, send)
+        elif stopping.is_set() and _is_newcomer(scope):
+            await _GO_ELSEWHERE(scope, receive, send)
+        elif scope["type"] == "websocket":
+            with open_sessions.track_inprogress():
+                await self._app(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _readiness(self) -> JSONResponse:
+        found = await self._checked()
+        status = "ready" if found.is_ready else "not ready"
+        return _told(200 if found.is_ready else 503, {"status": status, **asdict(found)})
+
+    async def _checked(self) -> Readiness:
+        """Return how it stands, "unknown" what does not answer in time: it is asked once for all who wait."""
+        if stopping.is_set():
+            return Readiness("stopping")
+        if not _loaded.is_set():
+            return Readiness("starting")
+        if self._checking is None or self._checking.done():
+            self._checking = asyncio.create_task(run_in_threadpool(check_readiness))
+        try:
+            return await asyncio.wait_for(asyncio.shield(self._checking), CHECK_SECONDS)
+        except TimeoutError:
+            return Readiness()
+
+
+def _told(status: int, document: Mapping[str, str]) -> JSONResponse:
+    retry = {"retry-after": str(_RETRY_SECONDS)} if status == 503 else {}
+    return JSONResponse(document, status, {"cache-control": "no-store", **retry})
+
+
+def _is_newcomer(scope: Scope) -> bool:
+    """Return True for a page, or a screen's connection, that another process can just as well begin."""
+    if scope["type"] == "websocket":
+        return True
+    return scope["type"] == "http" and "text/html" in HTTPConnection(scope).headers.get("accept", "")
+
+
+# A websocket is refused by it too, as servers can since ASGI 2.3.
+_GO_ELSEWHERE = PlainTextResponse(
+    "This server is being stopped or updated. Reload the page in a moment.",
+    503,
+    {"cache-control": "no-store", "retry-after": str(_RETRY_SECONDS)},
+)

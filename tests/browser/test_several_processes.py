@@ -1,0 +1,103 @@
+"""The app behind nginx in Chromium, while a process is told to stop: answers are ended, stored and found."""
+
+import os
+import signal
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.browser.conftest import SIZES, SLOW_ANSWER, settled
+from tests.browser.test_reading_room import choose_the_model
+from tests.served_site import NGINX, Served, is_ready, served, until
+from tests.standin_chat import Received, StandinChat, reply
+
+pytestmark = pytest.mark.skipif(not NGINX, reason="nginx is not installed")
+COOKIE = "paper_trail_process"
+STOP_SECONDS = 8
+
+
+def play_slow_model(request: Received) -> Any:
+    """Play a model that writes some seconds at an answer, and for minutes at one to an endless question."""
+    asked = request.body["messages"][-1]["content"]
+    if "paper 1" not in asked:
+        return reply("BM25 dense retrieval")
+    return reply(SLOW_ANSWER, wait_between=0.4 if "endless" in asked else 0.02)
+
+
+@pytest.fixture(scope="module")
+def site(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("site")
+    models = folder / "models.toml"
+    models.write_text('[[models]]\nid = "standin"\nlabel = "Stand-in"\ncontext = 32768\n')
+    with StandinChat(default=play_slow_model) as model:
+        settings = {
+            "PAPER_TRAIL_CONVERSATIONS": f"sqlite:///{folder / 'conversations.sqlite'}",
+            "PAPER_TRAIL_MODEL_URL": model.url,
+            "PAPER_TRAIL_MODELS_FILE": str(models),
+            "PAPER_TRAIL_STOP_SECONDS": str(STOP_SECONDS),
+        }
+        with served(demo_home, folder, **settings) as site:
+            yield site
+
+
+def asked_at(chromium: Any, site: Served, process: str, question: str) -> Any:
+    """Ask the model a question on a screen that a process draws; return the page while it is answered."""
+    page = chromium.new_context(viewport=SIZES["wide"], reduced_motion="reduce").new_page()
+    page.set_default_timeout(90_000)
+    page.context.add_cookies([{"name": COOKIE, "value": process, "url": site.address}])
+    page.goto(f"{site.address}/ask")
+    settled(page)
+    choose_the_model(page)
+    box = page.get_by_test_id("stChatInputTextArea")
+    box.fill(question)
+    box.press("Enter")
+    page.get_by_text("BM25 ranks passages").first.wait_for()
+    assert process_of(page) == process
+    return page
+
+
+def process_of(page: Any) -> str:
+    return next(str(one["value"]) for one in page.context.cookies() if one["name"] == COOKIE)
+
+
+def stored(site: Served, table: str) -> int:
+    with sqlite3.connect(site.log.with_name("conversations.sqlite")) as connection:
+        return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+def test_an_answer_under_way_is_ended_and_stored_and_found_at_another_process(
+    chromium: Any, site: Served
+) -> None:
+    page = asked_at(chromium, site, "p1", "How do BM25 and dense retrieval compare?")
+    os.kill(site.pids["p1"], signal.SIGTERM)
+    told = httpx.get(f"{site.addresses['p1']}/readyz")
+    assert (told.status_code, told.json()["process"]) == (503, "stopping")
+    newcomer = httpx.get(site.address, headers={"accept": "text/html"}, cookies={COOKIE: "p1"})
+    assert f"{COOKIE}=p2" in newcomer.headers["set-cookie"]
+    until(lambda: stored(site, "turns") == 1)
+    until(lambda: stored(site, "questions_under_way") == 0)
+    until(lambda: page.wait_for_timeout(100) or process_of(page) == "p2")
+    settled(page)
+    page.locator('a[href^="#cite-1-"]').first.wait_for()
+    page.context.close()
+    until(lambda: is_ready(site.addresses["p1"]), 120)
+
+
+def test_an_answer_that_takes_too_long_is_told_as_left_when_its_conversation_is_opened_again(
+    chromium: Any, site: Served
+) -> None:
+    page = asked_at(chromium, site, "p2", "How do BM25 and dense retrieval compare, an endless question?")
+    began = time.monotonic()
+    os.kill(site.pids["p2"], signal.SIGTERM)
+    until(lambda: page.wait_for_timeout(100) or process_of(page) == "p1")
+    assert STOP_SECONDS <= time.monotonic() - began < STOP_SECONDS + 15
+    settled(page)
+    page.get_by_text("No answer has come of this question").first.wait_for()
+    page.get_by_text("an endless question").first.wait_for()
+    assert stored(site, "questions_under_way") == 1
+    page.context.close()

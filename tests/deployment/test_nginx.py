@@ -1,0 +1,309 @@
+"""nginx as we configure it, before processes that say what they were asked, on real sockets."""
+
+import json
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Self
+
+import httpx
+import pytest
+import uvicorn
+from starlette.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
+
+from corpus.settings import read_settings
+from deployment.nginx import Frontend, configuration
+from deployment.site import free_ports
+from explorer.app.security import ClientAddress, is_https
+from explorer.jobs import ADDRESS_HEADER
+from tests.served_site import NGINX, until
+from tests.standin_server import StandinServer
+
+pytestmark = pytest.mark.skipif(not NGINX, reason="nginx is not installed")
+COOKIE = "paper_trail_process"
+PAGE = {"accept": "text/html"}
+
+
+class EchoingProcess(StandinServer):
+    """A process that tells what came to it, or refuses with a status while `refusing` is one."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.refusing, self.asked = name, 0, 0
+        self.open(_Echo)
+
+    @property
+    def place(self) -> str:
+        return self.address.removeprefix("http://")
+
+
+class _Echo(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    standin: EchoingProcess
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        self._answer()
+
+    def do_PUT(self) -> None:
+        self._answer()
+
+    def _answer(self) -> None:
+        self.standin.asked += 1
+        length = int(self.headers.get("content-length", 0))
+        self.rfile.read(length)
+        if self.path == "/api/events":
+            self._stream()
+            return
+        told = {"process": self.standin.name, "path": self.path, "headers": dict(self.headers.items())}
+        self._reply(self.standin.refusing or 200, json.dumps(told | {"length": length}).encode())
+
+    def _stream(self) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("connection", "close")
+        self.end_headers()
+        for _ in range(2):
+            self.wfile.write(b"data: now\n\n")
+            self.wfile.flush()
+            self.standin.closing.wait(1.0)
+
+    def _reply(self, status: int, data: bytes) -> None:
+        self.send_response(status)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+
+class NotingApp:
+    """The part of the app that notes who comes, under the server that it has, which reads headers too."""
+
+    def __init__(self) -> None:
+        self._listening = socket.socket()
+        self._listening.bind(("127.0.0.1", 0))
+        self.place = f"127.0.0.1:{self._listening.getsockname()[1]}"
+        config = uvicorn.Config(ClientAddress(self._tell), log_config=None, lifespan="off", ws="none")
+        self._server = uvicorn.Server(config)
+        sockets = {"sockets": [self._listening]}
+        self._thread = threading.Thread(target=self._server.run, kwargs=sockets, daemon=True)
+
+    async def _tell(self, scope: Scope, receive: Receive, send: Send) -> None:
+        address = dict(scope["headers"])[ADDRESS_HEADER.encode()].decode()
+        told = {"address": address, "https": is_https(scope, read_settings().trusted_proxies)}
+        await JSONResponse(told)(scope, receive, send)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        until(lambda: self._server.started)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.should_exit = True
+        self._thread.join(30)
+        self._listening.close()
+
+
+@contextmanager
+def fronted(
+    processes: Sequence[EchoingProcess | NotingApp], log: Path | None = None, **frontend: Any
+) -> Iterator[str]:
+    """Run nginx before processes, and keep what it logs in a file; yield its address."""
+    listen = f"127.0.0.1:{free_ports(1)[0]}"
+    address = f"{'https' if frontend.get('certificate') else 'http'}://{listen}"
+    # Not below pytest's folders, which nginx's workers may not enter where root starts it.
+    with TemporaryDirectory(prefix="paper-trail-nginx-") as name, ExitStack() as stack:
+        folder = Path(name)
+        folder.chmod(0o755)
+        config, log = folder / "nginx.conf", log or folder / "log"
+        config.write_text(
+            configuration(Frontend([one.place for one in processes], listen, name, 20, **frontend))
+        )
+        output = stack.enter_context(log.open("wb"))
+        nginx = stack.enter_context(
+            subprocess.Popen([str(NGINX), "-p", name, "-c", str(config), "-e", "stderr"], stderr=output)
+        )
+        try:
+            until(lambda: nginx.poll() is not None or _answers(address), 20)
+            assert nginx.poll() is None, log.read_text()
+            yield address
+        finally:
+            nginx.terminate()
+
+
+def _answers(address: str) -> bool:
+    try:
+        return httpx.get(f"{address}/metrics", verify=False).status_code == 404
+    except httpx.TransportError:
+        return False
+
+
+@pytest.fixture
+def processes() -> Iterator[list[EchoingProcess]]:
+    with ExitStack() as stack:
+        yield [stack.enter_context(EchoingProcess(name)) for name in ("p1", "p2", "p3")]
+
+
+@pytest.fixture
+def site(processes: list[EchoingProcess]) -> Iterator[str]:
+    with fronted(processes) as address:
+        yield address
+
+
+def process_of(reply: httpx.Response) -> str:
+    return str(reply.json()["process"])
+
+
+def test_a_visitor_stays_with_the_process_that_drew_the_page(site: str) -> None:
+    seen = set()
+    for _ in range(12):
+        with httpx.Client(base_url=site) as visitor:
+            page = visitor.get("/ask", headers=PAGE)
+            assert visitor.cookies[COOKIE] == process_of(page)
+            later = [visitor.get(path) for path in ("/media/a.png", "/_stcore/host-config", "/static/a.js")]
+            later.append(visitor.put("/_stcore/upload_file/session/1", content=b"x" * 3_000_000))
+            again = visitor.get("/ask", headers=PAGE)
+            assert {process_of(one) for one in (*later, again)} == {process_of(page)}
+            assert "set-cookie" not in again.headers
+            assert not any("set-cookie" in one.headers for one in later)
+            seen.add(process_of(page))
+    assert seen == {"p1", "p2", "p3"}, "newcomers are sent to every process"
+
+
+def test_the_cookie_is_out_of_reach_of_scripts_and_other_sites(site: str) -> None:
+    given = httpx.get(f"{site}/", headers=PAGE).headers["set-cookie"]
+    assert given.split("; ")[1:] == ["Path=/", "HttpOnly", "SameSite=Lax"]
+
+
+@pytest.mark.parametrize("forged", ["p9", "p1 p1", "'; DROP", "p2\\", "", "x" * 4000])
+def test_a_cookie_of_no_process_is_taken_for_none(site: str, forged: str) -> None:
+    page = httpx.get(f"{site}/", headers=PAGE | {"cookie": f"{COOKIE}={forged}"})
+    assert page.status_code == 200
+    assert f"{COOKIE}={process_of(page)};" in page.headers["set-cookie"]
+
+
+def test_visitors_of_a_process_that_is_gone_go_to_another_and_stay_there(
+    processes: list[EchoingProcess],
+) -> None:
+    gone, *others = processes
+    with fronted(processes) as site, httpx.Client(base_url=site, cookies={COOKIE: "p1"}) as visitor:
+        assert process_of(visitor.get("/", headers=PAGE)) == "p1"
+        gone.refusing = 503
+        page = visitor.get("/", headers=PAGE)
+        moved_to = process_of(page)
+        assert moved_to in {one.name for one in others}
+        visitor.cookies = httpx.Cookies({COOKIE: page.headers["set-cookie"].split(";")[0].partition("=")[2]})
+        gone.refusing = 0
+        assert process_of(visitor.get("/media/a.png")) == moved_to
+        assert process_of(visitor.get("/", headers=PAGE)) == moved_to
+
+
+def test_what_a_screen_in_another_tab_has_is_found_where_it_is(
+    site: str, processes: list[EchoingProcess]
+) -> None:
+    processes[0].refusing = 404
+    assert process_of(httpx.get(f"{site}/media/a.png", cookies={COOKIE: "p1"})) != "p1"
+    processes[0].refusing = 403
+    upload = httpx.put(f"{site}/_stcore/upload_file/s/1", content=b"x" * 100_000, cookies={COOKIE: "p1"})
+    assert process_of(upload) != "p1"
+    assert upload.json()["length"] == 100_000
+
+
+def test_a_question_of_a_program_is_never_asked_twice(site: str, processes: list[EchoingProcess]) -> None:
+    for process in processes:
+        process.refusing = 503
+    assert httpx.post(f"{site}/api/v1/ask", json={}, headers={"authorization": "k"}).status_code == 503
+    assert sum(process.asked for process in processes) == 1
+
+
+def test_programs_of_one_key_come_to_one_process_and_keys_to_all(site: str) -> None:
+    found = {}
+    for key in range(40):
+        headers = {"authorization": f"Bearer {key}"}
+        at = {process_of(httpx.get(f"{site}/api/v1/collections", headers=headers)) for _ in range(3)}
+        assert len(at) == 1
+        found[key] = at.pop()
+    assert set(found.values()) == {"p1", "p2", "p3"}
+
+
+def test_events_come_as_they_happen(site: str) -> None:
+    with httpx.stream("GET", f"{site}/api/events") as reply:
+        began = time.monotonic()
+        next(reply.iter_bytes())
+        assert time.monotonic() - began < 0.8, "the second event comes a second later"
+
+
+@pytest.fixture
+def noting(monkeypatch: pytest.MonkeyPatch) -> Iterator[NotingApp]:
+    monkeypatch.setenv("PAPER_TRAIL_TRUSTED_PROXIES", "127.0.0.1")
+    with NotingApp() as app:
+        yield app
+
+
+@pytest.mark.parametrize("name", ["X-Forwarded-For", "x-forwarded-for", ADDRESS_HEADER])
+def test_a_visitor_cannot_forge_an_address_or_a_protocol(noting: NotingApp, name: str) -> None:
+    forged = {name: "198.51.100.7, 127.0.0.1", "X-Forwarded-Proto": "https", "Forwarded": "for=198.51.100.7"}
+    with fronted([noting]) as site:
+        page = httpx.get(f"{site}/", headers=PAGE | forged)
+    assert page.json() == {"address": "127.0.0.1/32", "https": False}
+    assert "Secure" not in page.headers["set-cookie"]
+
+
+def test_a_proxy_of_the_operator_is_believed(noting: NotingApp) -> None:
+    told = {"X-Forwarded-For": "192.0.2.1, 198.51.100.7", "X-Forwarded-Proto": "https"}
+    with fronted([noting], proxies=("127.0.0.0/8",)) as site:
+        page = httpx.get(f"{site}/", headers=PAGE | told)
+    # Of what a proxy was told it vouches for the last alone.
+    assert page.json() == {"address": "198.51.100.7/32", "https": True}
+    assert "; Secure" in page.headers["set-cookie"]
+
+
+def test_hosts_reach_the_app_as_they_were_addressed(site: str) -> None:
+    heard = httpx.get(f"{site}/", headers={"host": "papers.example.org:8443"}).json()["headers"]
+    assert heard["Host"] == "papers.example.org:8443"
+
+
+@pytest.mark.parametrize(
+    "path", ["/metrics", "/metrics?x=1", "/_stcore/metrics", "/_stcore//metrics", "/%6detrics"]
+)
+def test_figures_are_not_reached_from_outside(site: str, processes: list[EchoingProcess], path: str) -> None:
+    assert httpx.get(f"{site}{path}").status_code == 404
+    assert sum(process.asked for process in processes) == 0
+
+
+def test_an_upload_is_as_large_as_the_app_takes_it(site: str) -> None:
+    address = f"{site}/_stcore/upload_file/session/1"
+    assert httpx.put(address, content=b"x" * 20 * 2**20).status_code == 200
+    assert httpx.put(address, content=b"x" * (21 * 2**20 + 1)).status_code == 413
+
+
+def test_it_speaks_https_with_a_certificate(tmp_path: Path, noting: NotingApp) -> None:
+    certificate, key = str(tmp_path / "certificate.pem"), str(tmp_path / "key.pem")
+    if not (openssl := shutil.which("openssl")):
+        pytest.skip("openssl is not installed")
+    made = "req -x509 -newkey rsa:2048 -nodes -subj /CN=127.0.0.1".split()
+    subprocess.run([openssl, *made, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    with fronted([noting], certificate=certificate, key=key) as site:
+        page = httpx.get(f"{site}/", headers=PAGE, verify=False)
+    assert page.json() == {"address": "127.0.0.1/32", "https": True}
+    assert page.headers["set-cookie"].endswith("; Secure")
+
+
+def test_nothing_that_is_asked_stands_in_its_log(tmp_path: Path) -> None:
+    with EchoingProcess("p1") as gone:
+        pass
+    with fronted([gone], tmp_path / "log") as site:
+        assert httpx.get(f"{site}/ask?question=canary", headers=PAGE).status_code == 502
+    assert "canary" not in (tmp_path / "log").read_text()

@@ -1,0 +1,145 @@
+"""The real app in two processes behind nginx: who goes where, what dies, and what is told of it."""
+
+import asyncio
+import os
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import httpx
+import pytest
+
+from evaluation.bench.app_load import visiting
+from tests.postgres_server import PROGRAMS, PostgresServer, postgres_server
+from tests.served_site import NGINX, Served, is_ready, served, until
+
+pytestmark = pytest.mark.skipif(not NGINX, reason="nginx is not installed")
+COOKIE = "paper_trail_process"
+PAGE = {"accept": "text/html"}
+KEY = "deployment-test-0123456789"
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[PostgresServer | None]:
+    """Run a PostgreSQL server where one is installed; without, the site has SQLite."""
+    with ExitStack() as stack:
+        yield stack.enter_context(postgres_server()) if PROGRAMS else None
+
+
+@pytest.fixture(scope="module")
+def site(
+    demo_home: Path, database: PostgresServer | None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("site")
+    place = database.new_database() if database else f"sqlite:///{folder / 'conversations.sqlite'}"
+    settings = {"PAPER_TRAIL_API_KEYS": f"tests:{KEY}:0", "PAPER_TRAIL_STOP_SECONDS": "20"}
+    with served(demo_home, folder, PAPER_TRAIL_CONVERSATIONS=place, **settings) as site:
+        yield site
+
+
+def cookie_of(reply: httpx.Response) -> str:
+    found = re.search(rf"{COOKIE}=(p\d)", reply.headers.get("set-cookie", ""))
+    return found[1] if found else ""
+
+
+def screen_drawn(site: Served, process: str) -> str:
+    """Have a screen of the real app drawn over its websocket; return the process that drew it."""
+
+    async def look() -> str:
+        async with visiting(site.address, "collection", f"{COOKIE}={process}") as visitor:
+            await visitor.show("", "Search titles")
+            given = visitor.given_cookies
+        return next((one.partition("=")[2][:2] for one in given if one.startswith(COOKIE)), process)
+
+    return asyncio.run(look())
+
+
+def test_pages_and_screens_of_a_visitor_come_from_one_process(site: Served) -> None:
+    given = {cookie_of(httpx.get(site.address, headers=PAGE)) for _ in range(6)}
+    assert given == {"p1", "p2"}
+    for process in given:
+        page = httpx.get(site.address, headers=PAGE, cookies={COOKIE: process})
+        assert cookie_of(page) == ""
+        assert screen_drawn(site, process) == process
+
+
+def test_health_is_told_by_each_process_in_plain_json(site: Served) -> None:
+    for address in site.addresses.values():
+        assert httpx.get(f"{address}/healthz").json() == {"status": "alive"}
+        ready = httpx.get(f"{address}/readyz")
+        every = dict.fromkeys(("process", "corpus", "encoder", "database"), "ok")
+        assert (ready.status_code, ready.json()) == (200, {"status": "ready", **every})
+
+
+def test_an_answer_of_a_program_comes_through_as_it_is_made(site: Served) -> None:
+    headers = {"authorization": f"Bearer {KEY}", "accept": "text/event-stream"}
+    asked = {"question": "How is reciprocal rank fusion computed?"}
+    with httpx.stream(
+        "POST", f"{site.address}/api/v1/ask", json=asked, headers=headers, timeout=120
+    ) as reply:
+        names = [line.removeprefix("event: ") for line in reply.iter_lines() if line.startswith("event: ")]
+    assert names[0] == "rewritten"
+    assert names[-1] == "answered"
+
+
+def test_it_is_not_ready_while_its_database_is_down(site: Served, database: PostgresServer | None) -> None:
+    if database is None:
+        pytest.skip("no PostgreSQL server is installed")
+    address = site.addresses["p1"]
+    database.stop()
+    try:
+        told = httpx.get(f"{address}/readyz", timeout=30)
+        assert (told.status_code, told.json()["database"]) == (503, "unusable")
+        assert told.json()["corpus"] == "ok"
+        assert "secret" not in told.text
+        assert httpx.get(f"{address}/healthz").status_code == 200
+        assert screen_drawn(site, "p1") == "p1"
+    finally:
+        database.start()
+    until(lambda: httpx.get(f"{address}/readyz", timeout=30).status_code == 200)
+
+
+def test_a_process_that_is_killed_is_replaced_and_its_visitors_are_served_meanwhile(site: Served) -> None:
+    os.kill(site.pids["p1"], signal.SIGKILL)
+    page = httpx.get(site.address, headers=PAGE, cookies={COOKIE: "p1"})
+    assert (page.status_code, cookie_of(page)) == (200, "p2")
+    assert screen_drawn(site, "p1") == "p2"
+    until(lambda: is_ready(site.addresses["p1"]), 120)
+    assert "Process p1 has ended (signal SIGKILL)" in site.log.read_text()
+    assert screen_drawn(site, "p1") == "p1"
+
+
+def test_all_processes_are_replaced_in_turn_and_the_site_stays_up(site: Served) -> None:
+    site.tell(signal.SIGHUP)
+    statuses = []
+
+    def is_renewed() -> bool:
+        statuses.append(httpx.get(site.address, headers=PAGE, timeout=30).status_code)
+        return "All processes have been replaced." in site.log.read_text()
+
+    until(is_renewed, 180)
+    assert set(statuses) == {200}
+    assert all(map(is_ready, site.addresses.values()))
+    with pytest.raises(ProcessLookupError):
+        os.kill(site.pids["p2"], 0)
+
+
+def test_an_app_that_cannot_start_is_not_started_for_ever(demo_home: Path, tmp_path: Path) -> None:
+    secrets = tmp_path / "secrets.toml"
+    secrets.write_text("this is [no TOML")
+    with pytest.raises(AssertionError, match="The app does not start"):  # noqa: SIM117
+        with served(demo_home, tmp_path, processes=1, STREAMLIT_SECRETS_FILES=str(secrets)):
+            raise RuntimeError("it has started")
+    assert "its secrets" in (tmp_path / "site.log").read_text()
+    assert "nginx has ended" not in (tmp_path / "site.log").read_text()
+
+
+def test_everything_ends_when_it_is_told_to(site: Served) -> None:
+    site.tell(signal.SIGTERM)
+    assert site.program.wait(60) == 0
+    assert "deployment/site.py" not in site.log.read_text(), "it ends without an error of its own"
+    for address in (site.address, *site.addresses.values()):
+        with pytest.raises(httpx.TransportError):
+            httpx.get(address)

@@ -1,0 +1,87 @@
+"""What a process says of itself, and whom it sends elsewhere while it stops, without a server."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from explorer.app.resources import open_library
+from explorer.jobs import JobRunner, QuestionJob, StoppingError, stopping
+from explorer.operating import HealthDoor, health
+from tests.explorer.app.asgi import replied
+
+
+@pytest.fixture
+def told_to_stop() -> Iterator[None]:
+    stopping.set()
+    yield
+    stopping.clear()
+
+
+def told(path: str) -> tuple[int, dict[str, str]]:
+    start, body = replied(HealthDoor, {}, path=path)
+    return start["status"], json.loads(body["body"])
+
+
+def test_it_is_not_ready_before_it_has_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "_loaded", health.threading.Event())
+    status, found = told("/readyz")
+    assert (status, found["status"], found["process"]) == (503, "not ready", "starting")
+    assert told("/healthz") == (200, {"status": "alive"})
+
+
+def test_a_home_without_papers_is_not_ready(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
+    health.note_loaded()
+    status, found = told("/readyz")
+    assert (status, found["corpus"]) == (503, "missing")
+    assert str(tmp_path) not in json.dumps(found)
+
+
+def test_a_database_that_cannot_be_used_is_named_and_its_address_is_not(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_CONVERSATIONS", "postgresql://someone:hidden@127.0.0.1:1/none")
+    _load()
+    status, found = told("/readyz")
+    assert status == 503
+    assert found == {
+        "status": "not ready", "process": "ok", "corpus": "ok", "encoder": "ok", "database": "unusable"
+    }  # fmt: skip
+
+
+def test_all_that_answering_takes_makes_it_ready(home: Path) -> None:
+    _load()
+    assert told("/readyz")[0] == 200
+
+
+def _load() -> None:
+    open_library().encoder.encode_query("loaded, as when a server has started")
+    health.note_loaded()
+
+
+@pytest.mark.parametrize(
+    ("headers", "scope", "status"),
+    [
+        ({"accept": "text/html,*/*"}, {"path": "/ask"}, 503),
+        ({}, {"path": "/_stcore/stream", "type": "websocket", "extensions": {}}, None),
+        ({"accept": "image/png"}, {"path": "/media/a.png"}, 204),
+        ({"accept": "*/*"}, {"path": "/api/v1/collections"}, 204),
+    ],
+)
+def test_while_it_stops_it_takes_no_newcomers_and_serves_those_it_has(
+    told_to_stop: None, headers: dict[str, str], scope: dict[str, str], status: int | None
+) -> None:
+    sent = replied(HealthDoor, headers, **scope)
+    if status is None:
+        assert sent[0]["type"].startswith("websocket.")
+        assert sent[0].get("status", 503) == 503
+    else:
+        assert sent[0]["status"] == status
+    assert told("/readyz")[1]["process"] == "stopping"
+
+
+def test_while_it_stops_no_question_is_begun(told_to_stop: None) -> None:
+    with pytest.raises(StoppingError, match="being stopped or updated"):
+        JobRunner("question", "full").start(QuestionJob("why?"), lambda: iter(()))
