@@ -11,6 +11,7 @@ from pydantic import Field, IPvAnyNetwork, SecretStr, ValidationError, Validatio
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from corpus.errors import CorpusError
+from corpus.places import Folder, Place
 from corpus.records import FEWEST_WORDS, MOST_WORDS, PassageSize
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -41,6 +42,16 @@ class _InHome:
         return settings.home / self._name
 
 
+class _InPlace:
+    """A file or folder of the corpus, by its name where the corpus lies."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, settings: "Settings", _owner: type) -> Place:
+        return settings.place / self._name
+
+
 class Settings(BaseSettings):
     """The product's settings; `home` is the one folder that holds the corpus and its PDFs."""
 
@@ -49,7 +60,7 @@ class Settings(BaseSettings):
         frozen=True,
         extra="ignore",
         env_ignore_empty=True,
-        ignored_types=(_InHome,),
+        ignored_types=(_InHome, _InPlace),
     )
 
     home: Path = PROJECT / "home"
@@ -124,15 +135,21 @@ class Settings(BaseSettings):
     def passage_size(self) -> PassageSize:
         return PassageSize(self.passage_words, self.passage_overlap)
 
-    corpus_path = _InHome("corpus")
-    pdf_path = _InHome("pdf")
+    @property
+    def place(self) -> Place:
+        """Return where the corpus lies, and all that belongs to it."""
+        return Folder(self.home)
+
+    corpus_path = _InPlace("corpus")
+    pdf_path = _InPlace("pdf")
+    staging_path = _InPlace("staging")
+    tei_path = _InPlace("tei")
     encoder_path = _InHome("encoder")
-    tei_path = _InHome("tei")
     conversations_path = _InHome("conversations.sqlite")
     sign_in_path = _InHome("sign-in-required")
     server_key_path = _InHome("server.key")
     downloads_path = _InHome("downloads")
-    staging_path = _InHome("staging")
+    replies_path = _InHome("staging")  # of models that were paid for
     measured_path = _InHome("measured.json")
     libraries_path = _InHome("libraries")
 

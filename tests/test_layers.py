@@ -24,9 +24,9 @@ MAY_IMPORT: dict[str, set[str]] = {
 # The rooms of a package and the files beside them, from the ground up: each imports only those before it.
 ROOMS: dict[str, tuple[str, ...]] = {
     "corpus": (
-        *("errors", "text", "durable", "http", "records", "tables", "settings", "wording", "language"),
-        *("sentences", "bibtex", "pdf", "encoders", "store", "kept", "measured", "encoder_choice"),
-        *("search", "demo"),
+        *("errors", "text", "durable", "http", "places", "records", "tables", "settings"),
+        *("wording", "language", "sentences", "bibtex", "pdf", "encoders", "store", "kept", "measured"),
+        *("encoder_choice", "search", "demo"),
     ),
     "indexer": (
         *(

@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from corpus.durable import sync, sync_parents, sync_tree
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
+from corpus.places import ConflictError, Place, place_at
 from corpus.records import Build, Cluster, Collection, PassageSize, Reference
 from corpus.store import rows, tables
 from corpus.store.citation_links import Citable, link_references
@@ -20,7 +20,7 @@ from corpus.store.manifest import (
     CutSince,
     Manifest,
     check_encoder,
-    read_manifest,
+    find_manifest,
     write_manifest,
 )
 from corpus.store.tables import KEEP_VERSIONS, each_one_of, one_of, quoted, writing
@@ -51,7 +51,7 @@ class CorpusWriter:
     """Changes a corpus; nothing is visible to readers before `publish`."""
 
     def __init__(
-        self, path: Path, encoder: Encoder, *, unfinished: bool = False, durable: bool = True
+        self, path: Path | Place, encoder: Encoder, *, unfinished: bool = False, durable: bool = True
     ) -> None:
         """Open or create the corpus at `path`.
 
@@ -59,17 +59,17 @@ class CorpusWriter:
         unless they are known to be what an `unfinished` first build left. A corpus that ends with the
         process need not outlive a power loss: what is not `durable` is published without syncing its tables.
         """
-        self._path = path
+        self._path = place_at(path)
         self._unfinished, self._durable = unfinished, durable
         self._encoder = encoder
-        with writing(path):
-            path.mkdir(parents=True, exist_ok=True)
-        self._published = read_manifest(path) if (path / "manifest.json").exists() else None
+        with writing(self._path):
+            self._path.make_folder()
+        self._published, self._mark = find_manifest(self._path)
         self._sizes: dict[str, PassageSize] = {}
         if self._published:
             check_encoder(self._published, encoder)
-        with tables.opening(path) if self._published else writing(path):
-            self._connection = tables.connect(path)
+        with tables.opening(self._path) if self._published else writing(self._path):
+            self._connection = tables.connect(self._path)
             self._tables = {name: self._table(name) for name in TABLES}
 
     def published(self) -> Corpus | None:
@@ -154,7 +154,7 @@ class CorpusWriter:
             for name, table in self._tables.items():
                 tables.bring_indices_up_to_date(name, table)
             if self._durable:
-                self._sync()
+                self._path.settle([f"{name}.lance" for name in self._tables])
             versions = {name: int(table.version) for name, table in self._tables.items()}
             manifest = Manifest(
                 encoder=self._encoder.name,
@@ -164,7 +164,7 @@ class CorpusWriter:
                 versions=versions,
                 cuts=self._cuts(versions["passages"]),
             )
-            write_manifest(self._path, manifest)
+            self._publish(manifest)
             if keep_versions < KEEP_VERSIONS:
                 # Only now: until then the versions that were published before are the corpus.
                 for table in self._tables.values():
@@ -178,11 +178,14 @@ class CorpusWriter:
         changed = (CutSince(one, version, size) for one, size in self._sizes.items() if size != size_of(one))
         return (*earlier, *changed)
 
-    def _sync(self) -> None:
-        for name in self._tables:
-            sync_tree(self._path / f"{name}.lance")
-        sync(self._path)
-        sync_parents(self._path)
+    def _publish(self, manifest: Manifest) -> None:
+        try:
+            self._mark = write_manifest(self._path, manifest, self._mark)
+        except ConflictError as error:
+            raise CorpusError(
+                f"Another build has published to {self._path} since this one began, and readers see that "
+                "one. What this one has ready is kept: run the same command again."
+            ) from error
 
     def _link(self) -> None:
         """Find the links between the papers anew: a paper that came or went changes those of others."""
@@ -230,7 +233,7 @@ class CorpusWriter:
             return bool(self._connection.open_table(name).count_rows())
         except ValueError:
             # Of a table that was being made when the process died there is a folder and no version.
-            return any((self._path / f"{name}.lance" / "data").glob("*"))
+            return bool((self._path / f"{name}.lance" / "data").files())
 
     def _schema(self, name: str) -> pa.Schema:
         return rows.passages_schema(self._dimension) if name == "passages" else rows.SCHEMAS[name]

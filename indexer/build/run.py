@@ -332,7 +332,7 @@ class _Run:
 
 
 def _has_staged(settings: Settings) -> bool:
-    return any(settings.staging_path.glob("*.arrow"))
+    return bool(settings.staging_path.files("*.arrow"))
 
 
 def _task_of(entry: SourcePaper, size: PassageSize, *, known: bool) -> Task:
