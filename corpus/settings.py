@@ -7,11 +7,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, IPvAnyNetwork, SecretStr, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    Field,
+    IPvAnyNetwork,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from corpus.errors import CorpusError
-from corpus.places import Folder, Place
+from corpus.places import FileCache, Folder, Place, is_address, place_of_address
 from corpus.records import FEWEST_WORDS, MOST_WORDS, PassageSize
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -53,7 +61,11 @@ class _InPlace:
 
 
 class Settings(BaseSettings):
-    """The product's settings; `home` is the one folder that holds the corpus and its PDFs."""
+    """The product's settings; `home` is the one folder that holds the corpus and all else that is kept.
+
+    Where PAPER_TRAIL_HOME is an `address`, the corpus and what belongs to it lie there, and `home` is the
+    folder `local` of this machine, which keeps the rest.
+    """
 
     model_config = SettingsConfigDict(
         env_prefix="PAPER_TRAIL_",
@@ -64,6 +76,10 @@ class Settings(BaseSettings):
     )
 
     home: Path = PROJECT / "home"
+    address: str = ""  # of PAPER_TRAIL_HOME, where that is not a folder
+    local: Path = PROJECT / "home"
+    cache: Path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paper-trail"
+    cache_gb: float = Field(default=10, gt=0, allow_inf_nan=False)
     encoder: str = BUNDLED_ENCODER
     encoder_runtime: Literal["auto", "torch", "onnx-int8"] = "auto"
     entailment: str = ""
@@ -112,6 +128,16 @@ class Settings(BaseSettings):
     api_requests_per_ten_minutes: int = Field(default=1_200, ge=0)  # of one key; 0 is no limit
     api_questions_at_once: int = Field(default=2, ge=1, le=64)  # of all keys
 
+    @model_validator(mode="before")
+    @classmethod
+    def _addressed(cls, values: dict[str, object]) -> dict[str, object]:
+        """Take a home in a bucket apart, of which a path would lose a stroke."""
+        home = str(values.get("home", ""))
+        if not is_address(home):
+            return {**values, "address": ""}
+        local = {"home": values["local"]} if "local" in values else {}
+        return {name: value for name, value in values.items() if name != "home"} | {"address": home} | local
+
     @field_validator("trusted_proxies", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
@@ -137,8 +163,10 @@ class Settings(BaseSettings):
 
     @property
     def place(self) -> Place:
-        """Return where the corpus lies, and all that belongs to it."""
-        return Folder(self.home)
+        """Return where the corpus lies, and all that belongs to it; raises CorpusError."""
+        if not self.address:
+            return Folder(self.home)
+        return place_of_address(self.address, FileCache(self.cache, int(self.cache_gb * 1024**3)))
 
     corpus_path = _InPlace("corpus")
     pdf_path = _InPlace("pdf")

@@ -110,6 +110,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "markupsafe": ("assistant/exports/*.py",),
     "mcp": ("assistant/serving/mcp_server.py",),
     "mcp_types": ("assistant/serving/mcp_server.py",),
+    "obstore": ("corpus/places/bucket.py",),
     "onnx": ("corpus/encoders/bert.py", "corpus/encoders/export.py"),
     "onnxruntime": ("corpus/encoders/*.py",),
     "markdown_it": ("indexer/parsers/text/markdown.py",),

@@ -108,8 +108,3 @@ class Folder(Place):
     @property
     def _temporary(self) -> Path:
         return self.path.with_name(f"{self.path.name}.new")
-
-
-def place_at(where: Path | Place) -> Place:
-    """Return a place for a path on this machine; a place is one already."""
-    return where if isinstance(where, Place) else Folder(where)

@@ -93,7 +93,12 @@ def find_manifest(path: Path | Place) -> tuple[Manifest | None, str]:
         raw = json.loads(content)
     except FileNotFoundError:
         return None, ""
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise CorpusError(
+            f"The corpus manifest at {place} cannot be read: {error.strerror}. What may be wrong is said by: "
+            "python -m indexer doctor"
+        ) from error
+    except ValueError as error:
         raise CorpusError(
             f"The corpus manifest at {place} cannot be read ({error}). {rebuild_advice(place)}"
         ) from error

@@ -92,14 +92,20 @@ def _failing(message: str, *errors: type[Exception]) -> Iterator[None]:
 def opening(place: Place) -> AbstractContextManager[None]:
     """Raise CorpusError where tables are missing or damaged."""
     message = f"The corpus at {place} is damaged: its tables cannot be opened. {rebuild_advice(place)}"
+    if place.is_shared:
+        message = (
+            f"The tables of the corpus at {place} cannot be opened. Whether the storage can be reached is "
+            "said by: python -m indexer doctor"
+        )
     return _failing(message, OSError, RuntimeError, ValueError)
 
 
 def writing(place: Place) -> AbstractContextManager[None]:
     """Raise CorpusError where the folder cannot be written."""
+    what = "its rights" if place.is_shared else "its permissions and the space on its disk"
     message = (
-        f"The corpus folder {place} cannot be written. Check its permissions and the space on its disk; "
-        "what was published before is still there."
+        f"The corpus folder {place} cannot be written. Check {what}; what was published before is still "
+        "there."
     )
     return _failing(message, OSError, RuntimeError)
 

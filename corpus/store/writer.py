@@ -1,6 +1,7 @@
 """Changes to the corpus: tables are altered first, then the manifest is replaced in one step."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -68,9 +69,12 @@ class CorpusWriter:
         self._sizes: dict[str, PassageSize] = {}
         if self._published:
             check_encoder(self._published, encoder)
-        with tables.opening(self._path) if self._published else writing(self._path):
+        self._tables: dict[str, Any] = {}
+        with self._opening():
             self._connection = tables.connect(self._path)
-            self._tables = {name: self._table(name) for name in TABLES}
+            self._check_left_over()
+        if not self._path.is_shared:
+            self._claim()
 
     def published(self) -> Corpus | None:
         """Return the corpus as readers see it now, None before the first publication."""
@@ -78,7 +82,7 @@ class CorpusWriter:
 
     def put_collections(self, collections: Sequence[Collection]) -> None:
         """Describe collections, those of the same ids anew."""
-        with writing(self._path):
+        with self._changing():
             self._tables["collections"].delete(one_of("id", (one.id for one in collections)))
             self._tables["collections"].add(rows.to_rows(collections, rows.COLLECTIONS))
 
@@ -88,13 +92,13 @@ class CorpusWriter:
 
     def remove_collection(self, collection_id: str) -> None:
         where = f"collection_id = {quoted(collection_id)}"
-        with writing(self._path):
+        with self._changing():
             for table in ("papers", "passages", "builds"):
                 self._tables[table].delete(where)
             self._tables["collections"].delete(f"id = {quoted(collection_id)}")
 
     def remove_papers(self, ids: Sequence[str]) -> None:
-        with writing(self._path):
+        with self._changing():
             for table, column in (("passages", "paper_id"), ("papers", "id")):
                 for where in each_one_of(column, ids, _IDS_AT_ONCE):
                     self._tables[table].delete(where)
@@ -108,18 +112,18 @@ class CorpusWriter:
         """Replace the columns given of the papers given; the table has `id` and some columns more."""
         if not papers.num_rows:
             return
-        with writing(self._path):
+        with self._changing():
             self._tables["papers"].merge_insert("id").when_matched_update_all().execute(papers)
 
     def add_papers(self, papers: Iterable[pa.RecordBatch], passages: Iterable[pa.RecordBatch]) -> None:
         """Add rows made by `corpus.store.rows`, a batch at a time."""
-        with writing(self._path):
+        with self._changing():
             for name, batches in (("passages", passages), ("papers", papers)):
                 schema = self._schema(name)
                 self._tables[name].add(pa.RecordBatchReader.from_batches(schema, batches))
 
     def add_builds(self, builds: Sequence[Build]) -> None:
-        with writing(self._path):
+        with self._changing():
             self._tables["builds"].add(rows.to_rows(builds, rows.BUILDS))
 
     def first_vectors(self) -> Iterator[pa.RecordBatch]:
@@ -133,14 +137,54 @@ class CorpusWriter:
 
     def put_map(self, places: pa.Table, clusters: Sequence[Cluster]) -> None:
         """Replace the map of all papers; `places` has the columns of `rows.PLACES`."""
-        with writing(self._path):
+        with self._changing():
             for name, table in (("places", places), ("clusters", rows.to_rows(clusters, rows.CLUSTERS))):
                 self._tables[name].delete("true")
                 self._tables[name].add(table)
 
+    def _claim(self) -> None:
+        """Open the tables at their published versions, dropping what an unfinished build left; or make them.
+
+        Where they are shared this is a change of its own, after which LanceDB refuses all changes of whoever
+        claimed them before: what each publishes is its own, and whole.
+        """
+        with self._opening():
+            self._tables = {name: self._table(name) for name in TABLES}
+
+    def _opening(self) -> AbstractContextManager[None]:
+        return tables.opening(self._path) if self._published else writing(self._path)
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Have the tables to change them; raises CorpusError where they cannot be, or another builder is."""
+        if not self._tables:
+            if find_manifest(self._path)[1] != self._mark:
+                raise self._overtaken()
+            self._claim()
+        try:
+            with writing(self._path):
+                yield
+        except CorpusError as error:
+            if self._path.is_shared and self._is_claimed_by_another():
+                raise self._overtaken() from error
+            raise
+
+    def _is_claimed_by_another(self) -> bool:
+        try:
+            now = {name: self._connection.open_table(name).version for name in self._tables}
+            return any(now[name] > table.version for name, table in self._tables.items())
+        except (OSError, RuntimeError, ValueError):
+            return False
+
+    def _overtaken(self) -> CorpusError:
+        return CorpusError(
+            f"Another build writes to {self._path}, or has published there since this one began. What this "
+            "one has staged is kept: run the same command again when the other is done."
+        )
+
     def publish(self) -> None:
         """Bring links and indices up to date and make everything visible to readers, in one step."""
-        with writing(self._path):
+        with self._changing():
             self._link()
         self.compact()
 
@@ -150,7 +194,7 @@ class CorpusWriter:
         With `unverified` also files that no version names: what a writer left that was killed, or, where the
         tables are not locked, what another one is just writing.
         """
-        with writing(self._path):
+        with self._changing():
             for name, table in self._tables.items():
                 tables.bring_indices_up_to_date(name, table)
             if self._durable:
@@ -170,6 +214,8 @@ class CorpusWriter:
                 for table in self._tables.values():
                     table.optimize(cleanup_older_than=keep_versions, delete_unverified=unverified)
         self._published = manifest
+        if self._path.is_shared:
+            self._tables = {}
 
     def _cuts(self, version: int) -> tuple[CutSince, ...]:
         """Return which collections were cut to which sizes, this version's changes last."""
@@ -182,10 +228,7 @@ class CorpusWriter:
         try:
             self._mark = write_manifest(self._path, manifest, self._mark)
         except ConflictError as error:
-            raise CorpusError(
-                f"Another build has published to {self._path} since this one began, and readers see that "
-                "one. What this one has ready is kept: run the same command again."
-            ) from error
+            raise self._overtaken() from error
 
     def _link(self) -> None:
         """Find the links between the papers anew: a paper that came or went changes those of others."""
@@ -206,23 +249,32 @@ class CorpusWriter:
             yield from batch.to_pylist()
 
     def _table(self, name: str) -> Any:
-        """Open a table at its published version, dropping what an unfinished build left; or create it."""
         if self._published is None:
-            self._check_left_over(name)
-            self._connection.drop_table(name, ignore_missing=True)
-            return self._connection.create_table(name, schema=self._schema(name))
+            return self._new_table(name)
         published = self._published.versions[name]
         table = tables.open_published(self._path, name, published)
-        if table.version != published:
+        if self._path.is_shared or table.version != published:
             table.checkout(published)
             table.restore()
         return table
 
-    def _check_left_over(self, name: str) -> None:
+    def _new_table(self, name: str) -> Any:
+        connection, schema = self._connection, self._schema(name)
+        if not self._path.is_shared:
+            connection.drop_table(name, ignore_missing=True)
+            return connection.create_table(name, schema=schema)
+        try:
+            return connection.create_table(name, schema=schema)
+        except ValueError:
+            # It is there, and dropping it would take the files away that another builder is writing.
+            return connection.create_table(name, schema=schema, mode="overwrite")
+
+    def _check_left_over(self) -> None:
         """Raise CorpusError rather than drop a table that may be all there is of somebody's corpus."""
-        if self._unfinished or name not in self._connection.list_tables().tables:
+        if self._published or self._unfinished:
             return
-        if self._has_rows(name):
+        there = self._connection.list_tables().tables
+        if any(self._has_rows(name) for name in TABLES if name in there):
             raise CorpusError(
                 f"The folder {self._path} holds tables of a corpus but no manifest.json. Put the manifest "
                 "back, or move the folder away and build the corpus again."
