@@ -1,7 +1,9 @@
 """An S3 server for the tests, moto's, in an environment and a process of its own, and faults before it."""
 
 import http.client
+import json
 import os
+import re
 import socket
 import subprocess
 import threading
@@ -12,6 +14,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler
 from itertools import count
 from typing import Any, Literal
+from urllib.parse import urlencode
 
 import pytest
 
@@ -78,6 +81,51 @@ def _wait_for(port: int) -> None:
                 return
         time.sleep(0.1)
     raise AssertionError("the S3 server does not answer")
+
+
+@contextmanager
+def checked_keys(server: S3Server) -> Iterator[None]:
+    """Have the server check keys and rights, as it does not otherwise."""
+    assert server.request("POST", "/moto-api/reset-auth", b"0")[0] == 200
+    try:
+        yield
+    finally:
+        server.request("POST", "/moto-api/reset-auth", b"inf")
+
+
+def new_user(server: S3Server, policy: str) -> dict[str, str]:
+    """Return the environment of a user with a policy."""
+
+    def ask(**parameters: str) -> str:
+        signed = SIGNED.replace("/s3/", "/iam/")
+        kind = {"Content-Type": "application/x-www-form-urlencoded", "Authorization": signed}
+        status, content = server.request("POST", "/", urlencode(parameters).encode(), **kind)
+        assert status == 200, content
+        return content.decode()
+
+    name = f"user-{abs(hash(policy))}"
+    ask(Action="CreateUser", UserName=name)
+    ask(Action="PutUserPolicy", UserName=name, PolicyName="corpus", PolicyDocument=policy)
+    made = ask(Action="CreateAccessKey", UserName=name)
+    tags = {"AWS_ACCESS_KEY_ID": "AccessKeyId", "AWS_SECRET_ACCESS_KEY": "SecretAccessKey"}
+    return {name: re.search(rf"<{tag}>(.*?)</{tag}>", made)[1] for name, tag in tags.items()}
+
+
+def documented_policy(bucket_name: str) -> str:
+    """Return the policy that the manual gives, for a bucket of the tests."""
+    (policy,) = re.findall(
+        r"```json\n(.*?)```", (PROJECT / "docs" / "operations.md").read_text("utf-8"), re.S
+    )
+    return policy.replace("my-bucket", bucket_name)
+
+
+def without(policy: str, *actions: str) -> str:
+    document = json.loads(policy)
+    for statement in document["Statement"]:
+        statement["Action"] = [one for one in statement["Action"] if one not in actions] or [
+            "s3:GetBucketLocation"
+        ]
+    return json.dumps(document)
 
 
 class FaultyS3(StandinServer):

@@ -69,7 +69,7 @@ class Bucket(Place):
 
     def is_folder(self) -> bool:
         with _asked(self):
-            return any(chunk for chunk in self._store.list(f"{self.key}/", chunk_size=1))
+            return any(chunk for chunk in self._store.list(self._prefix, chunk_size=1))
 
     def make_folder(self) -> None:
         """Do nothing: a bucket has names with strokes in them, and no folders."""
@@ -125,7 +125,7 @@ class Bucket(Place):
 
     def files(self, pattern: str = "*") -> list["Bucket"]:
         with _asked(self):
-            listed = self._store.list_with_delimiter(f"{self.key}/")["objects"]
+            listed = self._store.list_with_delimiter(self._prefix)["objects"]
         found = (self._of(one["path"]) for one in listed)
         return sorted((one for one in found if fnmatchcase(one.name, pattern)), key=lambda one: one.key)
 
@@ -137,7 +137,7 @@ class Bucket(Place):
 
     def _listed(self) -> list[tuple[str, int]]:
         with _asked(self):
-            listed = self._store.list(f"{self.key}/" if self.key else None)
+            listed = self._store.list(self._prefix)
             return [(one["path"], one["size"]) for chunk in listed for one in chunk]
 
     def delete(self) -> None:
@@ -157,6 +157,10 @@ class Bucket(Place):
 
     def settle(self, names: list[str]) -> None:
         """Do nothing: what a storage has accepted is there."""
+
+    @property
+    def _prefix(self) -> str | None:
+        return f"{self.key}/" if self.key else None
 
     def _of(self, key: str) -> "Bucket":
         return Bucket(self.root, key, self.cache)

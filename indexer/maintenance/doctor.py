@@ -4,6 +4,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -90,6 +91,8 @@ def _rights_missing(probe: Place) -> str:
         step = "deleted"
         probe.delete()
     except (ConflictError, OSError) as error:
+        with suppress(OSError):
+            probe.delete()
         reason = error.strerror if isinstance(error, OSError) else str(error)
         return (
             f"At {probe} nothing can be {step}: {reason}. Check the address in PAPER_TRAIL_HOME, the keys "

@@ -1,71 +1,18 @@
 """The doctor says what is wrong with a bucket: its address, keys, rights, writes without conditions."""
 
-import json
-import re
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from urllib.parse import urlencode
-
 import pytest
 
 from corpus.places import bucket
 from corpus.settings import Settings
 from indexer.maintenance.doctor import Finding, examine
-from tests.demo_home import PROJECT
-from tests.s3_server import SIGNED, FaultyS3, S3Server
-
-OPERATIONS = PROJECT / "docs" / "operations.md"
+from tests.s3_server import FaultyS3, checked_keys, documented_policy, new_user, without
 
 
 def storage_of(home: str) -> Finding:
     return next(one for one in examine(Settings(home=home)) if one.name == "storage")
 
 
-@contextmanager
-def checked_keys(server: S3Server) -> Iterator[None]:
-    """Have the server check keys and rights, as it does not otherwise."""
-    assert server.request("POST", "/moto-api/reset-auth", b"0")[0] == 200
-    try:
-        yield
-    finally:
-        server.request("POST", "/moto-api/reset-auth", b"inf")
-
-
-def new_user(server: S3Server, policy: str) -> dict[str, str]:
-    """Return the environment of a user with a policy."""
-
-    def ask(**parameters: str) -> str:
-        signed = SIGNED.replace("/s3/", "/iam/")
-        kind = {"Content-Type": "application/x-www-form-urlencoded", "Authorization": signed}
-        status, content = server.request("POST", "/", urlencode(parameters).encode(), **kind)
-        assert status == 200, content
-        return content.decode()
-
-    name = f"user-{abs(hash(policy))}"
-    ask(Action="CreateUser", UserName=name)
-    ask(Action="PutUserPolicy", UserName=name, PolicyName="corpus", PolicyDocument=policy)
-    made = ask(Action="CreateAccessKey", UserName=name)
-    tags = {"AWS_ACCESS_KEY_ID": "AccessKeyId", "AWS_SECRET_ACCESS_KEY": "SecretAccessKey"}
-    return {name: re.search(rf"<{tag}>(.*?)</{tag}>", made)[1] for name, tag in tags.items()}
-
-
-def documented_policy(bucket_name: str) -> str:
-    """Return the policy that the manual gives, for a bucket of the tests."""
-    (policy,) = re.findall(r"```json\n(.*?)```", OPERATIONS.read_text("utf-8"), re.S)
-    return policy.replace("my-bucket", bucket_name)
-
-
-def without(policy: str, action: str) -> str:
-    document = json.loads(policy)
-    for statement in document["Statement"]:
-        statement["Action"] = [one for one in statement["Action"] if one != action] or [
-            "s3:GetBucketLocation"
-        ]
-    return json.dumps(document)
-
-
-def test_a_bucket_that_can_be_used(s3: FaultyS3, tmp_path: Path) -> None:
+def test_a_bucket_that_can_be_used(s3: FaultyS3) -> None:
     findings = {one.name: one for one in examine(Settings(home=s3.home))}
     assert findings["storage"].state == "ok"
     assert {"folder", "cache", "storage"} <= findings.keys()
