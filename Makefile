@@ -12,23 +12,26 @@ HOSTS ?=
 CODE := streamlit_app.py corpus indexer assistant explorer deployment evaluation training tests
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: app serve audit demo lock test tests test-live lint format bench bench-app peers demo-pdfs screenshots chromium postgres nginx clean
+.PHONY: app serve audit demo lock test tests test-live lint format bench bench-app peers demo-pdfs screenshots chromium postgres nginx s3 clean
 
-app: $(VENV)/installed $(HOME_DIR)/corpus/manifest.json
+# The demonstration, where there is no corpus yet; a bucket is left as it is.
+DEMO := $(if $(findstring ://,$(HOME_DIR)),,$(HOME_DIR)/corpus/manifest.json)
+
+app: $(VENV)/installed $(DEMO)
 	@echo "Paper Trail: http://$(ADDRESS):$(PORT)   (stop with Ctrl+C)"
 	@$(BIN)/streamlit run streamlit_app.py --server.port $(PORT) --server.address $(ADDRESS) \
 	  $(foreach host,$(HOSTS),--server.allowedHosts $(host))
 
 # Several processes behind nginx, see docs/operations.md. CERTIFICATE and KEY name PEM files to speak HTTPS with.
 PROCESSES ?= 2
-serve: $(VENV)/installed $(HOME_DIR)/corpus/manifest.json nginx
+serve: $(VENV)/installed $(DEMO) nginx
 	@exec $(BIN)/python -m deployment --processes $(PROCESSES) --port $(PORT) --address $(ADDRESS) \
 	  $(foreach host,$(HOSTS),--host $(host)) $(if $(CERTIFICATE),--certificate $(CERTIFICATE) --key $(KEY))
 
 demo: $(VENV)/installed
 	$(BIN)/python -m indexer demo
 
-$(HOME_DIR)/corpus/manifest.json: | $(VENV)/installed
+$(or $(DEMO),home/corpus/manifest.json): | $(VENV)/installed
 	$(BIN)/python -m indexer demo
 
 # The locks hold all but torch, of which each machine has the build that fits it; the second line adds that.
@@ -81,7 +84,7 @@ format: $(VENV)/installed-dev
 	$(BIN)/ruff format $(CODE)
 
 # Tests wait for servers and browsers about a fifth of their time: types are checked in it.
-test: $(VENV)/installed-dev chromium postgres nginx
+test: $(VENV)/installed-dev chromium postgres nginx s3
 	@$(MAKE) --no-print-directory -j2 lint tests
 
 # Each process has the tests of whole files, and its own copy of the demonstration. Three fill two cores.
@@ -120,6 +123,15 @@ nginx:
 	  { [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null && apt-get update -qq && \
 	    apt-get install -y -qq --no-install-recommends nginx-light > /dev/null; } || \
 	  echo "No nginx, and apt-get cannot be used: install it for make serve; the tests of it will skip."
+
+# Without a server the tests of object storage skip and say so; they start one of their own.
+S3 := .venv-s3
+s3: $(S3)/installed
+
+$(S3)/installed: requirements-s3-server.txt
+	$(PYTHON) -m venv $(S3)
+	@$(S3)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ || \
+	  echo "The packages of $< could not be installed: the tests of object storage will skip."
 
 # A local copy of the Anthology's data makes the figures those of real volumes; without, the demonstration's.
 ANTHOLOGY ?= $(wildcard ../shared/data/acl_anthology)
@@ -162,5 +174,5 @@ screenshots: $(VENV)/installed-dev chromium
 
 # Leaves the corpus alone: `rm -r home` makes a fresh product.
 clean:
-	rm -rf $(VENV) $(LIVE) $(PEERS) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LIVE) $(PEERS) $(S3) build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -not -path './.venv*/*' -prune -exec rm -rf {} +

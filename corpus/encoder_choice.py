@@ -9,7 +9,7 @@ from pathlib import Path
 from corpus.encoders import BUNDLED_SHA256, Encoder, OnnxEncoder, Runtime, SentenceEncoder, Vectors
 from corpus.errors import CorpusError
 from corpus.settings import BUNDLED_ENCODER, Settings
-from corpus.store import Manifest, read_manifest
+from corpus.store import Manifest, find_manifest
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ def open_encoder(settings: Settings, runtime: Runtime | None = None) -> Encoder:
     name and cannot be had raises CorpusError, when first used.
     """
     wanted = runtime or settings.encoder_runtime
-    manifest = _manifest(settings.corpus_path)
+    manifest, _ = find_manifest(settings.corpus_path)
     if wanted == "auto" and manifest:
         # Where the name differs, opening the corpus says so: nothing need be prepared for that.
         own = manifest.encoder == settings.encoder
@@ -88,10 +88,6 @@ def _prepared(settings: Settings, *, fall_back: bool) -> Encoder:
             "PAPER_TRAIL_HOME if it was built otherwise."
         ) from error
     return OnnxEncoder(encoder.name, encoder.sha256, path)
-
-
-def _manifest(corpus: Path) -> Manifest | None:
-    return read_manifest(corpus) if (corpus / "manifest.json").exists() else None
 
 
 def _known_hash(name: str, manifest: Manifest | None) -> str:

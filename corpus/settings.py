@@ -7,10 +7,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, IPvAnyNetwork, SecretStr, ValidationError, ValidationInfo, field_validator
+from pydantic import (
+    Field,
+    IPvAnyNetwork,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from corpus.errors import CorpusError
+from corpus.places import FileCache, Folder, Place, is_address, place_of_address
 from corpus.records import FEWEST_WORDS, MOST_WORDS, PassageSize
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -41,18 +50,36 @@ class _InHome:
         return settings.home / self._name
 
 
+class _InPlace:
+    """A file or folder of the corpus, by its name where the corpus lies."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, settings: "Settings", _owner: type) -> Place:
+        return settings.place / self._name
+
+
 class Settings(BaseSettings):
-    """The product's settings; `home` is the one folder that holds the corpus and its PDFs."""
+    """The product's settings; `home` is the one folder that holds the corpus and all else that is kept.
+
+    Where PAPER_TRAIL_HOME is an `address`, the corpus and what belongs to it lie there, and `home` is the
+    folder `local` of this machine, which keeps the rest.
+    """
 
     model_config = SettingsConfigDict(
         env_prefix="PAPER_TRAIL_",
         frozen=True,
         extra="ignore",
         env_ignore_empty=True,
-        ignored_types=(_InHome,),
+        ignored_types=(_InHome, _InPlace),
     )
 
     home: Path = PROJECT / "home"
+    address: str = ""  # of PAPER_TRAIL_HOME, where that is not a folder
+    local: Path = PROJECT / "home"
+    cache: Path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paper-trail"
+    cache_gb: float = Field(default=10, gt=0, allow_inf_nan=False)
     encoder: str = BUNDLED_ENCODER
     encoder_runtime: Literal["auto", "torch", "onnx-int8"] = "auto"
     entailment: str = ""
@@ -104,6 +131,16 @@ class Settings(BaseSettings):
     metrics: str = Field(default="", pattern=r"^([\w.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}$|^$")  # HOST:PORT
     log: Literal["text", "json"] = "text"
 
+    @model_validator(mode="before")
+    @classmethod
+    def _addressed(cls, values: dict[str, object]) -> dict[str, object]:
+        """Take a home in a bucket apart, of which a path would lose a stroke."""
+        home = str(values.get("home", ""))
+        if not is_address(home):
+            return {**values, "address": ""}
+        local = {"home": values["local"]} if "local" in values else {}
+        return {name: value for name, value in values.items() if name != "home"} | {"address": home} | local
+
     @field_validator("trusted_proxies", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
@@ -127,15 +164,23 @@ class Settings(BaseSettings):
     def passage_size(self) -> PassageSize:
         return PassageSize(self.passage_words, self.passage_overlap)
 
-    corpus_path = _InHome("corpus")
-    pdf_path = _InHome("pdf")
+    @property
+    def place(self) -> Place:
+        """Return where the corpus lies, and all that belongs to it; raises CorpusError."""
+        if not self.address:
+            return Folder(self.home)
+        return place_of_address(self.address, FileCache(self.cache, int(self.cache_gb * 1024**3)))
+
+    corpus_path = _InPlace("corpus")
+    pdf_path = _InPlace("pdf")
+    staging_path = _InPlace("staging")
+    tei_path = _InPlace("tei")
     encoder_path = _InHome("encoder")
-    tei_path = _InHome("tei")
     conversations_path = _InHome("conversations.sqlite")
     sign_in_path = _InHome("sign-in-required")
     server_key_path = _InHome("server.key")
     downloads_path = _InHome("downloads")
-    staging_path = _InHome("staging")
+    replies_path = _InHome("staging")  # of models that were paid for
     measured_path = _InHome("measured.json")
     libraries_path = _InHome("libraries")
 

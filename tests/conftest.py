@@ -8,6 +8,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import gc
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -18,6 +19,7 @@ from corpus.encoders.base import SentenceEncoder
 from corpus.store.corpus import Corpus
 from tests.demo_home import PROJECT, build_demo_home
 from tests.remembering_encoder import RememberingEncoder
+from tests.s3_server import FaultyS3, S3Server, s3_server
 
 # A busy machine is no fault of the code under test. `pytest --hypothesis-profile=thorough` looks harder.
 # The usual profile draws the same examples each time, so that what passes once passes again.
@@ -93,3 +95,21 @@ def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def demo_corpus(demo_home: Path, encoder: SentenceEncoder) -> Corpus:
     return Corpus.open(demo_home / "corpus", encoder)
+
+
+@pytest.fixture(scope="session")
+def storage() -> Iterator[S3Server]:
+    with s3_server() as server:
+        yield server
+
+
+@pytest.fixture
+def s3(
+    storage: S3Server, clean_environment: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[FaultyS3]:
+    """Return a bucket of this test's own, with the environment that leads to it."""
+    with FaultyS3(storage) as server:
+        places = {"PAPER_TRAIL_LOCAL": str(tmp_path / "local"), "PAPER_TRAIL_CACHE": str(tmp_path / "cache")}
+        for name, value in {**server.environment(), **places}.items():
+            monkeypatch.setenv(name, value)
+        yield server

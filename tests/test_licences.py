@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-LISTS = ("requirements.lock", "requirements-postgres.txt")
+LISTS = ("requirements.lock", "requirements-postgres.txt", "requirements-s3.txt")
 # In the words of licence expressions, classifiers and free text, of which packages have one or another.
 PERMISSIVE = re.compile(
     r"MIT|BSD|Apache|ISC|Python Software Foundation|PSF-2\.0|MPL|Mozilla Public|0BSD|Zlib|CC0|BSL-1\.0|CNRI",

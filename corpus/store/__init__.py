@@ -3,7 +3,14 @@
 from corpus.store.corpus import Corpus, Identifiers, Match
 from corpus.store.element_cache import ElementKey, ElementStore
 from corpus.store.lexicon import AuthorNames, Lexicon, plain_words
-from corpus.store.manifest import SCHEMA_VERSION, Manifest, check_encoder, mixed_sizes, read_manifest
+from corpus.store.manifest import (
+    SCHEMA_VERSION,
+    Manifest,
+    check_encoder,
+    find_manifest,
+    mixed_sizes,
+    read_manifest,
+)
 from corpus.store.rows import indexed_text, sentence_texts
 from corpus.store.similarity import Similarity
 from corpus.store.statistics import PaperOrder
@@ -13,6 +20,6 @@ from corpus.store.writer import CorpusWriter, KnownPaper, known_papers
 __all__ = [
     "SCHEMA_VERSION", "AuthorNames", "Corpus", "CorpusWriter", "ElementKey", "ElementStore", "Identifiers",
     "KnownPaper", "Lexicon", "Manifest", "Match", "PaperOrder", "Similarity", "TriedQuestion",
-    "TriedQuestions", "check_encoder", "indexed_text", "known_papers", "mixed_sizes", "plain_words",
-    "read_manifest", "sentence_texts"
+    "TriedQuestions", "check_encoder", "find_manifest", "indexed_text", "known_papers", "mixed_sizes",
+    "plain_words", "read_manifest", "sentence_texts"
 ]  # fmt: skip

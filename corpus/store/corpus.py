@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from corpus.encoders import Encoder, Vectors
 from corpus.errors import CorpusError
+from corpus.places import Place, place_at
 from corpus.records import (
     Build,
     Collection,
@@ -65,12 +66,12 @@ class Corpus:
     read of single papers, for each rerun of a screen asks again.
     """
 
-    def __init__(self, path: Path, manifest: Manifest) -> None:
-        self.path = path
+    def __init__(self, path: Path | Place, manifest: Manifest) -> None:
+        self.path = place_at(path)
         self.manifest = manifest
-        with tables.opening(path):
+        with tables.opening(self.path):
             self._tables = {
-                name: tables.open_published(path, name, manifest.versions[name]) for name in TABLES
+                name: tables.open_published(self.path, name, manifest.versions[name]) for name in TABLES
             }
             for name, table in self._tables.items():
                 table.checkout(manifest.versions[name])
@@ -82,7 +83,7 @@ class Corpus:
         self.lexicon = Lexicon(self._tables, self.statistics)
 
     @classmethod
-    def open(cls, path: Path, encoder: Encoder) -> "Corpus":
+    def open(cls, path: Path | Place, encoder: Encoder) -> "Corpus":
         """Open the corpus at `path`.
 
         Raises CorpusError when there is none, when it is damaged and when another encoder built it.
@@ -92,14 +93,14 @@ class Corpus:
         return cls(path, manifest)
 
     @classmethod
-    def open_at(cls, path: Path, encoder: Encoder, versions: Mapping[str, int]) -> "Corpus":
+    def open_at(cls, path: Path | Place, encoder: Encoder, versions: Mapping[str, int]) -> "Corpus":
         """Open the corpus as it was when its tables had these `versions`.
 
         Raises CorpusError as `open` does, and when one of them no longer exists.
         """
         manifest = read_manifest(path)
         check_encoder(manifest, encoder)
-        if gone := tables.versions_gone(path, {name: versions.get(name, 0) for name in TABLES}):
+        if gone := tables.versions_gone(place_at(path), {name: versions.get(name, 0) for name in TABLES}):
             raise CorpusError(
                 f"The corpus at {path} is no longer kept as it was: {', '.join(gone)}. It can be read as it "
                 "is now; a version lasts until `python -m indexer compact` drops it."

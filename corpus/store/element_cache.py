@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from corpus.errors import CorpusError
+from corpus.places import Place, place_at
 from corpus.store import tables
 from corpus.store.tables import each_one_of
 
@@ -46,11 +47,11 @@ class ElementStore:
     counts.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path | Place) -> None:
+        self._path = place_at(path)
 
     @classmethod
-    def open(cls, path: Path) -> "ElementStore":
+    def open(cls, path: Path | Place) -> "ElementStore":
         """Return the store of the corpus at `path`; its table is made when something is put."""
         return cls(path)
 

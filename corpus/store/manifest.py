@@ -7,18 +7,19 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from corpus.durable import replace_durably
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
+from corpus.places import Place, place_at
 from corpus.records import PassageSize
 
 SCHEMA_VERSION = 5
+FILE = "manifest.json"
 _NAMED = 5
 TABLES = ("collections", "papers", "passages", "links", "builds", "places", "clusters")
 
 
-def rebuild_advice(path: Path) -> str:
-    return f"Move the folder {path} away and build the corpus again: python -m indexer --help"
+def rebuild_advice(place: Place) -> str:
+    return f"Move the folder {place} away and build the corpus again: python -m indexer --help"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,35 +74,54 @@ def mixed_sizes(sizes: Mapping[str, PassageSize]) -> str:
     )
 
 
-def read_manifest(path: Path) -> Manifest:
+def read_manifest(path: Path | Place) -> Manifest:
     """Return the manifest of the corpus at `path`; raises CorpusError when it is missing or unreadable."""
-    try:
-        raw = json.loads((path / "manifest.json").read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
+    manifest, _ = find_manifest(path)
+    if manifest is None:
         raise CorpusError(
             f"There is no corpus at {path}. Build one with: python -m indexer demo "
             "(or set PAPER_TRAIL_HOME to the folder that holds yours)."
-        ) from error
-    except (OSError, ValueError) as error:
+        )
+    return manifest
+
+
+def find_manifest(path: Path | Place) -> tuple[Manifest | None, str]:
+    """Return the manifest and the mark of its file, None and "" where there is none; raises CorpusError."""
+    place = place_at(path)
+    try:
+        content, mark = (place / FILE).read_marked()
+        raw = json.loads(content)
+    except FileNotFoundError:
+        return None, ""
+    except OSError as error:
         raise CorpusError(
-            f"The corpus manifest at {path} cannot be read ({error}). {rebuild_advice(path)}"
+            f"The corpus manifest at {place} cannot be read: {error.strerror}. What may be wrong is said by: "
+            "python -m indexer doctor"
         ) from error
+    except ValueError as error:
+        raise CorpusError(
+            f"The corpus manifest at {place} cannot be read ({error}). {rebuild_advice(place)}"
+        ) from error
+    return _parsed(raw, place), mark
+
+
+def _parsed(raw: object, place: Place) -> Manifest:
     if isinstance(raw, dict) and raw.get("schema") != SCHEMA_VERSION:
         raise CorpusError(
-            f"The corpus at {path} has schema {raw.get('schema')}; this version of Paper Trail reads schema "
-            f"{SCHEMA_VERSION}. {rebuild_advice(path)}"
+            f"The corpus at {place} has schema {raw.get('schema')}; this version of Paper Trail reads schema "
+            f"{SCHEMA_VERSION}. {rebuild_advice(place)}"
         )
     try:
         manifest = _MANIFEST.validate_python(raw)
     except ValidationError as error:
-        raise _not_ours(path) from error
+        raise _not_ours(place) from error
     if set(manifest.versions) != set(TABLES):
-        raise _not_ours(path)
+        raise _not_ours(place)
     return manifest
 
 
-def _not_ours(path: Path) -> CorpusError:
-    return CorpusError(f"The corpus manifest at {path} is not one of ours. {rebuild_advice(path)}")
+def _not_ours(place: Place) -> CorpusError:
+    return CorpusError(f"The corpus manifest at {place} is not one of ours. {rebuild_advice(place)}")
 
 
 def check_encoder(manifest: Manifest, encoder: Encoder) -> None:
@@ -124,9 +144,10 @@ def check_encoder(manifest: Manifest, encoder: Encoder) -> None:
         )
 
 
-def write_manifest(path: Path, manifest: Manifest) -> None:
-    """Publish the tables that a manifest names; they must have been synced before."""
-    temporary = path / "manifest.json.new"
-    with temporary.open("w", encoding="utf-8") as stream:
-        json.dump(asdict(manifest), stream, indent=2)
-    replace_durably(temporary, path / "manifest.json")
+def write_manifest(path: Path | Place, manifest: Manifest, mark: str = "") -> str:
+    """Publish the tables that a manifest names, which must have been settled before; return its mark.
+
+    Raises ConflictError unless the manifest that is there has the `mark`.
+    """
+    content = json.dumps(asdict(manifest), indent=2).encode()
+    return (place_at(path) / FILE).write_if(content, mark)

@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from itertools import groupby
 from math import ceil
-from pathlib import Path
 from typing import Any, Literal
 
 import lancedb
@@ -16,6 +15,7 @@ from lancedb.query import FullTextOperator, MatchQuery
 
 from corpus.encoders import Vectors
 from corpus.errors import CorpusError
+from corpus.places import Place
 from corpus.records import Scope, parse_topic_key
 from corpus.store.manifest import rebuild_advice
 from corpus.text import spaced
@@ -54,26 +54,28 @@ _INDICES: dict[str, dict[str, Any]] = {
 logger = logging.getLogger(__name__)
 
 
-def connect(path: Path) -> Any:
-    return lancedb.connect(path)
+def connect(place: Place) -> Any:
+    found = place.connection()
+    return lancedb.connect(found.uri, storage_options=dict(found.options) or None)
 
 
-def open_published(path: Path, name: str, published: int) -> Any:
+def open_published(place: Place, name: str, published: int) -> Any:
     """Open a table, without the versions after the published one that a power loss left without content."""
     try:
-        return connect(path).open_table(name)
+        return connect(place).open_table(name)
     except RuntimeError:
         # LanceDB reads the newest version first, whichever is wanted.
-        for file in (path / f"{name}.lance" / "_versions").glob("*.manifest"):
+        for file in (place / f"{name}.lance" / "_versions").files("*.manifest"):
             if _version(file) > published and not file.read_bytes().endswith(_VERSION_END):
                 logger.warning("removing %s, which was never published and is not whole", file)
-                file.unlink()
-        return connect(path).open_table(name)
+                file.delete()
+        return connect(place).open_table(name)
 
 
-def _version(file: Path) -> int:
+def _version(file: Place) -> int:
     """Return the version that a file describes: its name counts up, or down from the largest number."""
-    number = int(file.stem) if file.stem.isdecimal() else 0
+    stem = file.name.partition(".")[0]
+    number = int(stem) if stem.isdecimal() else 0
     return min(number, 2**64 - 1 - number)
 
 
@@ -87,26 +89,32 @@ def _failing(message: str, *errors: type[Exception]) -> Iterator[None]:
         raise CorpusError(message) from error
 
 
-def opening(path: Path) -> AbstractContextManager[None]:
+def opening(place: Place) -> AbstractContextManager[None]:
     """Raise CorpusError where tables are missing or damaged."""
-    message = f"The corpus at {path} is damaged: its tables cannot be opened. {rebuild_advice(path)}"
+    message = f"The corpus at {place} is damaged: its tables cannot be opened. {rebuild_advice(place)}"
+    if place.is_shared:
+        message = (
+            f"The tables of the corpus at {place} cannot be opened. Whether the storage can be reached is "
+            "said by: python -m indexer doctor"
+        )
     return _failing(message, OSError, RuntimeError, ValueError)
 
 
-def writing(path: Path) -> AbstractContextManager[None]:
+def writing(place: Place) -> AbstractContextManager[None]:
     """Raise CorpusError where the folder cannot be written."""
+    what = "its rights" if place.is_shared else "its permissions and the space on its disk"
     message = (
-        f"The corpus folder {path} cannot be written. Check its permissions and the space on its disk; "
-        "what was published before is still there."
+        f"The corpus folder {place} cannot be written. Check {what}; what was published before is still "
+        "there."
     )
     return _failing(message, OSError, RuntimeError)
 
 
-def _keeping(path: Path, name: str) -> AbstractContextManager[None]:
+def _keeping(place: Place, name: str) -> AbstractContextManager[None]:
     """Raise CorpusError where a table beside the published ones cannot be used."""
     message = (
-        f"The table {name!r} in {path} cannot be used. Check the folder's permissions and its disk; no build "
-        "needs this table, and it can be deleted."
+        f"The table {name!r} in {place} cannot be used. Check the folder's permissions and its disk; no "
+        "build needs this table, and it can be deleted."
     )
     return _failing(message, OSError, RuntimeError, ValueError)
 
@@ -121,10 +129,10 @@ def _reading(table: Any) -> AbstractContextManager[None]:
     return _failing(message, OSError, RuntimeError)
 
 
-def versions_gone(path: Path, versions: Mapping[str, int]) -> list[str]:
+def versions_gone(place: Place, versions: Mapping[str, int]) -> list[str]:
     """Return a message for each of these versions of tables that does not exist."""
-    with opening(path):
-        connection = connect(path)
+    with opening(place):
+        connection = connect(place)
         opened = {name: connection.open_table(name) for name in versions}
     return [
         f"version {version} of the table {name!r} does not exist"
@@ -297,34 +305,33 @@ def rows_without_index(table: Any, column: str) -> int:
     return int(statistics.num_unindexed_rows) if statistics else int(table.count_rows())
 
 
-def read_kept(path: Path, name: str, columns: list[str], where: str | None = None) -> pa.Table | None:
+def read_kept(place: Place, name: str, columns: list[str], where: str | None = None) -> pa.Table | None:
     """Return the rows of a table beside the published ones, as it is now; None where there is none."""
-    with _keeping(path, name):
-        table = _kept(path, name)
+    with _keeping(place, name):
+        table = _kept(place, name)
         return None if table is None else _rows(table, columns, where).to_arrow()
 
 
-def add_kept(path: Path, name: str, rows: pa.Table) -> None:
+def add_kept(place: Place, name: str, rows: pa.Table) -> None:
     """Add rows to a table beside the published ones, which is made if need be."""
-    with _keeping(path, name):
-        path.mkdir(parents=True, exist_ok=True)
-        table = connect(path).create_table(name, schema=rows.schema, exist_ok=True)
+    with _keeping(place, name):
+        table = connect(place).create_table(name, schema=rows.schema, exist_ok=True)
         table.add(rows)
         # Every addition is a file of its own, and each costs a search a moment.
         if table.stats()["fragment_stats"]["num_fragments"] > _ADDITIONS_KEPT:
             table.optimize(cleanup_older_than=_KEPT_FOR_READERS)
 
 
-def remove_kept(path: Path, name: str, conditions: Iterable[str]) -> None:
+def remove_kept(place: Place, name: str, conditions: Iterable[str]) -> None:
     """Remove the rows that meet a condition, and what of the table's files is no longer needed."""
-    with _keeping(path, name):
-        if (table := _kept(path, name)) is None:
+    with _keeping(place, name):
+        if (table := _kept(place, name)) is None:
             return
         for where in conditions:
             table.delete(where)
         table.optimize(cleanup_older_than=_KEPT_FOR_READERS)
 
 
-def _kept(path: Path, name: str) -> Any:
+def _kept(place: Place, name: str) -> Any:
     """Return a table as it is now, or None; to look for it leaves nothing behind."""
-    return connect(path).open_table(name) if (path / f"{name}.lance").is_dir() else None
+    return connect(place).open_table(name) if (place / f"{name}.lance").is_folder() else None

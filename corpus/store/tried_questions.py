@@ -4,12 +4,11 @@ import logging
 from collections.abc import Mapping
 from dataclasses import field
 from functools import lru_cache
-from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked_dataclass
 
-from corpus.durable import replace_durably
+from corpus.places import Place
 from corpus.store.manifest import Manifest
 
 FILE = "questions.json"
@@ -50,8 +49,8 @@ class TriedQuestions:
     and where the file cannot be read or written, a warning is logged, and no method raises.
     """
 
-    def __init__(self, path: Path, manifest: Manifest, rules: str) -> None:
-        self._path = path / FILE
+    def __init__(self, place: Place, manifest: Manifest, rules: str) -> None:
+        self._file = place / FILE
         versions = (manifest.versions[name] for name in ("papers", "passages"))
         self._made_of = " ".join([*map(str, versions), rules])
 
@@ -63,10 +62,8 @@ class TriedQuestions:
         """Keep how a question did; return True if it could be written."""
         earlier = self._kept().tried
         kept = _Kept(self._made_of, {**earlier, collection: (*earlier.get(collection, ()), tried)})
-        temporary = self._path.with_suffix(".new")
         try:
-            temporary.write_bytes(_FILE.dump_json(kept))
-            replace_durably(temporary, self._path)
+            self._file.write(_FILE.dump_json(kept))
         except OSError as error:
             logger.warning("what was tried is not kept: %s", error)
             return False
@@ -74,8 +71,7 @@ class TriedQuestions:
 
     def _kept(self) -> _Kept:
         try:
-            found = self._path.stat()
-            kept = _read(self._path, found.st_mtime_ns, found.st_size)
+            kept = _read(self._file, self._file.stamp())
         except FileNotFoundError:
             return _Kept()
         except (OSError, ValidationError) as error:
@@ -85,5 +81,5 @@ class TriedQuestions:
 
 
 @lru_cache(maxsize=4)
-def _read(path: Path, _changed: int, _size: int) -> _Kept:
-    return _FILE.validate_json(path.read_bytes())
+def _read(file: Place, _stamp: str) -> _Kept:
+    return _FILE.validate_json(file.read_bytes())

@@ -1,6 +1,7 @@
 """Changes to the corpus: tables are altered first, then the manifest is replaced in one step."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -8,9 +9,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from corpus.durable import sync, sync_parents, sync_tree
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
+from corpus.places import ConflictError, Place, place_at
 from corpus.records import Build, Cluster, Collection, PassageSize, Reference
 from corpus.store import rows, tables
 from corpus.store.citation_links import Citable, link_references
@@ -20,7 +21,7 @@ from corpus.store.manifest import (
     CutSince,
     Manifest,
     check_encoder,
-    read_manifest,
+    find_manifest,
     write_manifest,
 )
 from corpus.store.tables import KEEP_VERSIONS, each_one_of, one_of, quoted, writing
@@ -51,7 +52,7 @@ class CorpusWriter:
     """Changes a corpus; nothing is visible to readers before `publish`."""
 
     def __init__(
-        self, path: Path, encoder: Encoder, *, unfinished: bool = False, durable: bool = True
+        self, path: Path | Place, encoder: Encoder, *, unfinished: bool = False, durable: bool = True
     ) -> None:
         """Open or create the corpus at `path`.
 
@@ -59,18 +60,21 @@ class CorpusWriter:
         unless they are known to be what an `unfinished` first build left. A corpus that ends with the
         process need not outlive a power loss: what is not `durable` is published without syncing its tables.
         """
-        self._path = path
+        self._path = place_at(path)
         self._unfinished, self._durable = unfinished, durable
         self._encoder = encoder
-        with writing(path):
-            path.mkdir(parents=True, exist_ok=True)
-        self._published = read_manifest(path) if (path / "manifest.json").exists() else None
+        with writing(self._path):
+            self._path.make_folder()
+        self._published, self._mark = find_manifest(self._path)
         self._sizes: dict[str, PassageSize] = {}
         if self._published:
             check_encoder(self._published, encoder)
-        with tables.opening(path) if self._published else writing(path):
-            self._connection = tables.connect(path)
-            self._tables = {name: self._table(name) for name in TABLES}
+        self._tables: dict[str, Any] = {}
+        with self._opening():
+            self._connection = tables.connect(self._path)
+            self._check_left_over()
+        if not self._path.is_shared:
+            self._claim()
 
     def published(self) -> Corpus | None:
         """Return the corpus as readers see it now, None before the first publication."""
@@ -78,7 +82,7 @@ class CorpusWriter:
 
     def put_collections(self, collections: Sequence[Collection]) -> None:
         """Describe collections, those of the same ids anew."""
-        with writing(self._path):
+        with self._changing():
             self._tables["collections"].delete(one_of("id", (one.id for one in collections)))
             self._tables["collections"].add(rows.to_rows(collections, rows.COLLECTIONS))
 
@@ -88,13 +92,13 @@ class CorpusWriter:
 
     def remove_collection(self, collection_id: str) -> None:
         where = f"collection_id = {quoted(collection_id)}"
-        with writing(self._path):
+        with self._changing():
             for table in ("papers", "passages", "builds"):
                 self._tables[table].delete(where)
             self._tables["collections"].delete(f"id = {quoted(collection_id)}")
 
     def remove_papers(self, ids: Sequence[str]) -> None:
-        with writing(self._path):
+        with self._changing():
             for table, column in (("passages", "paper_id"), ("papers", "id")):
                 for where in each_one_of(column, ids, _IDS_AT_ONCE):
                     self._tables[table].delete(where)
@@ -108,18 +112,18 @@ class CorpusWriter:
         """Replace the columns given of the papers given; the table has `id` and some columns more."""
         if not papers.num_rows:
             return
-        with writing(self._path):
+        with self._changing():
             self._tables["papers"].merge_insert("id").when_matched_update_all().execute(papers)
 
     def add_papers(self, papers: Iterable[pa.RecordBatch], passages: Iterable[pa.RecordBatch]) -> None:
         """Add rows made by `corpus.store.rows`, a batch at a time."""
-        with writing(self._path):
+        with self._changing():
             for name, batches in (("passages", passages), ("papers", papers)):
                 schema = self._schema(name)
                 self._tables[name].add(pa.RecordBatchReader.from_batches(schema, batches))
 
     def add_builds(self, builds: Sequence[Build]) -> None:
-        with writing(self._path):
+        with self._changing():
             self._tables["builds"].add(rows.to_rows(builds, rows.BUILDS))
 
     def first_vectors(self) -> Iterator[pa.RecordBatch]:
@@ -133,14 +137,54 @@ class CorpusWriter:
 
     def put_map(self, places: pa.Table, clusters: Sequence[Cluster]) -> None:
         """Replace the map of all papers; `places` has the columns of `rows.PLACES`."""
-        with writing(self._path):
+        with self._changing():
             for name, table in (("places", places), ("clusters", rows.to_rows(clusters, rows.CLUSTERS))):
                 self._tables[name].delete("true")
                 self._tables[name].add(table)
 
+    def _claim(self) -> None:
+        """Open the tables at their published versions, dropping what an unfinished build left; or make them.
+
+        Where they are shared this is a change of its own, after which LanceDB refuses all changes of whoever
+        claimed them before: what each publishes is its own, and whole.
+        """
+        with self._opening():
+            self._tables = {name: self._table(name) for name in TABLES}
+
+    def _opening(self) -> AbstractContextManager[None]:
+        return tables.opening(self._path) if self._published else writing(self._path)
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Have the tables to change them; raises CorpusError where they cannot be, or another builder is."""
+        if not self._tables:
+            if find_manifest(self._path)[1] != self._mark:
+                raise self._overtaken()
+            self._claim()
+        try:
+            with writing(self._path):
+                yield
+        except CorpusError as error:
+            if self._path.is_shared and self._is_claimed_by_another():
+                raise self._overtaken() from error
+            raise
+
+    def _is_claimed_by_another(self) -> bool:
+        try:
+            now = {name: self._connection.open_table(name).version for name in self._tables}
+            return any(now[name] > table.version for name, table in self._tables.items())
+        except (OSError, RuntimeError, ValueError):
+            return False
+
+    def _overtaken(self) -> CorpusError:
+        return CorpusError(
+            f"Another build writes to {self._path}, or has published there since this one began. What this "
+            "one has staged is kept: run the same command again when the other is done."
+        )
+
     def publish(self) -> None:
         """Bring links and indices up to date and make everything visible to readers, in one step."""
-        with writing(self._path):
+        with self._changing():
             self._link()
         self.compact()
 
@@ -150,11 +194,11 @@ class CorpusWriter:
         With `unverified` also files that no version names: what a writer left that was killed, or, where the
         tables are not locked, what another one is just writing.
         """
-        with writing(self._path):
+        with self._changing():
             for name, table in self._tables.items():
                 tables.bring_indices_up_to_date(name, table)
             if self._durable:
-                self._sync()
+                self._path.settle([f"{name}.lance" for name in self._tables])
             versions = {name: int(table.version) for name, table in self._tables.items()}
             manifest = Manifest(
                 encoder=self._encoder.name,
@@ -164,12 +208,14 @@ class CorpusWriter:
                 versions=versions,
                 cuts=self._cuts(versions["passages"]),
             )
-            write_manifest(self._path, manifest)
+            self._publish(manifest)
             if keep_versions < KEEP_VERSIONS:
                 # Only now: until then the versions that were published before are the corpus.
                 for table in self._tables.values():
                     table.optimize(cleanup_older_than=keep_versions, delete_unverified=unverified)
         self._published = manifest
+        if self._path.is_shared:
+            self._tables = {}
 
     def _cuts(self, version: int) -> tuple[CutSince, ...]:
         """Return which collections were cut to which sizes, this version's changes last."""
@@ -178,11 +224,11 @@ class CorpusWriter:
         changed = (CutSince(one, version, size) for one, size in self._sizes.items() if size != size_of(one))
         return (*earlier, *changed)
 
-    def _sync(self) -> None:
-        for name in self._tables:
-            sync_tree(self._path / f"{name}.lance")
-        sync(self._path)
-        sync_parents(self._path)
+    def _publish(self, manifest: Manifest) -> None:
+        try:
+            self._mark = write_manifest(self._path, manifest, self._mark)
+        except ConflictError as error:
+            raise self._overtaken() from error
 
     def _link(self) -> None:
         """Find the links between the papers anew: a paper that came or went changes those of others."""
@@ -203,23 +249,32 @@ class CorpusWriter:
             yield from batch.to_pylist()
 
     def _table(self, name: str) -> Any:
-        """Open a table at its published version, dropping what an unfinished build left; or create it."""
         if self._published is None:
-            self._check_left_over(name)
-            self._connection.drop_table(name, ignore_missing=True)
-            return self._connection.create_table(name, schema=self._schema(name))
+            return self._new_table(name)
         published = self._published.versions[name]
         table = tables.open_published(self._path, name, published)
-        if table.version != published:
+        if self._path.is_shared or table.version != published:
             table.checkout(published)
             table.restore()
         return table
 
-    def _check_left_over(self, name: str) -> None:
+    def _new_table(self, name: str) -> Any:
+        connection, schema = self._connection, self._schema(name)
+        if not self._path.is_shared:
+            connection.drop_table(name, ignore_missing=True)
+            return connection.create_table(name, schema=schema)
+        try:
+            return connection.create_table(name, schema=schema)
+        except ValueError:
+            # It is there, and dropping it would take the files away that another builder is writing.
+            return connection.create_table(name, schema=schema, mode="overwrite")
+
+    def _check_left_over(self) -> None:
         """Raise CorpusError rather than drop a table that may be all there is of somebody's corpus."""
-        if self._unfinished or name not in self._connection.list_tables().tables:
+        if self._published or self._unfinished:
             return
-        if self._has_rows(name):
+        there = self._connection.list_tables().tables
+        if any(self._has_rows(name) for name in TABLES if name in there):
             raise CorpusError(
                 f"The folder {self._path} holds tables of a corpus but no manifest.json. Put the manifest "
                 "back, or move the folder away and build the corpus again."
@@ -230,7 +285,7 @@ class CorpusWriter:
             return bool(self._connection.open_table(name).count_rows())
         except ValueError:
             # Of a table that was being made when the process died there is a folder and no version.
-            return any((self._path / f"{name}.lance" / "data").glob("*"))
+            return bool((self._path / f"{name}.lance" / "data").files())
 
     def _schema(self, name: str) -> pa.Schema:
         return rows.passages_schema(self._dimension) if name == "passages" else rows.SCHEMAS[name]

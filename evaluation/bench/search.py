@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Encoder, Vectors
+from corpus.places import Place
 from corpus.records import Collection, Paper, Passage, Scope, Sentence, passage_id
 from corpus.search import WEIGHTS, search
 from corpus.settings import Settings
@@ -100,7 +101,7 @@ def measure_search(count: int) -> SearchSpeed:
         )
 
 
-def _write(path: Path, encoder: Encoder, count: int) -> None:
+def _write(path: Place, encoder: Encoder, count: int) -> None:
     writer = CorpusWriter(path, encoder)
     writer.put_collections([_collection(number) for number in range(COLLECTIONS)])
     synthetic = _SyntheticText(len(encoder.encode_query("dimension")), seed=1)

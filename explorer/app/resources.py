@@ -33,6 +33,7 @@ from assistant.storage import (
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
+from corpus.places import Place, place_at
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus, ElementStore, read_manifest
 from explorer.app.owner import OwnerTokens, server_key
@@ -155,7 +156,7 @@ class Library:
     def of_kept(self, kept: KeptLibrary) -> "Library":
         """Return what a kept library is asked with; raises CorpusError where it cannot be read."""
         folder = self.libraries().folder(kept.id)
-        corpus = _kept_corpus(folder.corpus, _published(folder.corpus), self.encoder)
+        corpus = _kept_corpus(folder.corpus, _published(place_at(folder.corpus)), self.encoder)
         return replace(self, corpus=corpus, pdf_folder=folder.pdfs, kept=kept)
 
     @property
@@ -165,8 +166,15 @@ class Library:
 
     def pdf_path(self, pdf_sha256: str) -> Path | None:
         """Return where the PDF with that hash is kept, None when it is not."""
-        path = (self.pdf_folder or self.settings.pdf_path) / f"{pdf_sha256}.pdf"
-        return path if pdf_sha256.isalnum() and path.is_file() else None
+        if not pdf_sha256.isalnum():
+            return None
+        try:
+            return (place_at(self.pdf_folder or self.settings.pdf_path) / f"{pdf_sha256}.pdf").local()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            logger.warning("a PDF cannot be shown: %s", error)
+            return None
 
 
 def uncounted_models(settings: Settings) -> tuple[ModelEntry, ...]:
@@ -195,11 +203,12 @@ def _library(settings: Settings, published: str) -> Library:
     """Return the library of a manifest; each rerun asks twice, and finding it below takes a millisecond."""
     built_with = _built_with(settings.corpus_path) if published else ""
     encoder = _encoder(f"{settings.encoder} {settings.encoder_runtime} {built_with}", settings)
-    return Library(settings, encoder, _corpus(settings.corpus_path, published, encoder))
+    path = settings.corpus_path
+    return Library(settings, encoder, _corpus(str(path), published, path, encoder))
 
 
 def has_corpus() -> bool:
-    return (read_settings().corpus_path / "manifest.json").is_file()
+    return (read_settings().corpus_path / "manifest.json").exists()
 
 
 @st.cache_resource(show_spinner=False)
@@ -315,9 +324,9 @@ def _encoder(wanted: str, _settings: Settings) -> Encoder:  # noqa: ARG001
 
 
 @st.cache_resource(show_spinner=False, max_entries=4)
-def _corpus(path: Path, published: str, _encoder_in_use: Encoder) -> Corpus:  # noqa: ARG001
-    """Open the corpus anew whenever a build has replaced its manifest: `published` is only a key."""
-    return Corpus.open(path, _encoder_in_use)
+def _corpus(address: str, published: str, _path: Place, _encoder_in_use: Encoder) -> Corpus:  # noqa: ARG001
+    """Open the corpus anew whenever a build has replaced its manifest: the first two are only keys."""
+    return Corpus.open(_path, _encoder_in_use)
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
@@ -326,14 +335,14 @@ def _kept_corpus(path: Path, published: str, _encoder_in_use: Encoder) -> Corpus
     return Corpus.open(path, _encoder_in_use)
 
 
-def _built_with(path: Path) -> str:
+def _built_with(path: Place) -> str:
     manifest = read_manifest(path)
     return f"{manifest.encoder} {manifest.encoder_sha256} {manifest.runtime}"
 
 
-def _published(path: Path) -> str:
+def _published(path: Place) -> str:
     try:
-        return (path / "manifest.json").read_text(encoding="utf-8")
+        return (path / "manifest.json").read_bytes().decode()
     except FileNotFoundError:
         return ""
     except OSError as error:

@@ -1,6 +1,5 @@
 """Papers in blocks: embedded together, given their fields of study, staged as rows."""
 
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -8,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from corpus.durable import replace_durably
 from corpus.encoders import Encoder, Vectors
 from corpus.errors import CorpusError
+from corpus.places import Place
 from corpus.records import Paper, Passage
 from corpus.store import indexed_text, rows, sentence_texts
 from indexer.build.staging import StagedPaper, Staging
@@ -86,7 +85,7 @@ class BlockEncoder:
         return EncodedBlock(papers, encoded)
 
 
-def stage(staging: Staging, pdf_folder: Path, block: EncodedBlock) -> None:
+def stage(staging: Staging, pdf_folder: Place, block: EncodedBlock) -> None:
     """Keep the PDFs of a block and stage its rows; raises CorpusError."""
     for item in block.papers:
         keep_pdf(item.pdf, item.paper.pdf_sha256, pdf_folder)
@@ -105,21 +104,17 @@ def staged(item: PreparedPaper) -> StagedPaper:
     return StagedPaper(paper.collection_id, paper.fingerprint, paper.parser, len(item.passages), item.notes)
 
 
-def keep_pdf(pdf: Path | None, sha256: str, folder: Path) -> None:
+def keep_pdf(pdf: Path | None, sha256: str, folder: Place) -> None:
     """Copy a paper's PDF beside the corpus under its hash, so that page images outlive the original.
 
     Raises CorpusError.
     """
-    target = folder / f"{sha256}.pdf"
-    temporary = target.with_suffix(".new")
     if pdf is None:
         return
+    target = folder / f"{sha256}.pdf"
     try:
         # A power loss may have left a copy that lacks its end; `verify` looks into the others.
-        if target.exists() and target.stat().st_size == pdf.stat().st_size:
-            return
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(pdf, temporary)
-        replace_durably(temporary, target)
+        if target.size() != pdf.stat().st_size:
+            target.copy_from(pdf)
     except OSError as error:
         raise CorpusError(f"{pdf.name} cannot be copied to {folder}: {error.strerror}.") from error

@@ -21,7 +21,7 @@ from corpus.settings import Settings
 from corpus.store import SCHEMA_VERSION, CorpusWriter, KnownPaper, known_papers, mixed_sizes
 from corpus.text import storable
 from indexer.build.encode import BlockEncoder, blocks, keep_pdf, stage, staged
-from indexer.build.staging import StagedPaper, Staging
+from indexer.build.staging import StagedPaper, Staging, has_staged
 from indexer.errors import ParseError
 from indexer.lock import build_lock
 from indexer.paper_map import draw_map
@@ -121,7 +121,9 @@ class _Run:
         self._ocr = OcrOptions.of(settings)
         self._started, self._clock = datetime.now(UTC), time.perf_counter()
         # The first build of a corpus, killed while it wrote its tables, still has all it staged.
-        self._writer = CorpusWriter(settings.corpus_path, encoder, unfinished=_has_staged(settings))
+        self._writer = CorpusWriter(
+            settings.corpus_path, encoder, unfinished=has_staged(settings.staging_path)
+        )
         self._published = self._writer.published()
         self._staging = Staging(settings.staging_path, _staging_key(encoder, options))
         self._tallies: dict[str, _Tally] = {}
@@ -331,10 +333,6 @@ class _Run:
         )
 
 
-def _has_staged(settings: Settings) -> bool:
-    return any(settings.staging_path.glob("*.arrow"))
-
-
 def _task_of(entry: SourcePaper, size: PassageSize, *, known: bool) -> Task:
     """Return the task for a paper with the hashes of its files; raises ParseError for one unreadable."""
     sha256 = file_sha256(entry.file) if entry.file else ""
@@ -383,6 +381,6 @@ def _peak_memory_mib() -> int:
 
 def unfinished(settings: Settings, encoder: Encoder) -> dict[str, int]:
     """Return how many papers of each collection a build that died has ready."""
-    if not _has_staged(settings):
+    if not has_staged(settings.staging_path):
         return {}
     return Staging(settings.staging_path, _staging_key(encoder, AS_USUAL)).waiting()

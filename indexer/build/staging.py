@@ -5,17 +5,16 @@ A part is a file of passages and a file of papers; the papers' file is written l
 
 import contextlib
 import hashlib
-import os
+import secrets
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from corpus.durable import replace_durably
 from corpus.errors import CorpusError
+from corpus.places import Place
 
 _PAPERS, _PASSAGES = "papers.arrow", "passages.arrow"
 _COUNT, _REMARKS = "staged_count", "staged_notes"  # columns beside those of a paper
@@ -35,17 +34,20 @@ class StagedPaper:
 class Staging:
     """The parts in a folder that were made with the same `key`: encoder, shape of the tables, indexer."""
 
-    def __init__(self, folder: Path, key: str) -> None:
+    def __init__(self, folder: Place, key: str) -> None:
         """Open the folder, leaving out parts that are incomplete or of another key."""
         self._folder = folder
         self._key = hashlib.sha256(key.encode()).hexdigest()[:16]
+        # Another machine may stage beside this one, with the same key and numbers.
+        self._own = secrets.token_hex(4)
         self._papers: dict[str, StagedPaper] = {}
-        self._part_of: dict[str, Path] = {}
-        for part in sorted(folder.glob(f"*-{self._key}.{_PAPERS}")):
+        self._part_of: dict[str, Place] = {}
+        parts = _listed(folder, f"*.{_PAPERS}")
+        for part in (one for one in parts if one.name.endswith(f"-{self._key}.{_PAPERS}")):
             # A machine that lost its power may leave a file that is not whole.
             with contextlib.suppress(pa.ArrowInvalid, OSError):
                 self._take(part)
-        self._next = 1 + max((_number(part) for part in folder.glob(f"*.{_PAPERS}")), default=0)
+        self._next = 1 + max(map(_number, parts), default=0)
 
     def get(self, paper_id: str, fingerprint: str) -> StagedPaper | None:
         """Return the paper as staged, None unless it was made from the same things."""
@@ -57,14 +59,13 @@ class Staging:
 
         `staged` runs parallel to `papers`.
         """
-        stem = self._folder / f"{self._next:06d}-{self._key}"
-        part = stem.with_suffix(f".{_PAPERS}")
+        part = self._folder / f"{self._next:06d}-{self._own}-{self._key}.{_PAPERS}"
         counts = pa.array([one.passages for one in staged], pa.int32())
         notes = pa.array([one.notes for one in staged], pa.list_(pa.string()))
         with _staging(self._folder):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            _write(stem.with_suffix(f".{_PASSAGES}"), passages)
-            _write(part, papers.append_column(_COUNT, counts).append_column(_REMARKS, notes))
+            # The papers' file says that the passages' is there.
+            self._passages_of(part).write(_bytes_of(passages))
+            part.write(_bytes_of(papers.append_column(_COUNT, counts).append_column(_REMARKS, notes)))
         self._next += 1
         for identifier, one in zip(papers["id"].to_pylist(), staged, strict=True):
             self._papers[identifier], self._part_of[identifier] = one, part
@@ -72,12 +73,12 @@ class Staging:
     def paper_batches(self, wanted: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the papers in `wanted`, fingerprints by id."""
         for part, ids in self._parts(wanted).items():
-            yield from _rows(_table(part).drop_columns([_COUNT, _REMARKS]), "id", ids)
+            yield from _rows(self._read(part).drop_columns([_COUNT, _REMARKS]), "id", ids)
 
     def passage_batches(self, wanted: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the passages of the papers in `wanted`, fingerprints by id."""
         for part, ids in self._parts(wanted).items():
-            yield from _rows(_table(_passages_of(part)), "paper_id", ids)
+            yield from _rows(self._read(self._passages_of(part)), "paper_id", ids)
 
     def waiting(self) -> dict[str, int]:
         """Return how many papers are staged, by collection."""
@@ -85,26 +86,30 @@ class Staging:
 
     def discard(self, collection_ids: Collection[str] | None = None) -> None:
         """Remove the parts that hold nothing but papers of these collections, or all parts of any key."""
-        others = (
-            set()
-            if collection_ids is None
-            else {
-                self._part_of[key]
-                for key, one in self._papers.items()
-                if one.collection_id not in collection_ids
-            }
-        )
-        # What else lies here are replies that were paid for.
-        pattern = "*.arrow*" if collection_ids is None else f"*-{self._key}.*"
+        kept = set() if collection_ids is None else self._parts_of_others(collection_ids)
         with _staging(self._folder):
-            # A papers' file goes first: without it the rest is not a part.
-            for file in sorted(self._folder.glob(pattern), key=lambda file: not file.name.endswith(_PAPERS)):
-                if file not in others and _papers_of(file) not in others:
-                    file.unlink(missing_ok=True)
-        self._part_of = {key: part for key, part in self._part_of.items() if part in others}
+            for file in (
+                self._outdated(kept) if collection_ids is not None else self._folder.files("*.arrow*")
+            ):
+                file.delete()
+        self._part_of = {key: part for key, part in self._part_of.items() if part in kept}
         self._papers = {key: self._papers[key] for key in self._part_of}
 
-    def _take(self, part: Path) -> None:
+    def _parts_of_others(self, collection_ids: Collection[str]) -> set[Place]:
+        papers = self._papers.items()
+        return {self._part_of[key] for key, one in papers if one.collection_id not in collection_ids}
+
+    def _outdated(self, kept: set[Place]) -> list[Place]:
+        """Return the files of all parts but these; a papers' file goes first: without it the rest is none."""
+        if self._folder.is_shared:
+            # What else lies here another machine may be staging.
+            parts = {part for part in self._part_of.values() if part not in kept}
+            return [*parts, *map(self._passages_of, parts)]
+        files = self._folder.files(f"*-{self._key}.*")
+        files.sort(key=lambda file: not file.name.endswith(_PAPERS))
+        return [file for file in files if self._papers_of(file) not in kept]
+
+    def _take(self, part: Place) -> None:
         columns = ["id", "collection_id", "fingerprint", "parser", _COUNT, _REMARKS]
         for row in _table(part).select(columns).to_pylist():
             self._part_of[row["id"]] = part
@@ -112,56 +117,70 @@ class Staging:
                 row["collection_id"], row["fingerprint"], row["parser"], row[_COUNT], tuple(row[_REMARKS])
             )
 
-    def _parts(self, wanted: Mapping[str, str]) -> dict[Path, list[str]]:
-        parts: dict[Path, list[str]] = {}
+    def _parts(self, wanted: Mapping[str, str]) -> dict[Place, list[str]]:
+        parts: dict[Place, list[str]] = {}
         for identifier, fingerprint in wanted.items():
             assert self.get(identifier, fingerprint), f"{identifier} was not staged"
             parts.setdefault(self._part_of[identifier], []).append(identifier)
-        return dict(sorted(parts.items()))
+        return dict(sorted(parts.items(), key=lambda item: item[0].name))
+
+    def _read(self, file: Place) -> pa.Table:
+        try:
+            return _table(file)
+        except (pa.ArrowInvalid, OSError) as error:
+            raise CorpusError(
+                f"What was staged in {file} cannot be read: it is gone or damaged. Run the same command "
+                "again."
+            ) from error
+
+    def _passages_of(self, part: Place) -> Place:
+        return self._folder / part.name.replace(_PAPERS, _PASSAGES)
+
+    def _papers_of(self, file: Place) -> Place:
+        return self._folder / file.name.replace(_PASSAGES, _PAPERS)
 
 
-def _number(part: Path) -> int:
+def _number(part: Place) -> int:
     digits = part.name.partition("-")[0]
     return int(digits) if digits.isdecimal() else 0
-
-
-def _passages_of(part: Path) -> Path:
-    return part.with_name(part.name.replace(_PAPERS, _PASSAGES))
-
-
-def _papers_of(file: Path) -> Path:
-    return file.with_name(file.name.replace(_PASSAGES, _PAPERS))
 
 
 def _rows(table: pa.Table, column: str, ids: list[str]) -> list[pa.RecordBatch]:
     return list(table.filter(pc.is_in(table[column], pa.array(ids, pa.string()))).to_batches())
 
 
-def _table(path: Path) -> pa.Table:
-    with pa.OSFile(str(path), "rb") as stream:
-        return pa.ipc.open_file(stream).read_all()
+def _table(part: Place) -> pa.Table:
+    return pa.ipc.open_file(part.read_bytes()).read_all()
 
 
-def _write(path: Path, table: pa.Table) -> None:
-    temporary = path.with_name(f"{path.name}.new")
+def _bytes_of(table: pa.Table) -> bytes:
+    written = pa.BufferOutputStream()
     options = pa.ipc.IpcWriteOptions(compression="zstd")
-    with (
-        pa.OSFile(str(temporary), "wb") as stream,
-        pa.ipc.new_file(stream, table.schema, options=options) as writer,
-    ):
+    with pa.ipc.new_file(written, table.schema, options=options) as writer:
         writer.write_table(table)
-    # The papers' file says that the passages' is there.
-    replace_durably(temporary, path)
+    return bytes(written.getvalue())
+
+
+def has_staged(folder: Place) -> bool:
+    return bool(_listed(folder, "*.arrow"))
+
+
+def _listed(folder: Place, pattern: str) -> list[Place]:
+    try:
+        return list(folder.files(pattern))
+    except OSError as error:
+        raise CorpusError(
+            f"What is staged in {folder} cannot be listed: {error.strerror}. What may be wrong is said by: "
+            "python -m indexer doctor"
+        ) from error
 
 
 @contextlib.contextmanager
-def _staging(folder: Path) -> Iterator[None]:
+def _staging(folder: Place) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # Arrow puts a report of its own where Python has the system's sentence.
-        reason = os.strerror(error.errno) if error.errno else str(error)
         raise CorpusError(
-            f"The folder {folder} cannot be written: {reason}. What was built so far is "
+            f"The folder {folder} cannot be written: {error.strerror}. What was built so far is "
             "kept; make room or correct its permissions and run the same command again."
         ) from error

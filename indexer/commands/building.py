@@ -15,7 +15,7 @@ from corpus.encoders import Encoder
 from corpus.errors import CorpusError
 from corpus.records import Build, Collection
 from corpus.settings import Settings, read_settings
-from corpus.store import Corpus
+from corpus.store import Corpus, find_manifest
 from corpus.text import storable
 from indexer.build import AS_USUAL, BuildOptions, build_collections
 from indexer.errors import SourceError
@@ -285,7 +285,7 @@ def _build(
 def _ready_encoder(settings: Settings) -> Encoder:
     """Return the encoder; in a fresh home, where it is first prepared, say what the wait is for."""
     encoder = open_encoder(settings)
-    if not (settings.corpus_path / "manifest.json").exists():
+    if find_manifest(settings.corpus_path)[0] is None:
         with err.status("Preparing the encoder, once for this folder; it may take a minute"):
             encoder.load()
     return encoder

@@ -48,7 +48,7 @@ def compact(
         print_json({"bytes_before": freed.before, "bytes_after": freed.after, "files_removed": freed.files})
     else:
         saved = max(0, freed.before - freed.after) / 1024**2
-        out.print(f"Freed {saved:,.1f} MiB; {freed.after / 1024**2:,.1f} MiB remain in {settings.home}.")
+        out.print(f"Freed {saved:,.1f} MiB; {freed.after / 1024**2:,.1f} MiB remain in {settings.place}.")
 
 
 def _papers_of(corpus: Corpus, collection: str) -> int:

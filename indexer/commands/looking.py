@@ -138,7 +138,7 @@ def _status_as_json(
     settings: Settings, corpus: Corpus, summaries: Sequence[CollectionSummary], waiting: Mapping[str, int]
 ) -> dict[str, object]:
     return {
-        "home": str(settings.home),
+        "home": str(settings.place),
         "encoder": corpus.manifest.encoder,
         "papers": sum(summary.papers for summary in summaries),
         "passages": sum(summary.passages for summary in summaries),

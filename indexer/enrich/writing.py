@@ -152,7 +152,7 @@ def plan_aspects(settings: Settings, encoder: Encoder, writer: AspectModel, chos
     corpus = Corpus.open(settings.corpus_path, encoder)
     papers = _chosen(corpus, chosen)
     wanted = [paper for paper in papers if _is_wanted(paper, writer.name)]
-    kept = _Kept(settings.staging_path, writer.name)
+    kept = _Kept(settings.replies_path, writer.name)
     asked = [paper for paper in wanted if kept.get(paper) is None]
     tokens, failures = [], []
     for paper in asked:
@@ -193,7 +193,7 @@ def write_corpus_aspects(
         corpus = corpus_writer.published()
         if corpus is None:
             raise CorpusError(f"There is no corpus at {settings.corpus_path}.")
-        kept, spending = _Kept(settings.staging_path, writer.name), _Spending(writer)
+        kept, spending = _Kept(settings.replies_path, writer.name), _Spending(writer)
 
         def write(paper: Paper) -> tuple[Aspect, ...]:
             if (found := kept.get(paper)) is not None:

@@ -1,8 +1,10 @@
 """The doctor: is everything there that indexing and asking need, and what to do where it is not."""
 
 import os
+import secrets
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -11,8 +13,9 @@ from huggingface_hub import constants, try_to_load_from_cache
 
 from corpus.encoders import BUNDLED_SHA256, SentenceEncoder, bundled_path
 from corpus.errors import CorpusError
+from corpus.places import ConflictError, Place
 from corpus.settings import BUNDLED_ENCODER, Settings
-from corpus.store import Corpus, Manifest, check_encoder, mixed_sizes, read_manifest
+from corpus.store import Corpus, Manifest, check_encoder, find_manifest, mixed_sizes, read_manifest
 from corpus.wording import counted
 from indexer.parsers import INSTALL, GrobidError, GrobidStatus, engine_name
 
@@ -36,9 +39,12 @@ class Finding:
 
 
 def examine(settings: Settings) -> tuple[Finding, ...]:
-    """Look at everything and change nothing; the only one asked over the network is the GROBID server."""
+    """Look at everything and change nothing; over the network GROBID is asked, and a bucket if one is set.
+
+    Of a bucket the rights are tried, with a file that is made for that and deleted.
+    """
     return (
-        _folder(settings.home),
+        *_places(settings),
         _disk_space(settings.home),
         _corpus(settings),
         _encoder(settings.encoder),
@@ -48,20 +54,85 @@ def examine(settings: Settings) -> tuple[Finding, ...]:
     )
 
 
-def _folder(home: Path) -> Finding:
+def _places(settings: Settings) -> tuple[Finding, ...]:
+    if not settings.address:
+        return (_folder(settings.home),)
+    return (
+        _storage(settings),
+        _folder(settings.home, "PAPER_TRAIL_LOCAL"),
+        _folder(settings.cache, "PAPER_TRAIL_CACHE", "cache"),
+    )
+
+
+def _storage(settings: Settings) -> Finding:
+    facts: dict[str, Fact] = {"address": settings.address}
+    try:
+        problem = _rights_missing(settings.place / f"doctor-{secrets.token_hex(8)}")
+    except CorpusError as error:
+        problem = str(error)
+    if problem:
+        return Finding("storage", "problem", problem, facts)
+    text = f"At {settings.address} files can be listed, written on condition, read and deleted."
+    return Finding("storage", "ok", text, facts)
+
+
+def _rights_missing(probe: Place) -> str:
+    """Return what cannot be done with a file that is made for that, "" where all can."""
+    step = "listed"
+    try:
+        probe.is_folder()
+        step = "written"
+        probe.write_if(b"first", "")
+        step = "read"
+        mark = probe.read_marked()[1]
+        step = "written on condition"
+        probe.write_if(b"second", mark)
+        is_kept = _is_kept(probe, mark)
+        step = "deleted"
+        probe.delete()
+    except (ConflictError, OSError) as error:
+        with suppress(OSError):
+            probe.delete()
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        return (
+            f"At {probe} nothing can be {step}: {reason}. Check the address in PAPER_TRAIL_HOME, the keys "
+            "and the endpoint in the environment, and the rights (docs/operations.md, Object storage)."
+        )
+    return (
+        ""
+        if is_kept
+        else (
+            f"At {probe} a file is overwritten though it was to be written only if unchanged: two builds "
+            "at once could damage the corpus. Use a storage that knows conditional writes."
+        )
+    )
+
+
+def _is_kept(probe: Place, outdated: str) -> bool:
+    """Return True if a file withstands who knows an earlier content of it, and who takes it for absent."""
+    for mark in (outdated, ""):
+        try:
+            probe.write_if(b"third", mark)
+        except ConflictError:
+            continue
+        return False
+    return True
+
+
+def _folder(home: Path, setting: str = "PAPER_TRAIL_HOME", name: str = "folder") -> Finding:
     existing = _nearest_existing(home)
     writable = existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
     facts: dict[str, Fact] = {"path": str(home), "exists": home.is_dir(), "writable": writable}
     if not existing.is_dir():
-        text = f"{existing} is not a folder. Set PAPER_TRAIL_HOME to a folder that can be written."
-        return Finding("folder", "problem", text, facts)
+        text = f"{existing} is not a folder. Set {setting} to a folder that can be written."
+        return Finding(name, "problem", text, facts)
     if not writable:
-        advice = "Change its permissions, or set PAPER_TRAIL_HOME to one that can."
+        advice = f"Change its permissions, or set {setting} to one that can."
         text = f"The folder {existing} cannot be written. {advice}"
-        return Finding("folder", "problem", text, facts)
+        return Finding(name, "problem", text, facts)
     if existing != home:
-        return Finding("folder", "ok", f"The folder {home} is made by the first build.", facts)
-    return Finding("folder", "ok", f"The folder {home} can be written.", facts)
+        return Finding(name, "ok", f"The folder {home} is made by the first build.", facts)
+    return Finding(name, "ok", f"The folder {home} can be written.", facts)
 
 
 def _disk_space(home: Path) -> Finding:
@@ -79,9 +150,10 @@ def _disk_space(home: Path) -> Finding:
 
 
 def _corpus(settings: Settings) -> Finding:
-    path = settings.corpus_path
-    facts: dict[str, Fact] = {"path": str(path), "present": (path / "manifest.json").exists()}
+    facts: dict[str, Fact] = {"path": settings.address or str(settings.home), "present": True}
     try:
+        path = settings.corpus_path
+        facts |= {"path": str(path), "present": find_manifest(path)[0] is not None}
         manifest = read_manifest(path)
         facts |= {"encoder": manifest.encoder, "runtime": manifest.runtime, "schema": manifest.schema}
         _check_encoder_of(manifest, settings.encoder)

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from corpus.pdf import PdfError, page_size
+from corpus.places import Place, place_at
 from corpus.records import Box, Passage, parse_passage_id
 from corpus.store import Corpus, rows
 from indexer.errors import ParseError
@@ -32,7 +33,7 @@ class _SeenPaper:
 
     collection_id: str
     pages: int
-    pdf: Path | None
+    pdf: Place | None
     references: int
     aspects: tuple[tuple[int, int], ...]
     numbers: list[int] = field(default_factory=list)
@@ -40,16 +41,16 @@ class _SeenPaper:
     sizes: dict[int, tuple[float, float]] = field(default_factory=dict)
 
 
-def verify(corpus: Corpus, pdf_folder: Path) -> Iterator[Problem]:
+def verify(corpus: Corpus, pdf_folder: Path | Place) -> Iterator[Problem]:
     """Yield everything that is wrong with a corpus, nothing when it is whole."""
-    collections = set(corpus.collection_ids())
+    collections, pdfs = set(corpus.collection_ids()), place_at(pdf_folder)
     papers: dict[str, _SeenPaper] = {}
     for row in _rows(
         corpus, "papers", ["id", "collection_id", "page_count", "pdf_sha256", "references", "aspects"]
     ):
         if row["id"] in papers:
             yield Problem(row["id"], "the paper is there twice")
-        papers[row["id"]] = _seen(row, pdf_folder)
+        papers[row["id"]] = _seen(row, pdfs)
         if row["collection_id"] not in collections:
             yield Problem(row["id"], f"its collection {row['collection_id']!r} is not there")
         yield from _check_pdf(row["id"], row["pdf_sha256"], papers[row["id"]])
@@ -76,11 +77,11 @@ def _rows(corpus: Corpus, table: str, columns: list[str]) -> Iterator[rows.Row]:
         yield from batch.to_pylist()
 
 
-def _seen(row: rows.Row, pdf_folder: Path) -> _SeenPaper:
+def _seen(row: rows.Row, pdfs: Place) -> _SeenPaper:
     return _SeenPaper(
         row["collection_id"],
         row["page_count"],
-        pdf_folder / f"{row['pdf_sha256']}.pdf" if row["pdf_sha256"] else None,
+        pdfs / f"{row['pdf_sha256']}.pdf" if row["pdf_sha256"] else None,
         len(row["references"]),
         tuple((aspect["passage"], aspect["sentence"]) for aspect in row["aspects"]),
     )
@@ -90,12 +91,12 @@ def _check_pdf(identifier: str, sha256: str, paper: _SeenPaper) -> Iterator[Prob
     if paper.pdf is None:
         return
     try:
-        if not paper.pdf.exists():
-            yield Problem(identifier, "its PDF is no longer kept; build its collection again")
-            paper.pdf = None
-        elif file_sha256(paper.pdf) != sha256:
+        if file_sha256(paper.pdf.local()) != sha256:
             yield Problem(identifier, f"its PDF is another file; delete {paper.pdf} and build again")
-    except ParseError as error:
+    except FileNotFoundError:
+        yield Problem(identifier, "its PDF is no longer kept; build its collection again")
+        paper.pdf = None
+    except (OSError, ParseError) as error:
         yield Problem(identifier, f"its PDF {paper.pdf}: {error}")
         paper.pdf = None
 
@@ -172,7 +173,7 @@ def _misplaced(box: Box, paper: _SeenPaper) -> str:
 def _size(paper: _SeenPaper, page: int) -> tuple[float, float]:
     if page not in paper.sizes:
         assert paper.pdf is not None
-        paper.sizes[page] = page_size(paper.pdf, page)
+        paper.sizes[page] = page_size(paper.pdf.local(), page)
     return paper.sizes[page]
 
 

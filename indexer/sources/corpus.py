@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from corpus.places import Place
 from corpus.records import Collection, Paper, Reference, Scope
 from corpus.store import Corpus
 from indexer.errors import SourceError
@@ -19,7 +19,7 @@ _REFERENCES = TypeAdapter(tuple[Reference, ...])
 class KeptPapers:
     """The papers of a collection that have a PDF and that `parser` did not read."""
 
-    def __init__(self, corpus: Corpus, collection: Collection, pdf_folder: Path, parser: str) -> None:
+    def __init__(self, corpus: Corpus, collection: Collection, pdf_folder: Place, parser: str) -> None:
         self.collection = collection
         self._corpus = corpus
         self._pdf_folder = pdf_folder
@@ -44,9 +44,11 @@ class KeptPapers:
                 f"What the source of {paper.id} said of it is damaged. "
                 "Build its collection again from its source."
             ) from error
-        return SourcePaper(
-            str(described["name"]),
-            replace(listed, position=paper.position),
-            self._pdf_folder / f"{paper.pdf_sha256}.pdf",
-            references,
-        )
+        placed = replace(listed, position=paper.position)
+        entry = SourcePaper(str(described["name"]), placed, references=references)
+        try:
+            return replace(entry, file=(self._pdf_folder / f"{paper.pdf_sha256}.pdf").local())
+        except FileNotFoundError:
+            return replace(entry, problem="its PDF is no longer kept; build its collection again")
+        except OSError as error:
+            return replace(entry, problem=f"its PDF cannot be read: {error.strerror}")

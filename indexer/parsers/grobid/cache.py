@@ -2,13 +2,13 @@
 
 import gzip
 import hashlib
+import io
 import logging
-import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from corpus.durable import replace_durably
+from corpus.places import Place, place_at
 from indexer.parsers.tei.document import LARGEST_TEI
 
 logger = logging.getLogger(__name__)
@@ -17,35 +17,33 @@ logger = logging.getLogger(__name__)
 class KeptTei:
     """A folder of compressed TEI by PDF, server version and `request`, whatever the server was asked for."""
 
-    def __init__(self, folder: Path, request: object = ()) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path | Place, request: object = ()) -> None:
+        self._folder = place_at(folder)
         self._request = hashlib.sha256(repr(request).encode()).hexdigest()[:8]
 
     def of_version(self, pdf_sha256: str, version: str) -> bytes | None:
         """Return the TEI that this version of GROBID made of a PDF; None also where the file is damaged."""
-        return _read(self._path(pdf_sha256, version))
+        return _read(self._file(pdf_sha256, version))
 
     def newest(self, pdf_sha256: str) -> bytes | None:
         """Return the TEI last kept of a PDF, whatever made it."""
-        return next((tei for path in self._newest_first(pdf_sha256) if (tei := _read(path))), None)
+        return next((tei for file in self._newest_first(pdf_sha256) if (tei := _read(file))), None)
 
     def keep(self, pdf_sha256: str, version: str, tei: bytes) -> None:
         """Write the TEI in one step; a folder that cannot be written costs another parse, not the paper."""
-        path = self._path(pdf_sha256, version)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _write(path, gzip.compress(tei, mtime=0))
+            self._file(pdf_sha256, version).write(gzip.compress(tei, mtime=0))
         except OSError as error:
             logger.warning("GROBID's TEI could not be kept in %s: %s", self._folder, error.strerror)
 
-    def _path(self, pdf_sha256: str, version: str) -> Path:
+    def _file(self, pdf_sha256: str, version: str) -> Place:
         name = f"{pdf_sha256}.{version or 'unknown'}.{self._request}.tei.gz"
         return self._folder / pdf_sha256[:2] / name
 
-    def _newest_first(self, pdf_sha256: str) -> Iterator[Path]:
+    def _newest_first(self, pdf_sha256: str) -> Iterator[Place]:
         try:
-            found = (self._folder / pdf_sha256[:2]).glob(f"{pdf_sha256}.*.tei.gz")
-            yield from sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+            found = (self._folder / pdf_sha256[:2]).files(f"{pdf_sha256}.*.tei.gz")
+            yield from sorted(found, key=lambda file: file.changed(), reverse=True)
         except OSError:
             return
 
@@ -66,22 +64,11 @@ class KeptParser:
         """Do nothing: nobody is waited for."""
 
 
-def _read(path: Path) -> bytes | None:
+def _read(file: Place) -> bytes | None:
     try:
-        with gzip.open(path) as stream:
+        with gzip.open(io.BytesIO(file.read_bytes())) as stream:
             # Reading to the end checks the file's own sum; one byte more tells what is too large.
             tei = stream.read(LARGEST_TEI + 1)
     except (OSError, EOFError, zlib.error):
         return None
     return tei if len(tei) <= LARGEST_TEI else None
-
-
-def _write(path: Path, content: bytes) -> None:
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".new", delete=False) as stream:
-        temporary = Path(stream.name)
-        try:
-            stream.write(content)
-            stream.flush()
-            replace_durably(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)

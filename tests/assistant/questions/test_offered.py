@@ -79,20 +79,20 @@ def test_what_was_tried_is_not_tried_again_by_the_next_who_comes(
     later = _reopened(assistant.corpus.path, encoder)
     left = _try_all(later)
     assert _try_all(_reopened(assistant.corpus.path, encoder)) == 0
-    (assistant.corpus.path / "questions.json").unlink()
+    (assistant.corpus.path / "questions.json").delete()
     assert _try_all(later) == left + 2
 
 
 @pytest.mark.parametrize("content", ["{", '{"made_of": "other", "tried": {}}', '{"tried": {"": [1]}}', ""])
 def test_a_file_that_says_nothing_costs_nothing(assistant: Assistant, content: str) -> None:
     before = offered_questions(assistant.corpus, [HELD], MOST)
-    (assistant.corpus.path / "questions.json").write_text(content)
+    (assistant.corpus.path / "questions.json").write(content.encode())
     assert offered_questions(assistant.corpus, [HELD], MOST) == before
     assert try_next_question(assistant)
 
 
 def test_where_nothing_can_be_kept_nothing_is_tried_for_ever(assistant: Assistant) -> None:
-    (assistant.corpus.path / "questions.new").mkdir()
+    (assistant.corpus.path / "questions.json.new").make_folder()
     assert not try_next_question(assistant)
 
 

@@ -56,7 +56,6 @@ def publish(
 ) -> Settings:
     """Make `home` look like one with a corpus; return its settings."""
     settings = Settings(home=home, encoder_runtime="auto")
-    settings.corpus_path.mkdir(parents=True)
     write_manifest(
         settings.corpus_path, Manifest(encoder, sha256, 384, dict.fromkeys(TABLES, 1), runtime=runtime)
     )

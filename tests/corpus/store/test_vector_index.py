@@ -8,6 +8,7 @@ import pytest
 
 from corpus.encoders.base import Runtime, Vectors
 from corpus.encoders.scale import cosine_scales
+from corpus.places import Folder
 from corpus.records import Collection, Scope
 from corpus.search.hybrid import search
 from corpus.store import rows, tables
@@ -151,7 +152,7 @@ def test_a_later_build_brings_the_index_up_to_date(writer: CorpusWriter, tmp_pat
 
 
 def test_rows_that_no_index_holds_are_found_all_the_same(writer: CorpusWriter, tmp_path: Path) -> None:
-    connection = tables.connect(tmp_path)
+    connection = tables.connect(Folder(tmp_path))
     later = CorpusWriter(tmp_path, DiceEncoder())
     _add(later, "new", 5000, 50)
     versions = {name: connection.open_table(name).version for name in _open(tmp_path).manifest.versions}
@@ -166,7 +167,7 @@ def test_an_index_that_is_outgrown_is_made_anew(writer: CorpusWriter, tmp_path: 
     later = CorpusWriter(tmp_path, DiceEncoder())
     _add(later, "new", 5000, 5 * MANY)
     later.publish()
-    names = [index.name for index in tables.connect(tmp_path).open_table("passages").list_indices()]
+    names = [index.name for index in tables.connect(Folder(tmp_path)).open_table("passages").list_indices()]
     assert [name for name in names if name.startswith("vector")] == [f"vector_{(6 * MANY + 20) // 100}"]
     assert _recall(_open(tmp_path), Scope()) >= GOOD_RECALL
 

@@ -53,12 +53,14 @@ class HashEncoder:
         return vector / np.linalg.norm(vector)
 
 
-def build(home: Path, papers: Path, log: Path, seconds_per_passage: float = 0.0) -> None:
+def build(
+    home: Path | str, papers: Path, log: Path, seconds_per_passage: float = 0.0, collection: str = "notes"
+) -> None:
     blocks.PASSAGES_PER_BLOCK = 8
-    source = Folder(papers, Collection("notes", "Notes", source="Folder"), (".tei.xml", ".pdf"))
+    source = Folder(papers, Collection(collection, "Notes", source="Folder"), (".tei.xml", ".pdf"))
     build_collection(Settings(home=home), HashEncoder(log, seconds_per_passage), source, lambda _: None)
 
 
 if __name__ == "__main__":
     print("begins", flush=True)
-    build(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), float(sys.argv[4]))
+    build(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), float(sys.argv[4]))

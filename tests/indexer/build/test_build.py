@@ -259,7 +259,7 @@ def test_a_corpus_whose_manifest_is_gone_is_not_built_over(work: Workplace) -> N
     """Regression: without its manifest a whole corpus was dropped by the next build, in silence."""
     write_tei(work.papers / "cats.tei.xml")
     work.build()
-    manifest = work.settings.corpus_path / "manifest.json"
+    manifest = work.settings.home / "corpus" / "manifest.json"
     manifest.rename(manifest.with_name("kept"))
     with pytest.raises(CorpusError, match=r"holds tables of a corpus but no manifest\.json"):
         work.build()
@@ -272,14 +272,14 @@ def test_fault_a_build_killed_while_it_made_its_first_tables_could_not_be_gone_o
     work: Workplace, left: str
 ) -> None:
     write_tei(work.papers / "cats.tei.xml")
-    (work.settings.corpus_path / left).mkdir(parents=True)
+    (work.settings.home / "corpus" / left).mkdir(parents=True)
     work.build()
     assert work.ids() == ["notes/cats"]
 
 
 def test_data_without_a_version_are_not_built_over(work: Workplace) -> None:
     write_tei(work.papers / "cats.tei.xml")
-    data = work.settings.corpus_path / "papers.lance" / "data" / "a.lance"
+    data = work.settings.home / "corpus" / "papers.lance" / "data" / "a.lance"
     data.parent.mkdir(parents=True)
     data.write_bytes(b"rows, perhaps")
     with pytest.raises(CorpusError, match=r"holds tables of a corpus but no manifest\.json"):
@@ -291,7 +291,7 @@ def test_damaged_tables_are_named_as_such(work: Workplace) -> None:
     """Regression: reading a table whose files were cut ended in a traceback of the database."""
     write_tei(work.papers / "cats.tei.xml")
     work.build()
-    for file in (work.settings.corpus_path / "passages.lance" / "data").iterdir():
+    for file in (work.settings.home / "corpus" / "passages.lance" / "data").iterdir():
         file.write_bytes(file.read_bytes()[:10])
     with pytest.raises(CorpusError, match="'passages' of the corpus cannot be read"):
         work.corpus.passages("notes/cats")
@@ -307,11 +307,11 @@ def test_staged_files_of_a_build_that_was_published_count_nothing_twice(
     with monkeypatch.context() as patch:
         patch.setattr(Staging, "discard", lambda *_: None)
         work.build()
-    assert list(work.settings.staging_path.glob("*.papers.arrow"))
+    assert list((work.settings.home / "staging").glob("*.papers.arrow"))
     manifest = work.corpus.manifest
     assert _counts(work.build()) == (0, 0, 1, 0, 0)
     assert work.corpus.manifest == manifest
-    assert not list(work.settings.staging_path.glob("*.arrow"))
+    assert not list((work.settings.home / "staging").glob("*.arrow"))
 
 
 def test_where_the_system_counts_no_memory_a_build_tells_of_none(
@@ -425,18 +425,18 @@ def test_a_pdf_is_kept_beside_the_corpus_under_its_hash(work: Workplace) -> None
     original = write_paper_pdf(work.papers / "cats.pdf")
     assert _counts(work.build()) == (1, 0, 0, 0, 0)
     (paper,) = work.corpus.papers()
-    kept = work.settings.pdf_path / f"{paper.pdf_sha256}.pdf"
+    kept = work.settings.home / "pdf" / f"{paper.pdf_sha256}.pdf"
     assert kept.read_bytes() == original.read_bytes()
     assert (paper.title, paper.page_count, paper.parser) == ("On Cats", 1, "pypdfium2")
     assert any(sentence.boxes for p in work.corpus.passages(paper.id) for sentence in p.sentences)
-    assert [file.name for file in work.settings.pdf_path.iterdir()] == [kept.name]
+    assert [file.name for file in (work.settings.home / "pdf").iterdir()] == [kept.name]
 
 
 def test_a_place_for_pdfs_that_cannot_be_written_is_named(work: Workplace) -> None:
     work.suffixes = PDF_SUFFIXES
     write_paper_pdf(work.papers / "cats.pdf")
     work.settings.home.mkdir()
-    work.settings.pdf_path.write_text("in the way")
+    (work.settings.home / "pdf").write_text("in the way")
     with pytest.raises(CorpusError, match=r"cats\.pdf cannot be copied"):
         work.build()
 

@@ -97,7 +97,7 @@ def test_a_build_killed_at_random_moments_gives_the_corpus_of_one_that_was_not(
     corpus = Corpus.open(Settings(home=home).corpus_path, HashEncoder(log))
     assert list(verify(corpus, Settings(home=home).pdf_path)) == []
     assert [failure.item for failure in corpus.builds()[-1].failures] == ["broken.tei.xml"]
-    assert not list(Settings(home=home).staging_path.glob("*.arrow*"))
+    assert not list((home / "staging").glob("*.arrow*"))
     encoded, needed = len(log.read_text().split()), len(whole_log.read_text().split())
     assert needed <= encoded <= needed + killed * PASSAGES_IN_FLIGHT
 
@@ -112,7 +112,7 @@ def test_a_killed_rebuild_leaves_the_published_corpus_as_it_was(
     for number in range(PAPERS):
         write_tei(papers / f"{number:02}.tei.xml", f"On plant {number}", "We watch plants.", ["Plants grow."])
     process = _start(home, papers, log)
-    while not list(Settings(home=home).staging_path.glob("*.papers.arrow")):
+    while not list((home / "staging").glob("*.papers.arrow")):
         assert process.poll() is None
         time.sleep(0.01)
     process.kill()

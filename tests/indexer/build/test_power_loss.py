@@ -139,7 +139,7 @@ def _at_each_step(disk: Disk, log: Path, monkeypatch: pytest.MonkeyPatch) -> lis
         if not path.is_relative_to(disk.home):
             return
         step = len(disk.events)
-        if path.parent in (disk.home, Settings(home=disk.home).corpus_path) or step % 60 == 0:
+        if path.parent in (disk.home, disk.home / "corpus") or step % 60 == 0:
             state = frozenset(disk.safe().items())
             if state not in seen:
                 seen[state] = _titles(_restored(state, disk.morgue / f"found-{step}"), log)
@@ -197,7 +197,7 @@ def test_compacting_drops_old_versions_only_when_the_new_ones_are_published(
 def test_a_torn_copy_of_a_pdf_is_made_again(tmp_path: Path, papers: Path) -> None:
     home, log = tmp_path / "home", tmp_path / "log"
     build(home, papers, log)
-    (kept,) = Settings(home=home).pdf_path.glob("*.pdf")
+    (kept,) = (home / "pdf").glob("*.pdf")
     whole = kept.read_bytes()
     kept.write_bytes(whole[:100])
     corpus = Corpus.open(Settings(home=home).corpus_path, HashEncoder(log))

@@ -65,7 +65,7 @@ def test_after_a_killed_enrich_of_one_model_another_throws_none_of_its_paid_repl
     compact_home(enrich.settings, enrich.encoder, timedelta(days=1))
     assert enrich.run("org/small").written == 12
     assert enrich.asked.count("org/small") == 12
-    assert not list(enrich.settings.staging_path.glob("aspects-*"))
+    assert not list(enrich.settings.replies_path.glob("aspects-*"))
 
 
 def test_a_reply_that_states_nothing_is_paid_for_once(enrich: _Enrich) -> None:

@@ -729,7 +729,7 @@ def test_the_settings_open_a_parser(standin: StandinGrobid, pdf: Path, tmp_path:
     opened = open_grobid(settings)
     assert opened.at_once == 2
     opened.tei(pdf, file_sha256(pdf))
-    assert list(settings.tei_path.rglob("*.tei.gz"))
+    assert list((settings.home / "tei").rglob("*.tei.gz"))
 
 
 @pytest.mark.live

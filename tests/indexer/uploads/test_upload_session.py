@@ -65,7 +65,7 @@ def test_documents_are_read_asked_and_gone_when_they_are_removed(
     make: Make, encoder: SentenceEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     synced: list[Path] = []
-    monkeypatch.setattr("corpus.store.writer.sync_tree", synced.append)
+    monkeypatch.setattr("corpus.places.folder.sync_tree", synced.append)
     own, another = make(), make()
     original = write_pdf(tmp_path / "rank-fusion.pdf", [PAGE, PAGE.replace("several", "many")]).read_bytes()
     page = (
