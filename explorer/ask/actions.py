@@ -17,9 +17,9 @@ def draw_actions(library: Library, visitor: Visitor, number: int, turn: Turn, *,
     """Draw what can be done with turn `number`; only the last one can be edited in its place, or undone."""
     is_own = not visitor.now.is_anothers
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"actions_{number}"):
-        draw_trail(library, visitor, number)
+        draw_trail(library, visitor, number, is_last=is_last)
         if not turn.answer.refusal:
-            _draw_copy(number, turn)
+            _draw_copy(number, turn, is_last=is_last)
         st.button(
             "Ask again",
             key=f"again_{number}",
@@ -28,7 +28,7 @@ def draw_actions(library: Library, visitor: Visitor, number: int, turn: Turn, *,
             on_click=visitor.update,
             args=(VisitorSession.ask, turn.question),
         )
-        _draw_edit(visitor, number, turn, replaces=is_last and is_own)
+        _draw_edit(visitor, number, turn, replaces=is_last and is_own, is_last=is_last)
         if is_last and is_own:
             _draw_undo(library, visitor)
         if is_last:
@@ -37,16 +37,17 @@ def draw_actions(library: Library, visitor: Visitor, number: int, turn: Turn, *,
             draw_verdict(library, visitor, number, turn)
 
 
-def _draw_copy(number: int, turn: Turn) -> None:
-    with menu("Copy", f"copy_{number}", ":material/content_copy:") as is_drawn:
+def _draw_copy(number: int, turn: Turn, *, is_last: bool) -> None:
+    with menu("Copy", f"copy_{number}", ":material/content_copy:", at_hand=is_last) as is_drawn:
         if is_drawn:
             st.caption("The answer with its references; the button at the corner copies it.")
             st.code(answer_with_references(turn), language=None, wrap_lines=True)
 
 
-def _draw_edit(visitor: Visitor, number: int, turn: Turn, *, replaces: bool) -> None:
+def _draw_edit(visitor: Visitor, number: int, turn: Turn, *, replaces: bool, is_last: bool) -> None:
     """Draw the way to the question in a field, to be asked as it is then."""
-    with menu("Edit", f"edit_{number}_{visitor.now.menus_closed}", ":material/edit:") as is_drawn:
+    key = f"edit_{number}_{visitor.now.menus_closed}"
+    with menu("Edit", key, ":material/edit:", at_hand=is_last) as is_drawn:
         if is_drawn:
             _draw_question_field(visitor, number, turn, replaces=replaces)
 

@@ -33,7 +33,7 @@ def draw_turn(
     if visitor.now != drawn:
         st.rerun()
     _draw_question(number, turn.question)
-    _draw_steps(visitor, number, turn)
+    _draw_steps(visitor, number, turn, is_last=is_last)
     if turn.answer.refusal:
         draw_refusal(library, visitor, number, turn, turn.answer.refusal)
         draw_way_to_calls(visitor, number, turn)
@@ -117,11 +117,12 @@ def _steps_line(number: int) -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"steps_{number}")
 
 
-def _draw_steps(visitor: Visitor, number: int, turn: Turn) -> None:
+def _draw_steps(visitor: Visitor, number: int, turn: Turn, *, is_last: bool) -> None:
     """Draw what was searched for, with the way to search for something else, and the steps."""
     with _steps_line(number):
         st.caption(f"{searched_for(turn.rewrite)} · {format_kind(turn.rewrite)}", width="content")
-        with menu("change the search", f"edit_query_{number}_{visitor.now.menus_closed}") as is_drawn:
+        key = f"edit_query_{number}_{visitor.now.menus_closed}"
+        with menu("change the search", key, at_hand=is_last) as is_drawn:
             if is_drawn:
                 _draw_query_field(visitor, number, turn)
     st.html(steps_html(steps_of(turn)))

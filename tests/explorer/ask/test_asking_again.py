@@ -33,7 +33,8 @@ def stored_turns(library: Library, test: AppTest) -> tuple[Turn, ...]:
 
 
 def edit(test: AppTest, number: int, question: str) -> AppTest:
-    open_menu(test, f"edit_{number}_{visitor_of(test).menus_closed}")
+    if number < len(visitor_of(test).turns):
+        open_menu(test, f"edit_{number}_{visitor_of(test).menus_closed}")
     key = re.compile(rf"own_question_\d+_{number}_\d+")
     field = next(one for one in test.text_area if key.fullmatch(str(one.key)))
     field.set_value(question)
@@ -72,6 +73,19 @@ def test_an_edited_question_takes_the_place_of_the_last_and_an_earlier_one_is_a_
     assert [turn.question for turn in stored_turns(library, test)] == questions
     finish(edit(test, 1, "What is BM25?"))
     assert [turn.question for turn in visitor_of(test).turns] == [*questions, "What is BM25?"]
+
+
+def test_the_menus_of_earlier_answers_are_drawn_when_they_are_opened(asked: AppTest) -> None:
+    test = ask(asked, OTHER)
+    drawn = [str(one.key) for one in test.text_area if str(one.key).startswith("own_question")]
+    assert [key.split("_")[3] for key in drawn] == ["2"], "only the last answer's are at hand"
+    open_menu(test, f"edit_1_{visitor_of(test).menus_closed}")
+    again = [str(one.key) for one in test.text_area if str(one.key).startswith("own_question")]
+    assert len(again) == 2
+    # What was written there is not lost with a click beside the menu.
+    test.session_state[f"edit_1_{visitor_of(test).menus_closed}"] = False
+    test.run()
+    assert [str(one.key) for one in test.text_area if str(one.key).startswith("own_question")] == again
 
 
 def test_an_edited_question_that_fails_leaves_the_answer_before(
@@ -169,7 +183,7 @@ def test_who_has_the_link_can_neither_undo_nor_judge_nor_replace(
     other = screen("ask", conversation=identifier)
     assert not [one for one in other.button if one.key in ("undo", "clear", "side_wrong_mark")]
     assert not list(other.get("feedback"))
-    assert "It is asked as a new question" in texts(open_menu(other, "edit_1_0"))
+    assert "It is asked as a new question" in texts(other)
     visitor = Current(VisitorSession())
     open_conversation(library, visitor, identifier)
     undo(library, visitor)

@@ -14,7 +14,7 @@ from assistant.storage.conversations import ConversationStore
 from assistant.trail.transcript import to_json
 from explorer.app.resources import Library
 from explorer.ask.conversations import listed_conversations
-from tests.explorer.asking import QUESTION, ask, choose_the_model, finish, open_menu, texts, visitor_of
+from tests.explorer.asking import QUESTION, ask, choose_the_model, finish, texts, visitor_of
 from tests.standin_chat import StandinChat, reply
 
 Screen = Callable[..., AppTest]
@@ -80,7 +80,6 @@ def test_a_new_conversation_leaves_the_old_one_in_the_list_and_fields_hold_nothi
     asked: AppTest,
 ) -> None:
     test, old = asked, identifier(asked)
-    open_menu(test, "edit_query_1_0")
     test.text_input(key="own_query_0_1").set_value("half written").run()
     test.button(key="new_conversation").click().run()
     assert visitor_of(test).turns == ()
@@ -261,7 +260,6 @@ def test_of_a_long_conversation_the_latest_turns_are_drawn_first(
 
 def test_an_edited_query_is_searched_for_in_a_new_turn(asked: AppTest) -> None:
     test = asked
-    open_menu(test, "edit_query_1_0")
     test.text_input(key="own_query_0_1").set_value("reciprocal rank fusion")
     test.button(key="search_again_1").click().run()
     first, second = visitor_of(finish(test)).turns
@@ -279,7 +277,6 @@ def test_an_edited_query_is_asked_of_the_papers_that_the_question_was_asked_of(
     test.multiselect(key="scope_collections").set_value(["field-notes-evaluation"]).run()
     ask(test, "How is citation precision defined?")
     test.multiselect(key="scope_collections").set_value([]).run()
-    open_menu(test, "edit_query_1_0")
     test.text_input(key="own_query_0_1").set_value("citation recall")
     test.button(key="search_again_1").click().run()
     assert visitor_of(finish(test)).turns[1].scope.collections == ("field-notes-evaluation",)
