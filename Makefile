@@ -12,7 +12,7 @@ HOSTS ?=
 CODE := streamlit_app.py corpus indexer assistant explorer deployment evaluation training tests
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: app serve audit demo lock test tests test-live lint format bench bench-app peers demo-pdfs screenshots chromium postgres nginx s3 clean
+.PHONY: app serve audit demo lock test tests test-live lint format bench bench-app peers demo-pdfs screenshots chromium postgres nginx s3 torture clean
 
 # The demonstration, where there is no corpus yet; a bucket is left as it is.
 DEMO := $(if $(findstring ://,$(HOME_DIR)),,$(HOME_DIR)/corpus/manifest.json)
@@ -132,6 +132,11 @@ $(S3)/installed: requirements-s3-server.txt
 	$(PYTHON) -m venv $(S3)
 	@$(S3)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ || \
 	  echo "The packages of $< could not be installed: the tests of object storage will skip."
+
+# Faults at random moments and in random places, counted: an hour; `QUICK=1` takes five minutes on a quiet machine.
+SEED ?= 2026
+torture: $(VENV)/installed-dev s3
+	$(BIN)/python -m tests.torture --seed $(SEED) $(if $(QUICK),--quick)
 
 # A local copy of the Anthology's data makes the figures those of real volumes; without, the demonstration's.
 ANTHOLOGY ?= $(wildcard ../shared/data/acl_anthology)

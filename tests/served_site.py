@@ -48,7 +48,7 @@ def served(home: Path, folder: Path, processes: int = 2, **settings: str) -> Ite
     with log.open("wb") as output:
         program = subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=output, stderr=output)
         try:
-            until(lambda: "Paper Trail: " in log.read_text() or program.poll() is not None, 180)
+            until(lambda: "Paper Trail: " in log.read_text() or program.poll() is not None, 400)
             assert program.poll() is None, log.read_text()
             until(lambda: len(_STARTED.findall(log.read_text())) == processes)
             found = _STARTED.findall(log.read_text())
@@ -57,7 +57,7 @@ def served(home: Path, folder: Path, processes: int = 2, **settings: str) -> Ite
             yield Served(f"http://127.0.0.1:{port}", addresses, pids, program, log)
         finally:
             program.terminate()
-            program.wait(90)
+            program.wait(240)
 
 
 def is_ready(address: str) -> bool:
@@ -68,7 +68,7 @@ def is_ready(address: str) -> bool:
         return False
 
 
-def until(is_so: Callable[[], object], seconds: float = 60.0) -> None:
+def until(is_so: Callable[[], object], seconds: float = 240.0) -> None:
     """Wait until something is so; fail where it never is."""
     deadline = time.monotonic() + seconds
     while not is_so():

@@ -1,0 +1,1 @@
+"""What the product has to stand: faults at random moments and in random places, counted."""

@@ -1,0 +1,41 @@
+"""A slice of `make torture`: nothing may be lost, doubled, corrupted or end without a word of ours."""
+
+import os
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.demo_home import PROJECT
+from tests.torture.counts import Counts
+from tests.torture.killed_builds import KILLS_A_BUILD, in_a_folder
+from tests.torture.mutated_files import mutate, mutated_files
+
+
+def test_builds_that_are_killed_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(PROJECT)
+    monkeypatch.setattr(os, "environ", os.environ.copy())
+    counts = in_a_folder(seed=7, kills=1)
+    assert counts.tried == KILLS_A_BUILD
+    assert counts.wrong == Counter(), counts.examples
+
+
+def test_mutated_files_are_read_or_refused_in_words() -> None:
+    counts = mutated_files(seed=7, files=26)
+    assert (counts.tried, counts.wrong) == (26, Counter()), counts.examples
+    assert 0 < counts.told < counts.tried
+
+
+@given(st.binary(max_size=200))
+def test_what_is_mutated_is_seeded(content: bytes) -> None:
+    assert mutate(content, random.Random(3)) == mutate(content, random.Random(3))
+
+
+def test_what_goes_wrong_is_counted_with_examples() -> None:
+    counts = Counts("made up")
+    for number in range(9):
+        counts.note("lost", f"paper {number}")
+    assert counts.wrong == Counter(lost=9)
+    assert counts.examples == [f"lost: paper {number}" for number in range(5)]
