@@ -91,7 +91,7 @@ def find_manifest(path: Path | Place) -> tuple[Manifest | None, str]:
     try:
         content, mark = (place / FILE).read_marked()
         raw = json.loads(content)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None, ""
     except OSError as error:
         raise CorpusError(
