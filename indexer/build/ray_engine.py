@@ -35,12 +35,15 @@ _BLOCKS_EACH = 2
 # Bytes of the object store of a Ray of our own; what does not fit is on the disk for a while.
 _STORE = 512 * 2**20
 _SECONDS_TO_CONNECT = 5
-# Read by Ray when it starts: tell nobody of its use, leave accelerators to whoever encodes, and give up a
-# paper whose reading took all memory as often as one whose worker died.
+# Read by Ray when it is loaded: tell nobody of its use, leave accelerators to whoever encodes, do a paper
+# whose reading took all memory again no more often than one whose worker died, and print nothing of such
+# deaths: the report says what they cost, and standard output is for it alone.
 _ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
     "RAY_task_oom_retries": str(RETRIES),
+    "RAY_IGNORE_UNHANDLED_ERRORS": "1",
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",
 }
 
 
@@ -228,8 +231,9 @@ def _unreachable(address: str, error: Exception) -> str:
     if not address:
         return f"Ray cannot be started on this machine: {said}."
     return (
-        f"The Ray cluster at {address} cannot be joined: {said}. Start it with: ray start --head, on this "
-        "machine or another; what joins it has to be started on each with: ray start --address ADDRESS."
+        f"The Ray cluster at {address} cannot be joined: {said}. See that it runs (ray start --head there, "
+        "ray start --address on the other machines and this one), and, where it asks for a token, that "
+        "RAY_AUTH_MODE=token is set here and the token is the same."
     )
 
 
