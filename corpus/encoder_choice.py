@@ -3,11 +3,15 @@
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from socket import gethostname
+from tempfile import TemporaryDirectory
 
 from corpus.encoders import BUNDLED_SHA256, Encoder, OnnxEncoder, Runtime, SentenceEncoder, Vectors
 from corpus.errors import CorpusError
+from corpus.places import Place
 from corpus.settings import BUNDLED_ENCODER, Settings
 from corpus.store import Manifest, find_manifest
 
@@ -34,6 +38,52 @@ def open_encoder(settings: Settings, runtime: Runtime | None = None) -> Encoder:
     if path and path.is_file():
         return OnnxEncoder(settings.encoder, known, path)
     return _UnpreparedEncoder(settings.encoder, lambda: _prepared(settings, fall_back=wanted == "auto"))
+
+
+@dataclass(frozen=True, slots=True)
+class SharedEncoder:
+    """An encoder that other machines have from a file, which holds what an accelerated one runs."""
+
+    name: str
+    sha256: str
+    runtime: Runtime
+    file: Place
+
+    def open(self) -> Encoder:
+        """Return the encoder, loaded; raises CorpusError on a machine that cannot have it."""
+        try:
+            network = self.file.read_bytes()
+        except FileNotFoundError as error:
+            raise CorpusError(
+                f"The machine {gethostname()} does not find {self.file}, which is there for the one that "
+                "builds. PAPER_TRAIL_HOME has to be one folder that all machines share."
+            ) from error
+        if self.runtime == "onnx-int8":
+            return _opened(self.name, self.sha256, network)
+        encoder = SentenceEncoder(self.name)
+        encoder.load()
+        if encoder.sha256 != self.sha256:
+            raise CorpusError(f"The weights of the encoder {self.name!r} are others on {gethostname()}.")
+        return encoder
+
+
+def share_encoder(settings: Settings, encoder: Encoder, file: Place) -> SharedEncoder:
+    """Have other machines find the encoder in a file; raises CorpusError where it cannot be had here."""
+    encoder.load()
+    if encoder.runtime == "onnx-int8":
+        file.copy_from(_exported_path(settings, encoder.sha256))
+    else:
+        file.write(b"")
+    return SharedEncoder(encoder.name, encoder.sha256, encoder.runtime, file)
+
+
+def _opened(name: str, sha256: str, network: bytes) -> Encoder:
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "encoder.onnx")
+        path.write_bytes(network)
+        encoder = OnnxEncoder(name, sha256, path)
+        encoder.load()
+    return encoder
 
 
 class _UnpreparedEncoder:

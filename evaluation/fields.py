@@ -15,7 +15,7 @@ from corpus.settings import read_settings
 from corpus.store import indexed_text
 from evaluation.input_files import EvaluationError, read_json_lines
 from indexer.enrich import field_labeller
-from indexer.prepare import PreparedPaper, Preparer, Task
+from indexer.prepare import LocalWorkers, PreparedPaper, Preparer, Task
 from indexer.sources import Source
 from indexer.sources.acl_anthology import open_volumes
 from indexer.sources.demo import demo_volumes
@@ -97,7 +97,7 @@ def _prepared(labelled: Sequence[LabelledPaper], readable: Readable) -> list[Pre
     wanted = {one.paper for one in labelled}
     entries = (entry for source in _sources(labelled, readable) for entry in source.papers())
     tasks = (Task(entry, "") for entry in entries if entry.paper.id in wanted)
-    with Preparer() as preparer:
+    with Preparer(LocalWorkers()) as preparer:
         outcomes = [outcome for _, outcome in preparer.prepared(tasks)]
     return [one for one in outcomes if isinstance(one, PreparedPaper)]
 

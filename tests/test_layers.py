@@ -135,6 +135,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "playwright": ("evaluation/bench/app_browser.py",),
     "pypdfium2": ("corpus/pdf/*.py",),
     "rapidocr": ("indexer/parsers/ocr/rapid.py",),
+    "ray": ("indexer/build/ray_engine.py",),
     "requests": ("indexer/parsers/grobid/client.py", "indexer/sources/arxiv.py"),
     "rouge_score": ("assistant/checking/overlap.py", "evaluation/*.py"),
     "sentence_transformers": (

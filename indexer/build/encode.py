@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -12,9 +13,9 @@ from corpus.errors import CorpusError
 from corpus.places import Place
 from corpus.records import Paper, Passage
 from corpus.store import indexed_text, rows, sentence_texts
-from indexer.build.staging import StagedPaper, Staging
+from indexer.build.staging import StagedPaper, write_part
 from indexer.enrich import field_labeller
-from indexer.prepare import PreparedPaper
+from indexer.prepare import PreparedPaper, Task
 
 PASSAGES_PER_BLOCK = 512
 
@@ -44,26 +45,50 @@ def encode_passages(
     )
 
 
+class Prepared(Protocol):
+    """A paper that is prepared, wherever what is to be encoded of it lies."""
+
+    @property
+    def passage_count(self) -> int: ...
+
+
+_Paper = TypeVar("_Paper", bound=Prepared)
+
+
+@dataclass(frozen=True, slots=True)
+class Block(Generic[_Paper]):
+    """Papers that are encoded together; the first is in the place `number` of what the sources list."""
+
+    number: int
+    papers: tuple[_Paper, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class EncodedBlock:
     """Papers with their fields of study, and what all their passages are searched by."""
 
+    number: int
     papers: tuple[PreparedPaper, ...]
     encoded: EncodedPassages
 
 
-def blocks(papers: Iterable[PreparedPaper]) -> Iterator[tuple[PreparedPaper, ...]]:
-    """Yield the papers in blocks of at least `PASSAGES_PER_BLOCK` passages, the last one perhaps fewer."""
-    block: list[PreparedPaper] = []
-    size = 0
-    for paper in papers:
+def blocks(papers: Iterable[tuple[Task, _Paper]]) -> Iterator[Block[_Paper]]:
+    """Yield the papers in blocks of at least `PASSAGES_PER_BLOCK` passages, the last one perhaps fewer.
+
+    What is encoded together changes the rounding of vectors: so blocks are the same whoever encodes them, and
+    in a build that goes on, where whole blocks are staged.
+    """
+    block: list[_Paper] = []
+    first = size = 0
+    for task, paper in papers:
+        first = first if block else task.number
         block.append(paper)
-        size += len(paper.passages)
+        size += paper.passage_count
         if size >= PASSAGES_PER_BLOCK:
-            yield tuple(block)
+            yield Block(first, tuple(block))
             block, size = [], 0
     if block:
-        yield tuple(block)
+        yield Block(first, tuple(block))
 
 
 class BlockEncoder:
@@ -73,35 +98,42 @@ class BlockEncoder:
         self._encoder = encoder
         self._labeller = field_labeller(encoder)
 
-    def encode(self, block: Sequence[PreparedPaper]) -> EncodedBlock:
-        pairs = ((item.paper, passage) for item in block for passage in item.passages)
+    def encode(self, block: Block[PreparedPaper]) -> EncodedBlock:
+        pairs = ((item.paper, passage) for item in block.papers for passage in item.passages)
         encoded = encode_passages(pairs, self._encoder.encode_passages)
-        firsts = np.cumsum([0, *(len(item.passages) for item in block[:-1])])
-        fields = self._labeller.label([item.paper for item in block], encoded.vectors[firsts])
+        firsts = np.cumsum([0, *(item.passage_count for item in block.papers[:-1])])
+        fields = self._labeller.label([item.paper for item in block.papers], encoded.vectors[firsts])
         papers = tuple(
             replace(item, paper=replace(item.paper, topics=(*own, *item.paper.topics)))
-            for item, own in zip(block, fields, strict=True)
+            for item, own in zip(block.papers, fields, strict=True)
         )
-        return EncodedBlock(papers, encoded)
+        return EncodedBlock(block.number, papers, encoded)
 
 
-def stage(staging: Staging, pdf_folder: Place, block: EncodedBlock) -> None:
-    """Keep the PDFs of a block and stage its rows; raises CorpusError."""
-    for item in block.papers:
-        keep_pdf(item.pdf, item.paper.pdf_sha256, pdf_folder)
+def stage(folder: Place, key: str, block: EncodedBlock) -> str:
+    """Write the rows of a block into the folder of what is staged and return the part's name.
+
+    Raises CorpusError.
+    """
     papers: dict[str, Paper] = {item.paper.id: item.paper for item in block.papers}
     passages, encoded = [passage for item in block.papers for passage in item.passages], block.encoded
-    staging.add(
-        rows.paper_rows([rows.PaperEntry(item.paper, item.references, item.listed) for item in block.papers]),
-        rows.passage_rows(passages, papers, encoded.indexed, encoded.vectors, encoded.sentence_vectors),
-        [staged(item) for item in block.papers],
+    entries = [rows.PaperEntry(item.paper, item.references, item.listed) for item in block.papers]
+    vectors = (encoded.indexed, encoded.vectors, encoded.sentence_vectors)
+    return write_part(
+        folder,
+        key,
+        number=block.number,
+        papers=rows.paper_rows(entries),
+        passages=rows.passage_rows(passages, papers, *vectors),
+        staged=[staged(item) for item in block.papers],
     )
 
 
 def staged(item: PreparedPaper) -> StagedPaper:
     """Return what a build counts of a paper."""
     paper = item.paper
-    return StagedPaper(paper.collection_id, paper.fingerprint, paper.parser, len(item.passages), item.notes)
+    counts = (paper.collection_id, paper.fingerprint, paper.parser, item.passage_count)
+    return StagedPaper(paper.id, *counts, item.notes)
 
 
 def keep_pdf(pdf: Path | None, sha256: str, folder: Place) -> None:

@@ -10,9 +10,10 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import count
 
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
@@ -20,19 +21,18 @@ from corpus.records import Build, Collection, Failure, ParserCount, PassageSize,
 from corpus.settings import Settings
 from corpus.store import SCHEMA_VERSION, CorpusWriter, KnownPaper, known_papers, mixed_sizes
 from corpus.text import storable
-from indexer.build.encode import BlockEncoder, blocks, keep_pdf, stage, staged
+from indexer.build.encode import keep_pdf
+from indexer.build.engines import BuiltPaper, Engine, ProcessEngine, Work
 from indexer.build.staging import StagedPaper, Staging, has_staged
 from indexer.errors import ParseError
 from indexer.lock import build_lock
 from indexer.paper_map import draw_map
 from indexer.parsers import OcrOptions, ParserChoice, file_sha256, is_pdf, open_tei_parser
-from indexer.prepare import USUAL_SIZE, PreparedPaper, Preparer, Task, unread_scan
+from indexer.prepare import USUAL_SIZE, Task, unread_scan
 from indexer.sources import Source, SourcePaper
 
 # Part of every fingerprint: raise it when the same file would give other passages.
 INDEXER_VERSION = 7
-# Blocks that wait for the disk; more would only fill the memory.
-_BLOCKS_WAITING = 4
 
 Progress = Callable[[str], None]
 
@@ -57,9 +57,9 @@ class _Tally:
     def changed(self) -> int:
         return sum(identifier in self.known for identifier in self.fresh)
 
-    def take(self, paper_id: str, staged: StagedPaper, name: str) -> None:
+    def take(self, staged: StagedPaper, name: str) -> None:
         """Count a paper that is staged, under the name that its source gives it."""
-        self.fresh[paper_id] = staged.fingerprint
+        self.fresh[staged.id] = staged.fingerprint
         self.parsers[staged.parser] += 1
         self.passages += staged.passages
         self.remarks += [Remark(storable(name), storable(note)) for note in staged.notes]
@@ -70,7 +70,7 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """How a build reads: by which parser, and whether `again`.
+    """How a build reads: by which parser, who does the work, and whether `again`.
 
     Again means that a source lists what is to be parsed anew though it is unchanged, and that papers it
     does not list stay.
@@ -78,6 +78,7 @@ class BuildOptions:
 
     parser: ParserChoice = "auto"
     again: bool = False
+    engine: Engine = field(default_factory=ProcessEngine)
 
 
 AS_USUAL = BuildOptions()
@@ -137,45 +138,30 @@ class _Run:
         return builds
 
     def _embed(self, sources: Iterable[Source], progress: Progress) -> None:
-        """Prepare, embed and stage what is new; three steps that overlap."""
-        block_encoder = BlockEncoder(self._encoder)
+        """Have what is new prepared, embedded and staged."""
         grobid, self._remark = open_tei_parser(self._settings, self._options.parser)
         fall_back = self._options.parser != "grobid"
-        waiting: list[Future[None]] = []
-        reading = Preparer(grobid, fall_back=fall_back, ocr=self._ocr)
-        with reading as preparer, ThreadPoolExecutor(1) as disk:
-            for block in blocks(self._prepared(preparer, sources, progress)):
-                encoded = block_encoder.encode(block)
-                waiting.append(disk.submit(stage, self._staging, self._settings.pdf_path, encoded))
-                if len(waiting) > _BLOCKS_WAITING:
-                    waiting.pop(0).result()
-                self._take(block)
-                for item in block:
-                    progress(item.paper.title)
-            for future in waiting:
-                future.result()
+        work = Work(self._settings, self._encoder, self._staging, grobid, fall_back, self._ocr)
 
-    def _take(self, block: Sequence[PreparedPaper]) -> None:
+        def unread(task: Task, error: ParseError) -> None:
+            self._tallies[task.entry.paper.collection_id].fail(task.entry.name, str(error))
+            progress(task.entry.name)
+
+        with closing(self._options.engine.stage(work, self._tasks(sources, progress), unread)) as done:
+            for block in done:
+                self._take(block)
+                for paper in block:
+                    progress(paper.title)
+
+    def _take(self, block: Sequence[BuiltPaper]) -> None:
         """Count the papers of a block; the time since the last one is shared by their passages."""
         seconds = time.perf_counter() - self._clock
         self._clock += seconds
-        passages = sum(len(item.passages) for item in block)
-        for item in block:
-            tally = self._tallies[item.paper.collection_id]
-            tally.take(item.paper.id, staged(item), item.name)
-            tally.seconds += seconds * len(item.passages) / passages
-
-    def _prepared(
-        self, preparer: Preparer, sources: Iterable[Source], progress: Progress
-    ) -> Iterator[PreparedPaper]:
-        """Yield the papers that are new or changed and can be read."""
-        for task, outcome in preparer.prepared(self._tasks(sources, progress)):
-            if isinstance(outcome, ParseError):
-                tally = self._tallies[task.entry.paper.collection_id]
-                tally.fail(task.entry.name, str(outcome))
-                progress(task.entry.name)
-            else:
-                yield outcome
+        passages = sum(paper.staged.passages for paper in block)
+        for paper in block:
+            tally = self._tallies[paper.staged.collection_id]
+            tally.take(paper.staged, paper.name)
+            tally.seconds += seconds * paper.staged.passages / passages
 
     def _size_of(self, collection: Collection) -> PassageSize:
         """Return how a collection's passages are cut: what is read again stays beside what is not."""
@@ -188,14 +174,16 @@ class _Run:
         held = self._published.collections() if self._published else ()
         known = known_papers(self._published) if self._published else {}
         self._homes = {paper: home for home, papers in known.items() for paper in papers}
+        place = count()
         for source in sources:
             collection = source.collection
             _check_source([one.collection for one in held], collection)
             tally = _Tally(collection, known.get(collection.id, {}))
             self._tallies[collection.id] = tally
             for entry in source.papers():
+                number = next(place)
                 try:
-                    task = self._task(entry, tally)
+                    task = self._task(entry, tally, number)
                 except ParseError as error:
                     # Told when its turn comes, so that the report keeps the order of the source.
                     task = Task(replace(entry, problem=str(error)), "")
@@ -204,7 +192,7 @@ class _Run:
                 else:
                     progress(entry.name)
 
-    def _task(self, entry: SourcePaper, tally: _Tally) -> Task | None:
+    def _task(self, entry: SourcePaper, tally: _Tally, number: int) -> Task | None:
         """Return what is to be done for a paper, None when nothing is; raises ParseError."""
         identifier = entry.paper.id
         if entry.problem:
@@ -215,7 +203,7 @@ class _Run:
         if home != tally.collection.id:
             raise ParseError(f"it is in the collection {home!r} already")
         tally.seen.add(identifier)
-        task = _task_of(entry, self._size_of(tally.collection), known=identifier in tally.known)
+        task = _task_of(entry, self._size_of(tally.collection), number, known=identifier in tally.known)
         known = tally.known.get(identifier)
         if known and self._is_unchanged(known.fingerprint, task) and not self._options.again:
             tally.unchanged += 1
@@ -225,7 +213,7 @@ class _Run:
                 tally.moved[identifier] = entry.paper.position
             return None
         if staged := self._staging.get(identifier, task.fingerprint):
-            tally.take(identifier, staged, entry.name)
+            tally.take(staged, entry.name)
             return None
         return task
 
@@ -333,12 +321,12 @@ class _Run:
         )
 
 
-def _task_of(entry: SourcePaper, size: PassageSize, *, known: bool) -> Task:
+def _task_of(entry: SourcePaper, size: PassageSize, number: int, *, known: bool) -> Task:
     """Return the task for a paper with the hashes of its files; raises ParseError for one unreadable."""
     sha256 = file_sha256(entry.file) if entry.file else ""
     shown = file_sha256(entry.pdf) if entry.pdf else sha256 if entry.file and is_pdf(entry.file) else ""
     fingerprint = _fingerprint(entry, sha256, shown, size)
-    return Task(entry, fingerprint, sha256, shown, known=known, size=size)
+    return Task(entry, fingerprint, sha256, shown, known=known, size=size, number=number)
 
 
 def _fingerprint(entry: SourcePaper, sha256: str, pdf_sha256: str, size: PassageSize) -> str:

@@ -1,14 +1,16 @@
 """What a build has parsed and embedded but not yet published, in files: a build that dies goes on from here.
 
-A part is a file of passages and a file of papers; the papers' file is written last and completes it.
+A part is a file of passages and a file of papers; the papers' file is written last and completes it. Its name
+begins with the place of its first paper in what the sources list, so that parts have the order of the papers
+whoever wrote them when, and holds a word of its own, so that no two writers ever write the same name.
 """
 
 import contextlib
 import hashlib
-import secrets
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from uuid import uuid4
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,6 +26,7 @@ _COUNT, _REMARKS = "staged_count", "staged_notes"  # columns beside those of a p
 class StagedPaper:
     """What a build counts of a paper that is parsed and embedded."""
 
+    id: str
     collection_id: str
     fingerprint: str
     parser: str
@@ -37,38 +40,23 @@ class Staging:
     def __init__(self, folder: Place, key: str) -> None:
         """Open the folder, leaving out parts that are incomplete or of another key."""
         self._folder = folder
-        self._key = hashlib.sha256(key.encode()).hexdigest()[:16]
-        # Another machine may stage beside this one, with the same key and numbers.
-        self._own = secrets.token_hex(4)
-        self._papers: dict[str, StagedPaper] = {}
-        self._part_of: dict[str, Place] = {}
-        parts = _listed(folder, f"*.{_PAPERS}")
-        for part in (one for one in parts if one.name.endswith(f"-{self._key}.{_PAPERS}")):
+        self.key = hashlib.sha256(key.encode()).hexdigest()[:16]
+        # By id and fingerprint: a build that died may have left an earlier state of a paper.
+        self._papers: dict[tuple[str, str], StagedPaper] = {}
+        self._part_of: dict[tuple[str, str], Place] = {}
+        for part in _listed(folder, f"*-{self.key}.{_PAPERS}"):
             # A machine that lost its power may leave a file that is not whole.
             with contextlib.suppress(pa.ArrowInvalid, OSError):
-                self._take(part)
-        self._next = 1 + max(map(_number, parts), default=0)
+                self._take_part(part)
 
     def get(self, paper_id: str, fingerprint: str) -> StagedPaper | None:
         """Return the paper as staged, None unless it was made from the same things."""
-        staged = self._papers.get(paper_id)
-        return staged if staged and staged.fingerprint == fingerprint else None
+        return self._papers.get((paper_id, fingerprint))
 
-    def add(self, papers: pa.Table, passages: pa.Table, staged: Sequence[StagedPaper]) -> None:
-        """Stage rows made by `corpus.store.rows`; raises CorpusError when they cannot be written.
-
-        `staged` runs parallel to `papers`.
-        """
-        part = self._folder / f"{self._next:06d}-{self._own}-{self._key}.{_PAPERS}"
-        counts = pa.array([one.passages for one in staged], pa.int32())
-        notes = pa.array([one.notes for one in staged], pa.list_(pa.string()))
-        with _staging(self._folder):
-            # The papers' file says that the passages' is there.
-            self._passages_of(part).write(_bytes_of(passages))
-            part.write(_bytes_of(papers.append_column(_COUNT, counts).append_column(_REMARKS, notes)))
-        self._next += 1
-        for identifier, one in zip(papers["id"].to_pylist(), staged, strict=True):
-            self._papers[identifier], self._part_of[identifier] = one, part
+    def add(self, part: str, staged: Sequence[StagedPaper]) -> None:
+        """Take what `write_part` has written, by its name and what is counted of its papers."""
+        for one in staged:
+            self._take(one, self._folder / part)
 
     def paper_batches(self, wanted: Mapping[str, str]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the papers in `wanted`, fingerprints by id."""
@@ -82,7 +70,8 @@ class Staging:
 
     def waiting(self) -> dict[str, int]:
         """Return how many papers are staged, by collection."""
-        return Counter(staged.collection_id for staged in self._papers.values())
+        papers = {(one.id, one.collection_id) for one in self._papers.values()}
+        return Counter(collection for _, collection in papers)
 
     def discard(self, collection_ids: Collection[str] | None = None) -> None:
         """Remove the parts that hold nothing but papers of these collections, or all parts of any key."""
@@ -105,23 +94,25 @@ class Staging:
             # What else lies here another machine may be staging.
             parts = {part for part in self._part_of.values() if part not in kept}
             return [*parts, *map(self._passages_of, parts)]
-        files = self._folder.files(f"*-{self._key}.*")
+        files = self._folder.files(f"*-{self.key}.*")
         files.sort(key=lambda file: not file.name.endswith(_PAPERS))
         return [file for file in files if self._papers_of(file) not in kept]
 
-    def _take(self, part: Place) -> None:
+    def _take_part(self, part: Place) -> None:
         columns = ["id", "collection_id", "fingerprint", "parser", _COUNT, _REMARKS]
         for row in _table(part).select(columns).to_pylist():
-            self._part_of[row["id"]] = part
-            self._papers[row["id"]] = StagedPaper(
-                row["collection_id"], row["fingerprint"], row["parser"], row[_COUNT], tuple(row[_REMARKS])
-            )
+            made = (row["collection_id"], row["fingerprint"], row["parser"], row[_COUNT])
+            self._take(StagedPaper(row["id"], *made, tuple(row[_REMARKS])), part)
+
+    def _take(self, staged: StagedPaper, part: Place) -> None:
+        key = (staged.id, staged.fingerprint)
+        self._papers[key], self._part_of[key] = staged, part
 
     def _parts(self, wanted: Mapping[str, str]) -> dict[Place, list[str]]:
         parts: dict[Place, list[str]] = {}
-        for identifier, fingerprint in wanted.items():
-            assert self.get(identifier, fingerprint), f"{identifier} was not staged"
-            parts.setdefault(self._part_of[identifier], []).append(identifier)
+        for key in wanted.items():
+            assert key in self._papers, f"{key[0]} was not staged"
+            parts.setdefault(self._part_of[key], []).append(key[0])
         return dict(sorted(parts.items(), key=lambda item: item[0].name))
 
     def _read(self, file: Place) -> pa.Table:
@@ -134,15 +125,37 @@ class Staging:
             ) from error
 
     def _passages_of(self, part: Place) -> Place:
-        return self._folder / part.name.replace(_PAPERS, _PASSAGES)
+        return self._folder / _name_of_passages(part.name)
 
     def _papers_of(self, file: Place) -> Place:
         return self._folder / file.name.replace(_PASSAGES, _PAPERS)
 
 
-def _number(part: Place) -> int:
-    digits = part.name.partition("-")[0]
-    return int(digits) if digits.isdecimal() else 0
+def write_part(
+    folder: Place,
+    key: str,
+    *,
+    number: int,
+    papers: pa.Table,
+    passages: pa.Table,
+    staged: Sequence[StagedPaper],
+) -> str:
+    """Write rows made by `corpus.store.rows` and return the part's name; raises CorpusError.
+
+    `staged` runs parallel to `papers`, the first of which is in the place `number`.
+    """
+    name = f"{number:09d}-{uuid4().hex[:12]}-{key}.{_PAPERS}"
+    counts = pa.array([one.passages for one in staged], pa.int32())
+    notes = pa.array([one.notes for one in staged], pa.list_(pa.string()))
+    with _staging(folder):
+        # The papers' file says that the passages' is there.
+        (folder / _name_of_passages(name)).write(_bytes_of(passages))
+        (folder / name).write(_bytes_of(papers.append_column(_COUNT, counts).append_column(_REMARKS, notes)))
+    return name
+
+
+def _name_of_passages(part: str) -> str:
+    return part.replace(_PAPERS, _PASSAGES)
 
 
 def _rows(table: pa.Table, column: str, ids: list[str]) -> list[pa.RecordBatch]:

@@ -17,7 +17,8 @@ from corpus.records import Build, Collection
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus, find_manifest
 from corpus.text import storable
-from indexer.build import AS_USUAL, BuildOptions, build_collections
+from indexer.build import BuildOptions, Engine, build_collections
+from indexer.commands.engine_options import on_an_engine
 from indexer.errors import SourceError
 from indexer.parsers import ParserChoice
 from indexer.printing import (
@@ -47,15 +48,19 @@ ParserOption = Annotated[
 COLLECTION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 
-def demo(as_json: JsonOption = False) -> None:
+@says_why
+@on_an_engine
+def demo(engine: Engine, as_json: JsonOption = False) -> None:
     """Index the demonstration collection."""
     from indexer.sources.demo import demo_volumes  # noqa: PLC0415 - each command loads only its own source
 
-    _build(demo_volumes(), as_json)
+    _build(demo_volumes(), as_json, BuildOptions(engine=engine))
 
 
 @says_why
+@on_an_engine
 def acl(
+    engine: Engine,
     volumes: Annotated[
         list[str] | None, typer.Argument(help="Volume ids, such as 2022.acl-long or P19-1.")
     ] = None,
@@ -90,11 +95,13 @@ def acl(
         pdf_folder=pdfs,
         download=download_pdfs,
     ) as opened:
-        _build(opened.sources, as_json, BuildOptions(parser), opened.remarks)
+        _build(opened.sources, as_json, BuildOptions(parser, engine=engine), opened.remarks)
 
 
 @says_why
+@on_an_engine
 def arxiv(
+    engine: Engine,
     collection: CollectionOption,
     title: TitleOption,
     ids: Annotated[list[str] | None, typer.Argument(help="arXiv ids, such as 2104.08663.")] = None,
@@ -122,11 +129,13 @@ def arxiv(
             site=site,
             downloads=downloads,
         )
-        _build([source], as_json, BuildOptions(parser))
+        _build([source], as_json, BuildOptions(parser, engine=engine))
 
 
 @says_why
+@on_an_engine
 def folder(
+    engine: Engine,
     directory: Path,
     collection: CollectionOption,
     title: TitleOption,
@@ -136,11 +145,19 @@ def folder(
     """Index a folder of papers, one file each: PDF, TEI, Markdown, plain text, Word."""
     from indexer.sources.folder import FOLDER_SUFFIXES  # noqa: PLC0415
 
-    _build_folder(directory, (collection, title, "Folder"), FOLDER_SUFFIXES, parser, as_json)
+    _build_folder(
+        directory,
+        (collection, title, "Folder"),
+        FOLDER_SUFFIXES,
+        as_json,
+        BuildOptions(parser, engine=engine),
+    )
 
 
 @says_why
+@on_an_engine
 def pdfs(
+    engine: Engine,
     directory: Path,
     collection: CollectionOption,
     title: TitleOption,
@@ -150,21 +167,40 @@ def pdfs(
     """Index the PDFs of a folder, one paper each."""
     from indexer.sources.folder import PDF_SUFFIXES  # noqa: PLC0415
 
-    _build_folder(directory, (collection, title, "Folder of PDFs"), PDF_SUFFIXES, parser, as_json)
+    _build_folder(
+        directory,
+        (collection, title, "Folder of PDFs"),
+        PDF_SUFFIXES,
+        as_json,
+        BuildOptions(parser, engine=engine),
+    )
 
 
 @says_why
+@on_an_engine
 def tei(
-    directory: Path, collection: CollectionOption, title: TitleOption, as_json: JsonOption = False
+    engine: Engine,
+    directory: Path,
+    collection: CollectionOption,
+    title: TitleOption,
+    as_json: JsonOption = False,
 ) -> None:
     """Index a folder of GROBID's TEI files, one paper each."""
     from indexer.sources.folder import TEI_SUFFIXES  # noqa: PLC0415
 
-    _build_folder(directory, (collection, title, "Folder of TEI files"), TEI_SUFFIXES, "auto", as_json)
+    _build_folder(
+        directory,
+        (collection, title, "Folder of TEI files"),
+        TEI_SUFFIXES,
+        as_json,
+        BuildOptions(engine=engine),
+    )
 
 
 @says_why
+@on_an_engine
 def zotero(
+    engine: Engine,
     directory: Path,
     collection: CollectionOption = "zotero",
     title: TitleOption = "My Zotero library",
@@ -181,11 +217,13 @@ def zotero(
 
     library = read_zotero(directory, only=only, linked=linked)
     source = LibraryPapers(_collection(collection, title, "Zotero"), library.items)
-    _build([source], as_json, BuildOptions(parser), lambda: library.remarks)
+    _build([source], as_json, BuildOptions(parser, engine=engine), lambda: library.remarks)
 
 
 @says_why
+@on_an_engine
 def references(
+    engine: Engine,
     file: Path,
     collection: CollectionOption,
     title: TitleOption,
@@ -198,11 +236,15 @@ def references(
 
     source = LibraryPapers(_collection(collection, title, file.name), read_references(file))
     nameless = (f"The entry {key} has neither a title nor a file, and is left out" for key in source.nameless)
-    _build([source], as_json, BuildOptions(parser), lambda: (*unreadable_entries(file), *nameless))
+    _build(
+        [source], as_json, BuildOptions(parser, engine=engine), lambda: (*unreadable_entries(file), *nameless)
+    )
 
 
 @says_why
+@on_an_engine
 def reparse(
+    engine: Engine,
     collections: Annotated[
         list[str] | None, typer.Argument(help="The collections' ids; all of the corpus when not given.")
     ] = None,
@@ -222,7 +264,7 @@ def reparse(
     sources = [KeptPapers(corpus, one, settings.pdf_path, parser) for one in wanted]
     sources = [source for source in sources if len(source)]
     if sources:
-        _build(sources, as_json, BuildOptions(parser, again=True))
+        _build(sources, as_json, BuildOptions(parser, again=True, engine=engine))
     elif as_json:
         print_json({"builds": []})
     else:
@@ -233,14 +275,14 @@ def _build_folder(
     directory: Path,
     described: tuple[str, str, str],
     suffixes: tuple[str, ...],
-    parser: ParserChoice,
     as_json: bool,
+    options: BuildOptions,
 ) -> None:
     """Build a folder's files with the given endings; `described` is the collection's id, title and source."""
     from indexer.sources.folder import Folder  # noqa: PLC0415
 
     source = Folder(directory, _collection(*described), suffixes)
-    _build([source], as_json, BuildOptions(parser))
+    _build([source], as_json, options)
 
 
 def _collection(identifier: str, title: str, source: str) -> Collection:
@@ -258,7 +300,7 @@ def _collection(identifier: str, title: str, source: str) -> Collection:
 def _build(
     sources: Iterable[Source],
     as_json: bool,
-    options: BuildOptions = AS_USUAL,
+    options: BuildOptions,
     remarks: Callable[[], Sequence[str]] = tuple,
 ) -> None:
     """Build the sources in one run and report; exit code 2 when they brought no paper at all.

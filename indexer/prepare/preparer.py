@@ -13,10 +13,11 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Generic, Protocol, Self, TypeVar
 
 from corpus.bibtex import bibtex
 from corpus.encoders import cores
+from corpus.errors import CorpusError
 from corpus.records import LONGEST_FIELD, Author, Paper, Passage, PassageSize, Reference
 from corpus.sentences import without_repeats
 from indexer.enrich import choose_aspects, find_topics, language_of
@@ -47,7 +48,7 @@ class Task:
     """A paper to be prepared; `sha256` is the hash of its file, `pdf_sha256` that of the PDF to show.
 
     `known` papers are in the corpus already: one that cannot be read stays as it is. Its passages are to be
-    of a `size`.
+    of a `size`. `number` is its place among all that a build's sources list.
     """
 
     entry: SourcePaper
@@ -56,6 +57,7 @@ class Task:
     pdf_sha256: str = ""
     known: bool = False
     size: PassageSize = USUAL_SIZE
+    number: int = 0
 
     @property
     def pdf(self) -> Path | None:
@@ -78,25 +80,69 @@ class PreparedPaper:
     listed: str = ""
     notes: tuple[str, ...] = ()
 
+    @property
+    def passage_count(self) -> int:
+        return len(self.passages)
 
-class Preparer:
-    """Prepares papers several at a time; for a `with` block."""
+
+_Prepared = TypeVar("_Prepared")
+_Prepared_co = TypeVar("_Prepared_co", covariant=True)
+
+
+class Workers(Protocol[_Prepared_co]):
+    """What prepares papers, so many at once, and is asked by as many threads."""
+
+    @property
+    def at_once(self) -> int: ...
+
+    def prepare(
+        self, task: Task, source: Path | bytes | None, notes: tuple[str, ...] = (), ocr: OcrOptions = NO_OCR
+    ) -> _Prepared_co:
+        """Prepare a paper from a file, from TEI that a server made, or from what its source says.
+
+        Raises ParseError.
+        """
+        ...
+
+
+class LocalWorkers:
+    """Processes of this machine, started once for all builds of this program."""
+
+    def __init__(self, at_once: int = 0) -> None:
+        """Have so many processes, or as many as leave a core to the encoder, four at most."""
+        self.at_once = at_once or max(1, min(4, cores() - 1))
+        self._processes = _processes(self.at_once)
+
+    def prepare(
+        self, task: Task, source: Path | bytes | None, notes: tuple[str, ...] = (), ocr: OcrOptions = NO_OCR
+    ) -> PreparedPaper:
+        if source is None:
+            return prepare(task, None, notes)
+        return self._processes.run(task, source, notes, ocr)
+
+
+class Preparer(Generic[_Prepared]):
+    """Has papers prepared several at a time; for a `with` block."""
 
     def __init__(
-        self, grobid: TeiParser | None = None, *, fall_back: bool = True, ocr: OcrOptions = NO_OCR
+        self,
+        workers: Workers[_Prepared],
+        grobid: TeiParser | None = None,
+        *,
+        fall_back: bool = True,
+        ocr: OcrOptions = NO_OCR,
     ) -> None:
         """Read PDFs with `grobid` where it is given, and with PDFium where it fails, if `fall_back`.
 
         Scans are read as `ocr` says.
         """
+        self._workers = workers
         self._grobid = grobid
         self._ocr = ocr
         self._fall_back = fall_back
-        workers = max(1, min(4, cores() - 1))
-        at_once = max(workers, self._grobid.at_once if self._grobid else 0)
+        at_once = max(workers.at_once, self._grobid.at_once if self._grobid else 0)
         self._ahead = max(_LEAST_AHEAD, 2 * at_once)
         self._threads = ThreadPoolExecutor(at_once)
-        self._processes = _processes(workers)
 
     def __enter__(self) -> Self:
         return self
@@ -108,17 +154,24 @@ class Preparer:
             self._grobid.stop()
         self._threads.shutdown(wait=True, cancel_futures=True)
 
-    def prepared(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, PreparedPaper | ParseError]]:
+    def prepared(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, _Prepared | ParseError]]:
         """Yield the papers in the order of the tasks, a few being worked on ahead of the one wanted."""
-        waiting: deque[tuple[Task, Future[PreparedPaper]]] = deque()
+        waiting: deque[tuple[Task, Future[_Prepared]]] = deque()
         for task in tasks:
             waiting.append((task, self._threads.submit(self._prepare, task)))
             if len(waiting) >= self._ahead:
-                yield _outcome(*waiting.popleft())
-        while waiting:
-            yield _outcome(*waiting.popleft())
+                first, future = waiting.popleft()
+                yield first, self._outcome(future)
+        for first, future in waiting:
+            yield first, self._outcome(future)
 
-    def _prepare(self, task: Task) -> PreparedPaper:
+    def _outcome(self, future: Future[_Prepared]) -> _Prepared | ParseError:
+        try:
+            return future.result()
+        except ParseError as error:
+            return error
+
+    def _prepare(self, task: Task) -> _Prepared:
         if task.entry.problem:
             raise ParseError(task.entry.problem)
         try:
@@ -130,48 +183,48 @@ class Preparer:
             note = f"{error}; only its title and abstract are indexed"
             waits = isinstance(error, (UnreadScanError, OutOfTimeError))
             fingerprint = unread_scan(task.fingerprint) if waits else task.fingerprint
-            return prepare(replace(task, pdf_sha256="", fingerprint=fingerprint), None, (note,))
+            return self._workers.prepare(replace(task, pdf_sha256="", fingerprint=fingerprint), None, (note,))
 
-    def _read(self, task: Task) -> PreparedPaper:
+    def _read(self, task: Task) -> _Prepared:
         try:
             return self._from_file(task)
-        except ParseError:
+        except (ParseError, CorpusError):
             raise
         except Exception as error:
             # A fault of ours costs one paper, not the night that a build of a hundred thousand takes.
             logger.exception("reading %s", task.entry.name)
             raise ParseError(f"the parser failed with {type(error).__name__}; please report it") from error
 
-    def _from_file(self, task: Task) -> PreparedPaper:
+    def _from_file(self, task: Task) -> _Prepared:
         entry = task.entry
         if entry.file is None:
-            return prepare(task, None)
+            return self._workers.prepare(task, None)
         if is_pdf(entry.file):
             return self._from_pdf(task, entry.file, task.sha256)
         try:
-            return self._processes.run(task, entry.file)
+            return self._workers.prepare(task, entry.file)
         except ParseError as error:
             if entry.pdf is None:
                 raise
             return self._from_pdf_instead(task, entry.pdf, f"{entry.file.name}: {error}")
 
-    def _from_pdf_instead(self, task: Task, pdf: Path, problem: str) -> PreparedPaper:
+    def _from_pdf_instead(self, task: Task, pdf: Path, problem: str) -> _Prepared:
         """Return the paper as its PDF has it, where the TEI beside it cannot be read."""
         try:
             return self._from_pdf(task, pdf, task.pdf_sha256, (f"{problem}; its PDF is read instead",))
         except ParseError as error:
             raise ParseError(f"{problem}; its PDF cannot be read either: {error}") from error
 
-    def _from_pdf(self, task: Task, pdf: Path, sha256: str, notes: tuple[str, ...] = ()) -> PreparedPaper:
+    def _from_pdf(self, task: Task, pdf: Path, sha256: str, notes: tuple[str, ...] = ()) -> _Prepared:
         if self._grobid is None:
-            return self._processes.run(task, pdf, notes, self._ocr)
+            return self._workers.prepare(task, pdf, notes, self._ocr)
         try:
             tei = self._grobid.tei(pdf, sha256)
-            return self._processes.run(task, tei or pdf, notes, self._ocr)
+            return self._workers.prepare(task, tei or pdf, notes, self._ocr)
         except (GrobidError, ParseError) as error:
             if not self._fall_back:
                 raise ParseError(str(error)) from error
-            return self._processes.run(
+            return self._workers.prepare(
                 task, pdf, (*notes, f"{error}; read with pypdfium2 instead"), self._ocr
             )
 
@@ -179,13 +232,6 @@ class Preparer:
 def unread_scan(fingerprint: str) -> str:
     """Return the fingerprint of a paper that is to be read again by the next build that can read its scan."""
     return f"{fingerprint} unread scan"
-
-
-def _outcome(task: Task, future: Future[PreparedPaper]) -> tuple[Task, PreparedPaper | ParseError]:
-    try:
-        return task, future.result()
-    except ParseError as error:
-        return task, error
 
 
 def prepare(task: Task, document: Document | None, notes: tuple[str, ...] = ()) -> PreparedPaper:

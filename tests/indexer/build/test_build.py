@@ -207,11 +207,11 @@ def test_a_bad_file_costs_one_file(work: Workplace) -> None:
     assert work.ids() == ["notes/a", "notes/f"]
 
 
-def faulty(task: Task, source: Path) -> PreparedPaper:
+def faulty(task: Task, source: Path, *_: object) -> PreparedPaper:
     return prepare(task, read_document(source) if source.name != "cats.md" else Document(title=1 / 0))
 
 
-def frozen(task: Task, source: Path) -> PreparedPaper:
+def frozen(task: Task, source: Path, *_: object) -> PreparedPaper:
     while source.name == "cats.md":
         pass
     return prepare(task, read_document(source))

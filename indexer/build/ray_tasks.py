@@ -1,0 +1,144 @@
+"""What the machines of a cluster do for a build: prepare papers, encode and stage blocks.
+
+Knows nothing of Ray. Every machine makes the same of a paper as long as it has the same code, packages and
+folder of what is staged, and says so where it has not.
+"""
+
+import hashlib
+import os
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from socket import gethostname
+from tempfile import TemporaryDirectory
+
+from corpus.encoder_choice import SharedEncoder
+from corpus.errors import CorpusError
+from corpus.places import Place
+from corpus.settings import PROJECT
+from indexer.build.encode import Block, BlockEncoder, stage
+from indexer.build.engines import BuiltPaper
+from indexer.errors import ParseError
+from indexer.parsers import OcrOptions
+from indexer.prepare import LocalWorkers, PreparedPaper, Task
+
+_CODE = ("corpus", "indexer")
+# What papers and vectors come out of; "rapidocr" is not everywhere.
+_PACKAGES = (
+    *("lxml", "markdown-it-py", "numpy", "onnxruntime", "py3langid", "pyarrow", "pypdfium2", "pystemmer"),
+    *("python-docx", "rapidocr", "sentence-transformers", "tokenizers", "torch", "transformers"),
+)
+THREADS = "OMP_NUMTHREADS"
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A file that the driver has, under the name that reports call it by."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What the driver is told of a paper that is prepared; the rest goes from worker to worker."""
+
+    paper: BuiltPaper
+    pdf_sha256: str
+
+
+@cache
+def identity() -> str:
+    """Return a hash of the code and of the versions of what it stands on."""
+    digest = hashlib.sha256()
+    files = (file for package in _CODE for file in (PROJECT / package).rglob("*") if file.is_file())
+    for file in sorted(file for file in files if "__pycache__" not in file.parts):
+        digest.update(f"{file.relative_to(PROJECT).as_posix()}\0".encode())
+        digest.update(hashlib.sha256(file.read_bytes()).digest())
+    for package in _PACKAGES:
+        digest.update(f"{package} {_version(package)}\0".encode())
+    return digest.hexdigest()
+
+
+def _version(package: str) -> str:
+    try:
+        # What a build is for, CPU or CUDA, stands behind a plus.
+        return metadata.version(package).partition("+")[0]
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _check(expected: str) -> None:
+    """Raise CorpusError on a machine with another state of the code or of the packages."""
+    if identity() != expected:
+        raise CorpusError(
+            f"The machine {gethostname()} has another version of Paper Trail, or of a package that it stands "
+            "on, than the one that builds. Install the same on all, and start Ray anew there."
+        )
+
+
+def prepare_paper(
+    expected: str, task: Task, source: Carried | bytes | None, notes: tuple[str, ...], ocr: OcrOptions
+) -> tuple[Read | ParseError, PreparedPaper | None]:
+    """Prepare a paper in a process apart, as on one machine; raises CorpusError on a machine that differs."""
+    _check(expected)
+    try:
+        paper = _prepared(task, source, notes, ocr)
+    except ParseError as error:
+        return error, None
+    return Read(BuiltPaper.of(paper), paper.paper.pdf_sha256), replace(paper, pdf=None)
+
+
+def _prepared(
+    task: Task, source: Carried | bytes | None, notes: tuple[str, ...], ocr: OcrOptions
+) -> PreparedPaper:
+    workers = LocalWorkers(at_once=1)
+    if not isinstance(source, Carried):
+        return workers.prepare(task, source, notes, ocr)
+    with TemporaryDirectory(prefix=f"paper-trail-{os.getpid()}-") as folder:
+        file = Path(folder, source.name)
+        file.write_bytes(source.content)
+        return workers.prepare(task, file, notes, ocr)
+
+
+@dataclass(frozen=True, slots=True)
+class EncodingPlan:
+    """Where blocks are staged, and with which encoder.
+
+    `threads` is what the driver's environment says of them, since that of Ray's workers says that one is to
+    be had.
+    """
+
+    expected: str
+    encoder: SharedEncoder
+    staging: Place
+    key: str
+    threads: str | None
+
+
+class BlockWorker:
+    """Has the encoder, loaded once, and stages blocks."""
+
+    def __init__(self, plan: EncodingPlan) -> None:
+        self._plan = plan
+        self._encoder: BlockEncoder | None = None
+
+    def open(self) -> BlockEncoder:
+        """Load the encoder, if it is not; raises CorpusError on a machine that cannot do the work."""
+        if self._encoder is None:
+            _check(self._plan.expected)
+            os.environ.pop(THREADS, None)
+            if self._plan.threads is not None:
+                os.environ[THREADS] = self._plan.threads
+            self._encoder = BlockEncoder(self._plan.encoder.open())
+        return self._encoder
+
+    def ready(self) -> None:
+        """Load the encoder before it is needed."""
+        self.open()
+
+    def stage(self, number: int, *papers: PreparedPaper) -> str:
+        """Encode and stage a block; return the part's name. Raises CorpusError."""
+        encoded = self.open().encode(Block(number, papers))
+        return stage(self._plan.staging, self._plan.key, encoded)
