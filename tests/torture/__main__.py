@@ -19,10 +19,10 @@ Trial = Callable[[int], Counts]
 
 def trials(*, quick: bool) -> list[Trial]:
     """Return the trials, quick ones in about five minutes."""
-    kills, files = (10, 150) if quick else (50, 1000)
+    kills, in_bucket, files = (10, 5, 150) if quick else (100, 50, 1000)
     return [
         partial(_sized, in_a_folder, kills),
-        partial(_sized, in_a_bucket, kills),
+        partial(_sized, in_a_bucket, in_bucket),
         partial(_sized, mutated_files, files),
     ]
 

@@ -5,7 +5,6 @@ import random
 import signal
 import tempfile
 import time
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,7 +37,7 @@ def in_a_folder(seed: int, kills: int) -> Counts:
 
 def in_a_bucket(seed: int, kills: int) -> Counts:
     """Kill builds into a bucket, each on a machine of its own."""
-    with tempfile.TemporaryDirectory() as folder, s3_server() as server, closing(FaultyS3(server)) as s3:
+    with tempfile.TemporaryDirectory() as folder, s3_server() as server, FaultyS3(server) as s3:
         os.environ.update(s3.environment())
         site = _Site(Path(folder), s3.home, Counts("builds killed, in a bucket"))
         return site.torture(random.Random(seed), kills)
