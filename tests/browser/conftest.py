@@ -254,5 +254,6 @@ def _console(message: Any) -> list[str]:
     # Streamlit looks for its own routes below each page's address first; those are not there. And a picture
     # that another has taken the place of is gone before a browser that is slow has asked for it.
     address = str(message.location.get("url", ""))
-    is_known = "404" in message.text and ("_stcore/" in address or "/media/" in address)
+    is_gone = "404" in message.text and ("_stcore/" in address or "/media/" in address)
+    is_known = is_gone or ("Image source error" in message.text and "/media/" in message.text)
     return [f"console: {message.text}"] if message.type == "error" and not is_known else []
