@@ -59,10 +59,10 @@ def draw() -> None:
         render_sign_in()
         return
     admitted.admit(current_session(), current_caller(current_visitor()))
-    if not has_corpus():
-        _draw_first_run()
-        return
     try:
+        if not has_corpus():
+            _draw_first_run()
+            return
         open_library()
     except CorpusError as error:
         _draw_corpus_error(error)

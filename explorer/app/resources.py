@@ -208,7 +208,12 @@ def _library(settings: Settings, published: str) -> Library:
 
 
 def has_corpus() -> bool:
-    return (read_settings().corpus_path / "manifest.json").exists()
+    """Return True if there is a corpus; raises CorpusError where that cannot be told."""
+    path = read_settings().corpus_path
+    try:
+        return (path / "manifest.json").exists()
+    except OSError as error:
+        raise _unreadable(path, error) from error
 
 
 @st.cache_resource(show_spinner=False)
@@ -346,4 +351,8 @@ def _published(path: Place) -> str:
     except FileNotFoundError:
         return ""
     except OSError as error:
-        raise CorpusError(f"The corpus at {path} cannot be read: {error.strerror}.") from error
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Place, error: OSError) -> CorpusError:
+    return CorpusError(f"The corpus at {path} cannot be read: {error.strerror}.")

@@ -1,10 +1,10 @@
 """A question given to a worker with what stores its turn, taken out of it again, and stopped."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from assistant.records import AskOptions, AssistantError, Turn
+from assistant.records import AskOptions, AssistantError, Event, Turn
 from assistant.storage import ConversationStore, new_id
 from explorer.app import (
     Failure,
@@ -84,31 +84,14 @@ def start(library: Library, visitor: Visitor, choices: Choices, waiting: Waiting
         assistant = library.assistant(choices.writer, choices.parameters, owner, account.on_cost)
         _take_turns_from_elsewhere(library, visitor)
         replaces = replaced_by(waiting, visitor.now.turns)
-        # The first question of a conversation begins it in the store, and gives it the id it has there.
-        keep = keep_of(library, visitor, waiting.question, replaces)
-        note = QuestionNote(library, visitor.now.conversation_id if visitor.now.is_kept else "")
-        job = QuestionJob(
-            waiting.question,
-            waiting.query,
-            keep=keep,
-            replaces=replaces,
-            subject=visitor.now.conversation_id,
-            starter=owner,
-            identifier=note.identifier,
-            on_over=note.forget,
-        )
         history = visitor.now.turns[:-1] if replaces else visitor.now.turns
-        note.write(waiting.question)
-        try:
-            jobs().start(
-                job, lambda: account.paying(price, lambda: assistant.ask(waiting.question, history, options))
-            )
-        except StoppingError:
-            # The page soon comes from another process, which finds the note and offers to ask it again.
-            raise
-        except AssistantError:
-            note.forget()
-            raise
+        job = _begin(
+            library,
+            visitor,
+            waiting,
+            replaces,
+            lambda: account.paying(price, lambda: assistant.ask(waiting.question, history, options)),
+        )
         visitor.update(VisitorSession.begin, job.identifier, replaces)
     except AssistantError as error:
         failure = Failure(
@@ -119,6 +102,39 @@ def start(library: Library, visitor: Visitor, choices: Choices, waiting: Waiting
             replaces=waiting.replaces,
         )
         visitor.update(VisitorSession.refuse, failure)
+
+
+def _begin(
+    library: Library,
+    visitor: Visitor,
+    waiting: Waiting,
+    replaces: Turn | None,
+    events: Callable[[], Iterator[Event]],
+) -> QuestionJob:
+    """Have a job begin, and a note of it stored until it is over; raises AssistantError."""
+    # The first question of a conversation begins it in the store, and gives it the id it has there.
+    keep = keep_of(library, visitor, waiting.question, replaces)
+    note = QuestionNote(library, visitor.now.conversation_id if visitor.now.is_kept else "")
+    job = QuestionJob(
+        waiting.question,
+        waiting.query,
+        keep=keep,
+        replaces=replaces,
+        subject=visitor.now.conversation_id,
+        starter=current_owner(visitor),
+        identifier=note.identifier,
+        on_over=note.forget,
+    )
+    note.write(waiting.question)
+    try:
+        jobs().start(job, events)
+    except StoppingError:
+        # The page soon comes from another process, which finds the note and offers to ask it again.
+        raise
+    except AssistantError:
+        note.forget()
+        raise
+    return job
 
 
 def _take_turns_from_elsewhere(library: Library, visitor: Visitor) -> None:

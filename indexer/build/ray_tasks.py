@@ -29,7 +29,7 @@ _PACKAGES = (
     *("lxml", "markdown-it-py", "numpy", "onnxruntime", "py3langid", "pyarrow", "pypdfium2", "pystemmer"),
     *("python-docx", "rapidocr", "sentence-transformers", "tokenizers", "torch", "transformers"),
 )
-THREADS = "OMP_NUMTHREADS"
+THREADS = "OMP_NUM_THREADS"
 
 
 @dataclass(frozen=True, slots=True)

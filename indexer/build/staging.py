@@ -77,9 +77,8 @@ class Staging:
         """Remove the parts that hold nothing but papers of these collections, or all parts of any key."""
         kept = set() if collection_ids is None else self._parts_of_others(collection_ids)
         with _staging(self._folder):
-            for file in (
-                self._outdated(kept) if collection_ids is not None else self._folder.files("*.arrow*")
-            ):
+            gone = self._folder.files("*.arrow*") if collection_ids is None else self._outdated(kept)
+            for file in gone:
                 file.delete()
         self._part_of = {key: part for key, part in self._part_of.items() if part in kept}
         self._papers = {key: self._papers[key] for key in self._part_of}

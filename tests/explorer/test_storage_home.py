@@ -50,3 +50,16 @@ def test_a_paper_is_shown_and_a_question_answered(
     fetched = [asked for asked in read_only.asked if asked.startswith("GET") and asked.endswith(".pdf")]
     assert len(fetched) == len(set(fetched)) == len(list((tmp_path / "cache").iterdir()))
     assert library.pdf_path("0" * 64) is None
+
+
+def test_a_bucket_that_cannot_be_read_is_said_on_every_screen(
+    read_only: FaultyS3, screen: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another")
+    bucket._store.cache_clear()
+    with checked_keys(read_only.server):
+        for page in ("ask", "collection"):
+            test = screen(page)
+            assert not test.exception
+            assert test.title[0].value == "The corpus cannot be used"
+            assert read_only.home in test.text[0].value

@@ -19,12 +19,15 @@ from typing import Any
 
 import pytest
 
-from corpus.encoder_choice import open_encoder
+from corpus.encoder_choice import SharedEncoder, open_encoder
+from corpus.encoders import BUNDLED_SHA256
 from corpus.errors import CorpusError
-from corpus.settings import Settings
+from corpus.places import Folder
+from corpus.settings import BUNDLED_ENCODER, PROJECT, Settings
 from corpus.store import rows
 from corpus.store.corpus import Corpus
 from indexer.build import open_engine
+from indexer.build.ray_tasks import BlockWorker, EncodingPlan, identity
 from tests.indexer.build.small_papers import write_paper_pdf, write_tei
 from tests.indexer.command_line import run_json
 
@@ -263,3 +266,15 @@ def test_without_ray_the_command_says_what_to_install(monkeypatch: pytest.Monkey
 def test_options_of_a_cluster_are_refused_without_one() -> None:
     with pytest.raises(CorpusError, match="add --engine ray"), open_engine("process", "auto"):
         pass
+
+
+@pytest.mark.parametrize("told", ["3", None])
+def test_workers_encode_with_as_many_threads_as_the_driver_is_told(
+    told: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As Ray tells its workers.
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    shared = SharedEncoder(BUNDLED_ENCODER, BUNDLED_SHA256, "torch", Folder(PROJECT / "README.md"))
+    plan = EncodingPlan(identity(), shared, Folder(PROJECT / "build"), "key", told)
+    BlockWorker(plan).open()
+    assert os.environ.get("OMP_NUM_THREADS") == told
