@@ -12,10 +12,10 @@ import pyarrow as pa
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
 from corpus.places import ConflictError, Place, place_at
-from corpus.records import Build, Cluster, Collection, PassageSize, Reference
+from corpus.records import Build, Cluster, Collection, PassageSize
 from corpus.store import rows, tables
-from corpus.store.citation_links import Citable, link_references
 from corpus.store.corpus import Corpus
+from corpus.store.linking import Bibliography, Citable, citing, link_references, may_be_cited
 from corpus.store.manifest import (
     TABLES,
     CutSince,
@@ -27,6 +27,10 @@ from corpus.store.manifest import (
 from corpus.store.tables import KEEP_VERSIONS, each_one_of, one_of, quoted, writing
 
 _IDS_AT_ONCE = 5000
+_CITABLE = ["id", "title", "year", "doi", "arxiv_id"]
+_LINKED_BY = {*_CITABLE[1:], "references"}
+# Where more papers than these changed, it is as quick to find all links anew.
+_MOST_RELINKED = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +71,9 @@ class CorpusWriter:
             self._path.make_folder()
         self._published, self._mark = find_manifest(self._path)
         self._sizes: dict[str, PassageSize] = {}
+        # The papers that came, went or changed since the last publication, and what those were called then.
+        self._changed: set[str] = set()
+        self._gone: list[Citable] = []
         if self._published:
             check_encoder(self._published, encoder)
         self._tables: dict[str, Any] = {}
@@ -93,15 +100,18 @@ class CorpusWriter:
     def remove_collection(self, collection_id: str) -> None:
         where = f"collection_id = {quoted(collection_id)}"
         with self._changing():
+            self._note_gone(where)
             for table in ("papers", "passages", "builds"):
                 self._tables[table].delete(where)
             self._tables["collections"].delete(f"id = {quoted(collection_id)}")
 
     def remove_papers(self, ids: Sequence[str]) -> None:
         with self._changing():
-            for table, column in (("passages", "paper_id"), ("papers", "id")):
-                for where in each_one_of(column, ids, _IDS_AT_ONCE):
-                    self._tables[table].delete(where)
+            for where in each_one_of("id", ids, _IDS_AT_ONCE):
+                self._note_gone(where)
+                self._tables["papers"].delete(where)
+            for where in each_one_of("paper_id", ids, _IDS_AT_ONCE):
+                self._tables["passages"].delete(where)
 
     def move_papers(self, positions: Mapping[str, int]) -> None:
         """Give papers other places in their collections, by their ids."""
@@ -113,12 +123,15 @@ class CorpusWriter:
         if not papers.num_rows:
             return
         with self._changing():
+            if not _LINKED_BY.isdisjoint(papers.column_names):
+                for where in each_one_of("id", papers["id"].to_pylist(), _IDS_AT_ONCE):
+                    self._note_gone(where)
             self._tables["papers"].merge_insert("id").when_matched_update_all().execute(papers)
 
     def add_papers(self, papers: Iterable[pa.RecordBatch], passages: Iterable[pa.RecordBatch]) -> None:
         """Add rows made by `corpus.store.rows`, a batch at a time."""
         with self._changing():
-            for name, batches in (("passages", passages), ("papers", papers)):
+            for name, batches in (("passages", passages), ("papers", self._note_new(papers))):
                 schema = self._schema(name)
                 self._tables[name].add(pa.RecordBatchReader.from_batches(schema, batches))
 
@@ -187,6 +200,7 @@ class CorpusWriter:
         with self._changing():
             self._link()
         self.compact()
+        self._changed, self._gone = set(), []
 
     def compact(self, keep_versions: timedelta = KEEP_VERSIONS, *, unverified: bool = False) -> None:
         """Rewrite the tables as few files, publish that, and drop what is older than `keep_versions`.
@@ -230,22 +244,52 @@ class CorpusWriter:
         except ConflictError as error:
             raise self._overtaken() from error
 
+    def _note_gone(self, where: str) -> None:
+        """Note what papers are called before they are changed or removed."""
+        found = [Citable(**row) for row in self._paper_rows(_CITABLE, where)]
+        self._gone += found
+        self._changed.update(paper.id for paper in found)
+
+    def _note_new(self, papers: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in papers:
+            self._changed.update(batch["id"].to_pylist())
+            yield batch
+
     def _link(self) -> None:
-        """Find the links between the papers anew: a paper that came or went changes those of others."""
-        table = rows.to_rows(link_references(self._citable(), self._bibliographies()), rows.LINKS)
-        self._tables["links"].delete("true")
-        self._tables["links"].add(table)
+        """Bring the links up to date: a paper that came or went changes those of others."""
+        if not self._published or len(self._changed) > _MOST_RELINKED:
+            self._tables["links"].delete("true")
+            self._add_links(self._citable(), self._bibliographies())
+        elif self._changed:
+            self._link_changed()
 
-    def _citable(self) -> Iterator[Citable]:
-        for row in self._paper_rows(["id", "title", "year", "doi", "arxiv_id"]):
-            yield Citable(**row)
+    def _link_changed(self) -> None:
+        ids = self._changed | set(self._citing_changed())
+        for where in each_one_of("citing", sorted(ids), _IDS_AT_ONCE):
+            self._tables["links"].delete(where)
+        own = [one for where in self._each(ids) for one in self._bibliographies(where)]
+        self._add_links(filter(may_be_cited(own), self._citable()), own)
 
-    def _bibliographies(self) -> Iterator[tuple[str, list[Reference]]]:
-        for row in self._paper_rows(["id", "references"]):
+    def _citing_changed(self) -> Iterator[str]:
+        now = (paper for where in self._each(self._changed) for paper in self._citable(where))
+        papers = [*self._gone, *now]
+        return citing(papers, tables.scan_batches(self._tables["papers"], ["id", "references"]))
+
+    def _each(self, ids: Iterable[str]) -> Iterator[str]:
+        return each_one_of("id", sorted(ids), _IDS_AT_ONCE)
+
+    def _add_links(self, papers: Iterable[Citable], bibliographies: Iterable[Bibliography]) -> None:
+        self._tables["links"].add(rows.to_rows(link_references(papers, bibliographies), rows.LINKS))
+
+    def _citable(self, where: str | None = None) -> Iterator[Citable]:
+        return (Citable(**row) for row in self._paper_rows(_CITABLE, where))
+
+    def _bibliographies(self, where: str | None = None) -> Iterator[Bibliography]:
+        for row in self._paper_rows(["id", "references"], where):
             yield row["id"], [rows.to_reference(entry) for entry in row["references"]]
 
-    def _paper_rows(self, columns: list[str]) -> Iterator[dict[str, Any]]:
-        for batch in tables.scan_batches(self._tables["papers"], columns):
+    def _paper_rows(self, columns: list[str], where: str | None = None) -> Iterator[rows.Row]:
+        for batch in tables.scan_batches(self._tables["papers"], columns, where):
             yield from batch.to_pylist()
 
     def _table(self, name: str) -> Any:

@@ -49,6 +49,9 @@ from explorer.jobs import (
 )
 from explorer.observing import ObservedModel
 
+# So long a corpus in a bucket is taken to be as it was published when it was last asked.
+_SECONDS_AS_PUBLISHED = 2
+
 logger = logging.getLogger(__name__)
 
 
@@ -209,11 +212,7 @@ def _library(settings: Settings, published: str) -> Library:
 
 def has_corpus() -> bool:
     """Return True if there is a corpus; raises CorpusError where that cannot be told."""
-    path = read_settings().corpus_path
-    try:
-        return (path / "manifest.json").exists()
-    except OSError as error:
-        raise _unreadable(path, error) from error
+    return bool(_published(read_settings().corpus_path))
 
 
 @st.cache_resource(show_spinner=False)
@@ -346,6 +345,17 @@ def _built_with(path: Place) -> str:
 
 
 def _published(path: Place) -> str:
+    """Return the manifest of the corpus as it is written, "" where there is none."""
+    # A rerun asks several times; a bucket takes its time and is paid for each.
+    return _published_of_late(str(path), path) if path.is_shared else _written_manifest(path)
+
+
+@st.cache_data(ttl=_SECONDS_AS_PUBLISHED, show_spinner=False)
+def _published_of_late(address: str, _path: Place) -> str:  # noqa: ARG001
+    return _written_manifest(_path)
+
+
+def _written_manifest(path: Place) -> str:
     try:
         return (path / "manifest.json").read_bytes().decode()
     except FileNotFoundError:
