@@ -14,8 +14,8 @@ from corpus.errors import CorpusError
 from corpus.places import ConflictError, Place, place_at
 from corpus.records import Build, Cluster, Collection, PassageSize
 from corpus.store import rows, tables
+from corpus.store.citation_links import Bibliography, Citable, citing, link_references, may_be_cited
 from corpus.store.corpus import Corpus
-from corpus.store.linking import Bibliography, Citable, citing, link_references, may_be_cited
 from corpus.store.manifest import (
     TABLES,
     CutSince,

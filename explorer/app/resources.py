@@ -5,8 +5,10 @@ import logging
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
+from threading import Lock
 
 import streamlit as st
+from cachetools import TTLCache, cached
 
 from assistant.chat import Assistant
 from assistant.comparing import Comparer, open_comparative_generator
@@ -347,12 +349,12 @@ def _built_with(path: Place) -> str:
 def _published(path: Place) -> str:
     """Return the manifest of the corpus as it is written, "" where there is none."""
     # A rerun asks several times; a bucket takes its time and is paid for each.
-    return _published_of_late(str(path), path) if path.is_shared else _written_manifest(path)
+    return _published_of_late(path) if path.is_shared else _written_manifest(path)
 
 
-@st.cache_data(ttl=_SECONDS_AS_PUBLISHED, show_spinner=False)
-def _published_of_late(address: str, _path: Place) -> str:  # noqa: ARG001
-    return _written_manifest(_path)
+@cached(TTLCache(maxsize=4, ttl=_SECONDS_AS_PUBLISHED), key=str, lock=Lock())
+def _published_of_late(path: Place) -> str:
+    return _written_manifest(path)
 
 
 def _written_manifest(path: Place) -> str:

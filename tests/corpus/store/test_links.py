@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from corpus.encoders.base import SentenceEncoder
 from corpus.records import Collection, Link, Reference
 from corpus.store import rows
+from corpus.store.citation_links import Bibliography, Citable, citing, link_references, may_be_cited
 from corpus.store.corpus import Corpus
-from corpus.store.linking import Bibliography, Citable, citing, link_references, may_be_cited
 from corpus.store.writer import CorpusWriter
 from tests.small_corpus import add, make_paper, write_corpus
 
