@@ -17,8 +17,8 @@ import pytest
 from assistant.models.server import server_facts
 from corpus.encoders.base import SentenceEncoder
 from corpus.store.corpus import Corpus
+from tests import remembering
 from tests.demo_home import PROJECT, build_demo_home
-from tests.remembering_encoder import RememberingEncoder
 from tests.s3_server import FaultyS3, S3Server, s3_server
 
 # A busy machine is no fault of the code under test. `pytest --hypothesis-profile=thorough` looks harder.
@@ -83,7 +83,16 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def encoder() -> SentenceEncoder:
-    return RememberingEncoder()
+    return remembering.RememberingEncoder()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def remembered(encoder: SentenceEncoder) -> Iterator[None]:
+    """Have nothing in this process read a text twice; what tests start reads as it does elsewhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        remembering.share(encoder, patch)
+        remembering.remember_pairs(patch)
+        yield
 
 
 @pytest.fixture(scope="session")
