@@ -10,8 +10,8 @@ from rich.table import Column, Table
 
 from corpus.settings import read_settings
 from evaluation.bench.build import measure
+from evaluation.bench.growth import Growth, measure_growth
 from evaluation.bench.latency import measure_latency
-from evaluation.bench.search import SearchSpeed, measure_search
 from evaluation.commands.failures import failures_told
 from evaluation.commands.printing import out, print_figures
 
@@ -25,14 +25,18 @@ def bench(
     ] = None,
     quick: Annotated[bool, typer.Option(help="Measure on the three smallest volumes only.")] = False,
     search_rows: Annotated[
-        int, typer.Option(help="Measure search alone, over so many synthetic passages.", min=0)
-    ] = 0,
+        list[int] | None,
+        typer.Option(
+            help="Measure what so many synthetic passages cost, parsing and encoding apart; may be repeated.",
+            min=1,
+        ),
+    ] = None,
 ) -> None:
     """Measure speed: builds beside the bare encoder, search, answers without a model, cold starts."""
     if search_rows:
-        speed = measure_search(search_rows)
-        out.print(_search_table(speed))
-        typer.echo(json.dumps(speed))
+        growth = [measure_growth(passages) for passages in search_rows]
+        out.print(_growth_table(growth))
+        typer.echo(json.dumps(growth))
         return
     figures = measure(anthology, quick=quick)
     table = Table("What", Column("Figure", justify="right"), box=SIMPLE_HEAD)
@@ -113,15 +117,12 @@ def latency(
     print_figures(figures, decimals=1)
 
 
-def _search_table(speed: SearchSpeed) -> Table:
-    table = Table("Search", "ms, median / p95", Column("Recall", justify="right"), box=SIMPLE_HEAD)
-    table.title = (
-        f"{speed['search_rows']:,} passages, written and indexed in {speed['search_build_seconds']:.0f} s"
-    )
-    everything = f"{speed['search_rows_ms_p50']:.0f} / {speed['search_rows_ms_p95']:.0f}"
-    filtered = f"{speed['search_filtered_ms_p50']:.0f} / {speed['search_filtered_ms_p95']:.0f}"
-    table.add_row("everything", everything, f"{speed['search_recall']:.4f}")
-    table.add_row("one collection", filtered, f"{speed['search_filtered_recall']:.4f}")
+def _growth_table(growth: list[Growth]) -> Table:
+    table = Table("Passages", box=SIMPLE_HEAD)
+    for size in growth:
+        table.add_column(f"{size['passages']:,}", justify="right")
+    for label, written in _GROWTH_ROWS:
+        table.add_row(label, *(written.format_map(size) for size in growth))
     return table
 
 
@@ -151,4 +152,17 @@ _BENCH_ROWS = (
         "Cold start to answer in the terminal, s, torch / accelerated",
         "{cold_answer_seconds_torch:.1f} / {cold_answer_seconds_accelerated:.1f}",
     ),
+)
+
+_GROWTH_ROWS = (
+    ("Written and published, s", "{build_seconds:.0f}"),
+    ("Ten papers more published, s", "{publication_seconds:.1f}"),
+    ("The map drawn, s", "{map_seconds:.1f}"),
+    ("On the disk, MB", "{mb:,.0f}"),
+    ("Search, ms, median / p95", "{search_ms_p50:.0f} / {search_ms_p95:.0f}"),
+    ("In one of 20 collections, ms, median / p95", "{filtered_ms_p50:.0f} / {filtered_ms_p95:.0f}"),
+    ("Recall of the index, of everything / a collection", "{recall:.4f} / {filtered_recall:.4f}"),
+    ("A list asked for first, ms, at most", "{list_first_ms_max:.0f}"),
+    ("The same again, ms, p95", "{list_ms_p95:.0f}"),
+    ("Memory of the reader, MiB", "{memory_mib:,}"),
 )
