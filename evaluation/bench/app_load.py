@@ -118,6 +118,13 @@ class Visitor:
 @asynccontextmanager
 async def visiting(address: str, page: str, cookie: str = "") -> AsyncIterator[Visitor]:
     """Open a session of its own for a page; raises VisitError where the app cannot be reached."""
+    async with connected(address, cookie) as connection:
+        yield Visitor(connection, address, page)
+
+
+@asynccontextmanager
+async def connected(address: str, cookie: str = "") -> AsyncIterator[ClientConnection]:
+    """Open a session's connection; raises VisitError where the app cannot be reached."""
     stream = f"ws{address.removeprefix('http')}/_stcore/stream"
     headers = {"cookie": cookie} if cookie else None
     try:
@@ -130,7 +137,7 @@ async def visiting(address: str, page: str, cookie: str = "") -> AsyncIterator[V
             max_size=None,
             ping_interval=None,
         ) as connection:
-            yield Visitor(connection, address, page)
+            yield connection
     except (OSError, WebSocketException) as error:
         raise VisitError(f"The app at {address} cannot be reached: {error}") from error
 

@@ -3,40 +3,55 @@
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
 
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from tests.torture.counts import WRONGS, Counts
+from tests.torture.counts import WRONGS, Counts, same_environment
+from tests.torture.failing_servers import failing_servers
+from tests.torture.hindered_builds import in_a_failing_bucket, on_a_full_disk
+from tests.torture.hostile_corpus import hostile_corpus
+from tests.torture.killed_app import killed_app
 from tests.torture.killed_builds import in_a_bucket, in_a_folder
+from tests.torture.killed_comparisons import killed_comparisons
 from tests.torture.mutated_files import mutated_files
+from tests.torture.reload_storm import reload_storm
 
 Trial = Callable[[int], Counts]
 
 
 def trials(*, quick: bool) -> list[Trial]:
     """Return the trials, quick ones in about five minutes."""
-    kills, in_bucket, files = (10, 5, 150) if quick else (100, 50, 1000)
+
+    def sized(trial: Callable[[int, int], Counts], whole: int, slice_of_it: int) -> Trial:
+        return lambda seed: trial(seed, slice_of_it if quick else whole)
+
+    def storm(seed: int) -> Counts:
+        return reload_storm(seed, 25, 20 if quick else 600)
+
     return [
-        partial(_sized, in_a_folder, kills),
-        partial(_sized, in_a_bucket, in_bucket),
-        partial(_sized, mutated_files, files),
+        sized(in_a_folder, 100, 10),
+        sized(in_a_bucket, 50, 5),
+        sized(on_a_full_disk, 40, 4),
+        sized(in_a_failing_bucket, 40, 4),
+        sized(mutated_files, 1000, 150),
+        sized(killed_app, 20, 2),
+        sized(killed_comparisons, 20, 2),
+        sized(failing_servers, 300, 25),
+        storm,
+        sized(hostile_corpus, 28, 3),
     ]
 
 
-def _sized(trial: Callable[[int, int], Counts], size: int, seed: int) -> Counts:
-    return trial(seed, size)
-
-
 def main(*, seed: int = 2026, quick: bool = False) -> None:
-    """Run all trials; the exit code is 1 where anything was lost, doubled, corrupted or unexplained."""
+    """Run all trials; the exit code is 1 where anything went wrong."""
     results = []
     for trial in trials(quick=quick):
         clock = time.monotonic()
-        counts = trial(seed)
+        with same_environment():
+            counts = trial(seed)
         counts.seconds = time.monotonic() - clock
         results.append(counts)
         print(f"{counts.name}: {counts.tried} in {counts.seconds:.0f} s", file=sys.stderr)
@@ -51,7 +66,7 @@ def _show(results: list[Counts], seed: int) -> None:
     for one in results:
         wrong = (str(one.wrong[what]) for what in WRONGS)
         table.add_row(one.name, str(one.tried), str(one.told), *wrong, f"{one.seconds:.0f}")
-    Console(width=110).print(table)
+    Console(width=120).print(table)
     for one in results:
         for example in one.examples:
             print(f"{one.name}: {example}")

@@ -1,11 +1,14 @@
 """What is counted of a trial; all but what was tried has to be zero."""
 
+import os
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
-Wrong = Literal["lost", "doubled", "corrupted", "unexplained"]
-WRONGS: tuple[Wrong, ...] = ("lost", "doubled", "corrupted", "unexplained")
+Wrong = Literal["lost", "doubled", "corrupted", "leaked", "foreign", "unexplained"]
+WRONGS: tuple[Wrong, ...] = get_args(Wrong)
 
 
 @dataclass(slots=True)
@@ -26,3 +29,20 @@ class Counts:
         self.wrong[what] += times
         if len(self.examples) < 5:
             self.examples.append(f"{what}: {example}")
+
+    def look_for(self, secrets: Iterable[str], text: str, where: str) -> None:
+        """Count the secrets that stand in a text."""
+        for secret in secrets:
+            if secret in text:
+                self.note("leaked", f"{secret[:12]}… in {where}")
+
+
+@contextmanager
+def same_environment() -> Iterator[None]:
+    """Take back what a trial sets in the environment, which the libraries below Python read too."""
+    before = dict(os.environ)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

@@ -31,7 +31,7 @@ Rows = dict[str, dict[str, str]]
 def in_a_folder(seed: int, kills: int) -> Counts:
     """Kill builds into a folder."""
     with tempfile.TemporaryDirectory() as folder:
-        site = _Site(Path(folder), str(Path(folder, "home")), Counts("builds killed, in a folder"))
+        site = Site(Path(folder), str(Path(folder, "home")), Counts("builds killed, in a folder"))
         return site.torture(random.Random(seed), kills)
 
 
@@ -39,12 +39,12 @@ def in_a_bucket(seed: int, kills: int) -> Counts:
     """Kill builds into a bucket, each on a machine of its own."""
     with tempfile.TemporaryDirectory() as folder, s3_server() as server, FaultyS3(server) as s3:
         os.environ.update(s3.environment())
-        site = _Site(Path(folder), s3.home, Counts("builds killed, in a bucket"))
+        site = Site(Path(folder), s3.home, Counts("builds killed, in a bucket"))
         return site.torture(random.Random(seed), kills)
 
 
 @dataclass(frozen=True, slots=True)
-class _Site:
+class Site:
     """Where is built: the home, and a folder with the papers, what stays local and what was encoded."""
 
     folder: Path
@@ -60,25 +60,29 @@ class _Site:
         published: Rows = {}
         while self.counts.tried < kills:
             generation = self.counts.tried
-            papers = _papers(self.folder / "papers", generation)
-            reference = self.folder / f"whole-{generation}"
-            build(reference, papers, self.folder / "whole.log")
-            whole = self.contents(str(reference))
+            papers = write_papers(self.folder / "papers", generation)
+            whole = self.whole(papers, generation)
             for _ in range(KILLS_A_BUILD):
                 self.kill_one(papers, drawn)
                 # A build that was quicker than its kill, or was killed after it had published, is whole.
                 if (found := self.contents(self.home)) != whole:
-                    _compare(found, published, self.counts)
+                    compare(found, published, self.counts)
             self.go_on(papers)
-            _compare(self.contents(self.home), whole, self.counts)
+            compare(self.contents(self.home), whole, self.counts)
             published = whole
         return self.counts
+
+    def whole(self, papers: Path, generation: int) -> Rows:
+        """Return what an undisturbed build makes of papers."""
+        reference = self.folder / f"whole-{generation}"
+        build(reference, papers, self.folder / "whole.log")
+        return self.contents(str(reference))
 
     def go_on(self, papers: Path) -> None:
         try:
             build(self.home, papers, self.log)
         except CorpusError as error:
-            self.counts.note("lost", f"the build after the kills: {error}")
+            self.counts.note("lost", f"a build that nothing disturbs any more: {error}")
 
     def kill_one(self, papers: Path, drawn: random.Random) -> None:
         machine = self.folder / f"machine-{self.counts.tried}"
@@ -111,7 +115,7 @@ class _Site:
         return found
 
 
-def _papers(folder: Path, generation: int) -> Path:
+def write_papers(folder: Path, generation: int) -> Path:
     """Write the papers: with each generation a third is changed, one comes and one goes."""
     for number in range(PAPERS):
         animal = f"animal {number}" if number % 3 else f"animal {number} in year {generation}"
@@ -123,7 +127,7 @@ def _papers(folder: Path, generation: int) -> Path:
     return folder
 
 
-def _compare(found: Rows, wanted: Rows, counts: Counts) -> None:
+def compare(found: Rows, wanted: Rows, counts: Counts) -> None:
     """Count what a corpus lacks, has too much, or has otherwise than it should."""
     for table in found.keys() | wanted.keys():
         held, expected = found.get(table, {}), wanted.get(table, {})

@@ -1,25 +1,44 @@
 """A slice of `make torture`: nothing may be lost, doubled, corrupted or end without a word of ours."""
 
-import os
 import random
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.demo_home import PROJECT
-from tests.torture.counts import Counts
+from tests.torture.counts import Counts, same_environment
+from tests.torture.hindered_builds import in_a_failing_bucket, on_a_full_disk
 from tests.torture.killed_builds import KILLS_A_BUILD, in_a_folder
 from tests.torture.mutated_files import mutate, mutated_files
 
 
-def test_builds_that_are_killed_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(PROJECT)
-    monkeypatch.setattr(os, "environ", os.environ.copy())
+    with same_environment():
+        yield
+
+
+def test_builds_that_are_killed_cost_nothing() -> None:
     counts = in_a_folder(seed=7, kills=1)
     assert counts.tried == KILLS_A_BUILD
     assert counts.wrong == Counter(), counts.examples
+
+
+def test_builds_onto_a_full_disk_end_in_words() -> None:
+    counts = on_a_full_disk(seed=7, builds=2)
+    if not counts.tried:
+        pytest.skip("no disk can be mounted here")
+    assert (counts.tried, counts.wrong) == (2, Counter()), counts.examples
+    assert counts.told
+
+
+def test_builds_into_a_bucket_that_fails_end_in_words() -> None:
+    counts = in_a_failing_bucket(seed=7, builds=2)
+    assert (counts.tried, counts.wrong) == (2, Counter()), counts.examples
 
 
 def test_mutated_files_are_read_or_refused_in_words() -> None:
