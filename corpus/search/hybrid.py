@@ -15,6 +15,7 @@ from corpus.errors import CorpusError
 from corpus.records import Hit, PaperHits, Passage, Scope
 from corpus.search.named import Matches, Named, Sides, find_named
 from corpus.search.query import Query, read_query
+from corpus.search.together import together
 from corpus.store import Corpus, Match, Similarity
 from corpus.text import storable
 
@@ -181,10 +182,12 @@ def group_by_paper(
         group = groups.setdefault(paper, [])
         if len(group) < passages_per_paper:
             group.append(candidate)
-    passages = corpus.passages_found([candidate.match for group in groups.values() for candidate in group])
+    matches = [candidate.match for group in groups.values() for candidate in group]
+    found, passages = together(
+        lambda: corpus.papers_by_id(list(groups)), lambda: corpus.passages_found(matches)
+    )
     return tuple(
-        PaperHits(paper, _hits(groups[paper.id], passages), groups[paper.id][0].score)
-        for paper in corpus.papers_by_id(list(groups))
+        PaperHits(paper, _hits(groups[paper.id], passages), groups[paper.id][0].score) for paper in found
     )
 
 

@@ -7,6 +7,7 @@ from corpus.encoders import Vectors
 from corpus.records import Scope
 from corpus.search.query import Query
 from corpus.search.spelling import PHRASES_READ
+from corpus.search.together import together
 from corpus.store import Corpus, Match
 
 # What is added for a paper that is named so to a score of at most 1: an id, a quotation and a whole name
@@ -55,8 +56,15 @@ class Sides:
     depth: int
 
     def within(self, scope: Scope) -> Matches:
-        lexical = self.corpus.matching(self.words, scope, self.depth) if self.words else ()
-        return Matches(self.corpus.nearest(self.vector, scope, self.depth), lexical)
+        if not self.words:
+            return Matches(self._nearest(scope))
+        return Matches(*together(lambda: self._nearest(scope), lambda: self._matching(scope)))
+
+    def _nearest(self, scope: Scope) -> Sequence[Match]:
+        return self.corpus.nearest(self.vector, scope, self.depth)
+
+    def _matching(self, scope: Scope) -> Sequence[Match]:
+        return self.corpus.matching(self.words, scope, self.depth)
 
 
 def find_named(sides: Sides, query: Query, scope: Scope) -> tuple[Named, ...]:

@@ -1,0 +1,23 @@
+"""Two readings of a corpus at once: most of a search is spent in its storage, with Python let go of."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+# More searches than that at once keep every core busy by themselves.
+_AT_ONCE = 8
+
+One = TypeVar("One")
+Other = TypeVar("Other")
+
+
+def together(one: Callable[[], One], other: Callable[[], Other]) -> tuple[One, Other]:
+    """Return what two functions return that wait for each other in nothing; raises what either raises."""
+    beside = _threads().submit(other)
+    return one(), beside.result()
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="search")
