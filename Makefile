@@ -140,7 +140,7 @@ torture: $(VENV)/installed-dev s3
 
 # A local copy of the Anthology's data makes the figures those of real volumes; without, the demonstration's.
 ANTHOLOGY ?= $(wildcard ../shared/data/acl_anthology)
-# What corpora of so many passages cost; a million take half an hour and 10 GB for a while.
+# What corpora of so many passages cost; a million take a quarter of an hour and 10 GB for a while.
 SEARCH_ROWS ?= 50000
 bench: $(VENV)/installed-dev
 	$(BIN)/python -m evaluation bench $(foreach rows,$(SEARCH_ROWS),--search-rows $(rows))
