@@ -31,7 +31,7 @@ from tests.standin_chat import (
 from tests.torture.asking import seen
 from tests.torture.counts import Counts
 from tests.torture.killed_comparisons import PAPERS
-from tests.torture.running_app import KEY, RunningApp, running_app, with_model
+from tests.torture.running_app import KEY, PENDING, RunningApp, running_app, with_model
 
 QUESTION = "How does BM25 rank passages?"
 TEXT = "BM25 ranks passages by weighted words [1]. Rankings are fused by their ranks [2]."
@@ -67,8 +67,10 @@ def failing_servers(seed: int, requests: int, home: Path | None = None) -> Count
         if database:
             settings["PAPER_TRAIL_CONVERSATIONS"] = database.new_database()
         app = stack.enter_context(running_app(corpus, folder, **settings))
-        _Trial(app, database, drawn, counts).torture(requests)
+        trial = _Trial(app, database, drawn, counts)
+        trial.torture(requests)
         model.is_well = True
+        trial.ask_when_well()
         counts.look_for(SECRETS, app.log.read_text(), "the log")
     return counts
 
@@ -105,6 +107,13 @@ class _Trial:
                     self.ask_once(api, number)
                 self.counts.tried += 1
             self.compare()
+
+    def ask_when_well(self) -> None:
+        """Look whether the app goes on as if nothing had been, once nothing fails any more."""
+        with self.app.api() as api:
+            told = api.post("/ask", json={"question": QUESTION, "writer": "standin"})
+        if told.status_code != 200 or TEXT[:20] not in told.text:
+            self.counts.note("unexplained", f"nothing fails any more: {told.status_code} {told.text[:200]}")
 
     def ask_once(self, api: httpx.Client, number: int) -> None:
         path, form = self.drawn.choice(list(self.requests(number)))
@@ -145,7 +154,7 @@ class _Trial:
     def watch(self, api: httpx.Client, begun: dict[str, Any]) -> None:
         """Wait for a comparison: it finishes, or says why not."""
         deadline = time.monotonic() + SECONDS_PER_COMPARISON
-        while begun["state"] in ("waiting", "running", "stopping"):
+        while begun["state"] in PENDING:
             if time.monotonic() > deadline:
                 self.counts.note("unexplained", "a comparison neither goes on nor ends")
                 return

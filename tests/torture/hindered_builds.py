@@ -87,10 +87,8 @@ def _small_disk(place: Path) -> Iterator[Callable[[int], None] | None]:
     """Mount a disk of its own, and yield what gives it so many KB; None where that is not allowed."""
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o"]
-    if (
-        not shutil.which("mount")
-        or subprocess.run([*mount, "size=64k", "tmpfs", place], check=False).returncode
-    ):
+    first = [*mount, f"size={_PLENTY_KB}k", "tmpfs", place]
+    if not shutil.which("mount") or subprocess.run(first, check=False).returncode:
         yield None
         return
 

@@ -25,12 +25,11 @@ from tests.hostile_model import HostileModel
 from tests.hostile_texts import payloads
 from tests.standin_chat import StandinChat
 from tests.torture.counts import Counts
-from tests.torture.running_app import RunningApp, running_app, with_model
+from tests.torture.running_app import PENDING, RunningApp, running_app, with_model
 
 _CONVERSATION, _COMPARISON = (
     get_args(one.model_fields["format"].annotation) for one in (ConversationTrail, ComparisonTrail)
 )
-_PENDING = ("waiting", "running", "stopping")
 
 
 def hostile_corpus(seed: int, questions: int) -> Counts:
@@ -73,7 +72,7 @@ class _Trial:
         with self.app.api() as api:
             form = {"papers": list(IDS[:2]), "about": about[:2000], "writer": "standin"}
             begun = self.told(api.post("/comparisons", json=form))
-            while begun and begun["state"] in _PENDING:
+            while begun and begun["state"] in PENDING:
                 time.sleep(0.1)
                 begun = self.told(api.get(f"/comparisons/{begun['id']}"))
             if begun and begun["state"] == "finished":

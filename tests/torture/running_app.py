@@ -16,6 +16,8 @@ from tests.demo_home import PROJECT
 from tests.served_site import is_ready, until
 
 KEY = "torture-0123456789abcdef"
+# How a comparison stands that is not over.
+PENDING = ("waiting", "running", "stopping")
 
 
 @dataclass
