@@ -81,18 +81,19 @@ def shared() -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def encoder() -> SentenceEncoder:
-    return remembering.RememberingEncoder()
-
-
 @pytest.fixture(scope="session", autouse=True)
-def remembered(encoder: SentenceEncoder) -> Iterator[None]:
+def remembered() -> Iterator[SentenceEncoder]:
     """Have nothing in this process read a text twice; what tests start reads as it does elsewhere."""
+    encoder = remembering.RememberingEncoder()
     with pytest.MonkeyPatch.context() as patch:
         remembering.share(encoder, patch)
         remembering.remember_pairs(patch)
-        yield
+        yield encoder
+
+
+@pytest.fixture(scope="session")
+def encoder(remembered: SentenceEncoder) -> SentenceEncoder:
+    return remembered
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ import httpx
 from assistant.storage import ConversationStore
 from corpus.settings import Settings
 from explorer.ask.runs import LEFT
+from explorer.presenters import escaped
 from tests.demo_home import build_demo_home
 from tests.standin_chat import Behaviour, Received, StandinChat, reply
 from tests.torture.asking import asked, seen
@@ -128,5 +129,5 @@ class _Killed:
         if stored and any(turn.question == question for turn in stored.turns):
             return
         self.counts.told += 1
-        if LEFT[:40] not in seen(self.app.address, conversation):
+        if escaped(LEFT) not in seen(self.app.address, conversation):
             self.counts.note("lost", f"without a word: {question}")
