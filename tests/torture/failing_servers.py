@@ -13,6 +13,7 @@ import httpx
 
 from assistant.storage import ConversationStore
 from corpus.settings import Settings
+from explorer.presenters import escaped
 from tests.assistant.comparing.comparing_model import ComparingModel
 from tests.demo_home import build_demo_home
 from tests.postgres_server import PROGRAMS, PostgresServer, postgres_server
@@ -181,5 +182,5 @@ class _Trial:
                     if kept.count(question) != 1:
                         self.counts.note("doubled" if question in kept else "lost", question)
         for conversation, questions in list(self.kept.items())[:3]:
-            if questions[-1] not in seen(self.app.address, conversation):
+            if escaped(questions[-1]) not in seen(self.app.address, conversation):
                 self.counts.note("lost", f"the screen does not show {questions[-1]}")
