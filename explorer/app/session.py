@@ -107,9 +107,9 @@ def current_owner(visitor: Visitor) -> str:
     return signed_in_owner() or owner_of(owner_tokens().of(st.context.cookies)) or visitor.now.stranger
 
 
-def current_owners(visitor: Visitor) -> tuple[str, str]:
+def current_owners(visitor: Visitor) -> tuple[str, ...]:
     """Return all that is this visitor's: of theirs, and of this visit before they had a name."""
-    return current_owner(visitor), visitor.now.stranger
+    return tuple(dict.fromkeys((current_owner(visitor), visitor.now.stranger)))
 
 
 def current_caller(visitor: Visitor) -> Caller:

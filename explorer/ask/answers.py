@@ -9,16 +9,33 @@ from streamlit.delta_generator import DeltaGenerator
 from assistant.records import Turn
 from assistant.wording import served_by
 from corpus.wording import counted
-from explorer.app import Failure, Library, Visitor, VisitorSession, set_field
+from explorer.app import Failure, Library, Visitor, VisitorSession, has_field, set_field
 from explorer.ask.actions import draw_actions
 from explorer.ask.evidence import look_at
 from explorer.ask.feedback import wrong_numbers
-from explorer.ask.refusals import draw_refusal, search_again
+from explorer.ask.refusals import draw_reason, draw_refusal, search_again
 from explorer.ask.steps import steps_html, steps_of, steps_so_far
 from explorer.ask.trail import draw_way_to_calls
-from explorer.components import Looking, draw_checked, draw_references, menu, show_next
+from explorer.components import (
+    Looking,
+    action,
+    draw_checked,
+    draw_references,
+    draw_text,
+    menu,
+    row,
+    show_next,
+)
 from explorer.jobs import QuestionView
-from explorer.presenters import answer_markdown, escaped, format_kind, searched_for, shortened, shown_draft
+from explorer.presenters import (
+    answer_markdown,
+    escaped,
+    format_findings,
+    format_kind,
+    searched_for,
+    shortened,
+    shown_draft,
+)
 
 
 @st.fragment
@@ -27,12 +44,34 @@ def draw_turn(
 ) -> None:
     """Draw turn `number` of the conversation, counted from 1.
 
-    When one of its menus is opened it is drawn alone; the whole screen is when what it has `drawn` is no
-    longer so.
+    The last is drawn whole, an earlier one as what is read of it until all of it is wanted: a screen is drawn
+    anew at every step. When a turn's menu is opened it is drawn alone; the whole screen is when what it has
+    `drawn` is no longer so.
     """
     if visitor.now != drawn:
         st.rerun()
     _draw_question(number, turn.question)
+    wanted = f"whole_{visitor.now.opened}_{number}"
+    if is_last or has_field(wanted):
+        _draw_whole(library, visitor, number, turn, is_last=is_last)
+    else:
+        _draw_in_short(visitor, number, turn, wanted)
+
+
+def _draw_in_short(visitor: Visitor, number: int, turn: Turn, wanted: str) -> None:
+    """Draw the answer and what was found of it, with the way to all the rest."""
+    if turn.answer.refusal:
+        with st.container(border=True, key=f"reading_refusal_{number}"):
+            draw_reason(turn.answer.refusal)
+    else:
+        draw_text(number, turn)
+    with row(f"findings_{number}", gap="xsmall"):
+        if said := " · ".join(filter(None, (format_findings(turn), _marks_said(visitor, turn)))):
+            st.caption(escaped(said), width="content")
+        action("Sources, trail and more", f"all_of_{number}", set_field, wanted, True)
+
+
+def _draw_whole(library: Library, visitor: Visitor, number: int, turn: Turn, *, is_last: bool) -> None:
     _draw_steps(visitor, number, turn, is_last=is_last)
     if turn.answer.refusal:
         draw_refusal(library, visitor, number, turn, turn.answer.refusal)
@@ -154,16 +193,22 @@ def _looking(visitor: Visitor, turn: int) -> Looking:
 
 def _draw_marks(visitor: Visitor, number: int, turn: Turn, looking: Looking) -> None:
     """Say how many citations were marked as wrong, with the way to them."""
-    wrong = wrong_numbers(turn)
-    if not wrong:
+    said = _marks_said(visitor, turn)
+    if not said:
         return
-    who = "Its reader" if visitor.now.is_anothers or visitor.now.is_imported else "You"
-    said = f"{who} marked {counted(len(wrong), 'citation')} as wrong."
+    wrong = wrong_numbers(turn)
     with st.container(
         horizontal=True, vertical_alignment="center", gap="xsmall", key=f"findings_own_{number}"
     ):
         st.caption(said, width="content")
         st.button("show", key=f"wrong_{number}", type="tertiary", on_click=show_next, args=(wrong, looking))
+
+
+def _marks_said(visitor: Visitor, turn: Turn) -> str:
+    """Return who marked how many citations as wrong, "" where none is."""
+    wrong = len(wrong_numbers(turn))
+    who = "Its reader" if visitor.now.is_anothers or visitor.now.is_imported else "You"
+    return f"{who} marked {counted(wrong, 'citation')} as wrong." if wrong else ""
 
 
 def _edit(visitor: Visitor, question: str) -> None:

@@ -15,12 +15,16 @@ EXCERPT = 240
 def draw_refusal(library: Library, visitor: Visitor, number: int, turn: Turn, refusal: Refusal) -> None:
     """Draw why turn `number` was not answered, and ways on."""
     with st.container(border=True, key=f"reading_refusal_{number}"):
-        st.markdown("**Not answered**")
-        st.markdown(escaped(refusal.message))
+        draw_reason(refusal)
         _draw_not_searched(visitor, number, turn)
         _draw_nearest(number, refusal)
         _draw_covered(library, refusal, turn.scope)
         _draw_another_query(visitor, number, turn)
+
+
+def draw_reason(refusal: Refusal) -> None:
+    st.markdown("**Not answered**")
+    st.markdown(escaped(refusal.message))
 
 
 def _draw_not_searched(visitor: Visitor, number: int, turn: Turn) -> None:

@@ -40,9 +40,9 @@ def draw_papers(visitor: Visitor, papers: Sequence[Listed], terms: frozenset[str
 
 
 def _draw_row(visitor: Visitor, listed: Listed, terms: frozenset[str]) -> None:
-    # Few elements a row, put beside each other by the style: twenty rows of columns were 300 elements.
+    # Few elements a row, put in their places by the style: twenty rows of columns were 300 elements.
     paper = listed.paper
-    with row(f"row_{paper.id}", align="top"):
+    with row(f"row{_with_aspects(listed)}_{paper.id}", align="top"):
         draw_tick(visitor, paper)
         _draw_title(listed, terms)
         st.caption("\n\n".join(part for part in (_who_and_when(listed), _fields(paper)) if part))
@@ -50,7 +50,8 @@ def _draw_row(visitor: Visitor, listed: Listed, terms: frozenset[str]) -> None:
 
 def _draw_card(visitor: Visitor, listed: Listed, terms: frozenset[str]) -> None:
     paper = listed.paper
-    _draw_title(listed, terms)
+    with st.container(key=f"title_link{_with_aspects(listed)}_{paper.id}", gap="xxsmall"):
+        _draw_title(listed, terms)
     with row(f"card_foot_{paper.id}"):
         draw_tick(visitor, paper)
         st.caption(" · ".join(part for part in (_who_and_when(listed), _fields(paper)) if part))
@@ -62,21 +63,23 @@ def _draw_title(listed: Listed, terms: frozenset[str]) -> None:
     query = {"id": paper.id}
     if hit and hit.passage.number:
         query["passage"] = str(hit.passage.number)
-    about = _about(listed, terms)
-    key = "title_link_with_aspects" if paper.aspects and not hit else "title_link"
-    with st.container(key=f"{key}_{paper.id}", gap="xxsmall"):
-        link_to(PAPER, escaped(shortened(paper.title, TITLE_LENGTH)), query_params=query)
-        if about:
-            st.markdown(about)
+    link_to(PAPER, escaped(shortened(paper.title, TITLE_LENGTH)), query_params=query)
+    if about := _about(listed, terms):
+        st.markdown(about)
 
 
 def _about(listed: Listed, terms: frozenset[str]) -> str:
     """Return as Markdown what of a paper matched, or its aspects, or how its abstract begins."""
     paper, hit = listed.paper, listed.hit
-    if paper.aspects and not hit:
+    if _with_aspects(listed):
         return _aspects(paper)
     text = hit.passage.text if hit else paper.abstract
     return marked_terms(snippet(text, terms), terms) if text else ""
+
+
+def _with_aspects(listed: Listed) -> str:
+    """Return the part of a place's key by which the style knows one that shows aspects, "" in others."""
+    return "_with_aspects" if listed.paper.aspects and not listed.hit else ""
 
 
 def _aspects(paper: Paper) -> str:

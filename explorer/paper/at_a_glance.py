@@ -33,18 +33,15 @@ def draw_at_a_glance(paper: Paper) -> None:
 
 
 def _draw_aspect(paper: Paper, aspect: Aspect) -> None:
-    with st.container(key=f"reading_aspect_{aspect.name}"):
-        name, text = st.columns([0.17, 0.83], gap="small")
-        with name:
-            st.markdown(f"**{ASPECT_NAMES[aspect.name]}**")
-        with text:
+    with row(f"reading_aspect_{aspect.name}", align="top"):
+        st.markdown(f"**{ASPECT_NAMES[aspect.name]}**")
+        with st.container(key=f"says_so_{aspect.name}"):
             st.text(shortened(aspect.text, LONGEST_ASPECT))
             if aspect.writer:
                 st.caption(f"Written by {escaped(shortened(aspect.writer, 80))}, checked:", help=CHECKED)
                 st.html(sentence_bar(aspect.overlap))
-            with st.container(key=f"says_so_{aspect.name}"):
-                place = {"passage": str(aspect.passage), "sentence": str(aspect.sentence)}
-                link_to(PAPER, "Where it says so", query_params={"id": paper.id, **place})
+            place = {"passage": str(aspect.passage), "sentence": str(aspect.sentence)}
+            link_to(PAPER, "Where it says so", query_params={"id": paper.id, **place})
 
 
 def _draw_topics(paper: Paper) -> None:

@@ -41,6 +41,11 @@ def open_menu(test: AppTest, menu: str) -> AppTest:
     return test.run()
 
 
+def show_all_of(test: AppTest, number: int) -> AppTest:
+    """Have an earlier answer drawn with its sources and what can be done with it."""
+    return test.button(key=f"all_of_{number}").click().run()
+
+
 def choose_the_model(test: AppTest) -> AppTest:
     """Have the stand-in model write."""
     return test.selectbox(key="writer").set_value("standin").run()
