@@ -69,6 +69,12 @@ class LibraryStore(OwnedStore[LibrarySummary]):
     error = LibraryError
     summary = LibrarySummary
     listing = sa.select(LIBRARIES.c.id, LIBRARIES.c.title, LIBRARIES.c.updated, LIBRARIES.c.link)
+    linked = (
+        listing.join(READERS)
+        .where(READERS.c.reader == sa.bindparam("reader"), READERS.c.link == LIBRARIES.c.link)
+        .where(LIBRARIES.c.owner != READERS.c.reader)
+        .order_by(READERS.c.opened.desc())
+    )
 
     def keep(self, identifier: str, owner: str, title: str, most: int = 0) -> None:
         """Have a library from now on; raises LibraryError where its owner has `most` of them, 0 for any."""
@@ -165,10 +171,8 @@ class LibraryStore(OwnedStore[LibrarySummary]):
 
     def shared_with(self, reader: str) -> tuple[LibrarySummary, ...]:
         """Return the libraries of others that somebody has the link to."""
-        has_link = (READERS.c.reader == reader) & (READERS.c.link == LIBRARIES.c.link)
-        query = self.listing.join(READERS).where(has_link, LIBRARIES.c.owner != reader)
         with self._reading() as connection:
-            rows = connection.execute(query.order_by(READERS.c.opened.desc())).all()
+            rows = connection.execute(self.linked, {"reader": reader}).all()
         return tuple(self.summary(*row) for row in rows)
 
     def over(self, identifier: str) -> OverLibrary:

@@ -42,6 +42,11 @@ _PAPER_SETS = sa.Table(
     sa.Column("digest", sa.String(64), primary_key=True),
     sa.Column("ids", sa.LargeBinary, nullable=False),
 )
+# What every screen asks, put together once.
+_KEPT = sa.select(_READING.c.id, _READING.c.document, _READING.c.revision, _READING.c.seen).where(
+    _READING.c.owner == sa.bindparam("owner"), _READING.c.kind == sa.bindparam("kind")
+)
+_KEPT_ON_PAPER = _KEPT.where(_READING.c.paper == sa.bindparam("paper"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,11 +263,9 @@ class ReadingStore(OwnedStore[ReadingSummary]):
     def _kept(
         self, owner: str, kind: Kind, adapter: TypeAdapter[Record], paper: str = ""
     ) -> tuple[Kept[Record], ...]:
-        held = _READING.c
-        query = sa.select(held.id, held.document, held.revision, held.seen)
-        query = query.where(held.owner == owner, held.kind == kind)
+        wanted = {"owner": owner, "kind": kind} | ({"paper": paper} if paper else {})
         with self._reading() as connection:
-            rows = connection.execute(query.where(held.paper == paper) if paper else query).all()
+            rows = connection.execute(_KEPT_ON_PAPER if paper else _KEPT, wanted).all()
         return tuple(
             Kept(identifier, record_from_json(adapter, document, "note"), revision, seen)
             for identifier, document, revision, seen in rows
