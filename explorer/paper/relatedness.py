@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 from assistant.questions import content_words, vocabulary
 from corpus.language import stem
@@ -90,8 +90,8 @@ def shared_words(paper: Paper, others: Sequence[Paper]) -> Mapping[str, tuple[st
     Words of a title, or that both say more than once, are taken before the rest; of these first what both
     say most often, then what fewer of the others say.
     """
-    own = _telling_words(_about(paper))
-    theirs = {other.id: _telling_words(_about(other)) for other in others}
+    own = _telling_words(paper)
+    theirs = {other.id: _telling_words(other) for other in others}
     holders = Counter(one for said in theirs.values() for one in own.keys() & said.keys())
 
     def common(other: Paper) -> tuple[str, ...]:
@@ -124,15 +124,10 @@ def _entry_key(reference: Reference) -> str:
     return reference.doi.lower() or reference.arxiv_id.partition("v")[0]
 
 
-def _about(paper: Paper) -> str:
-    return f"{paper.title} {paper.abstract}"
-
-
-@lru_cache(maxsize=2048)
-def _telling_words(text: str) -> Mapping[str, Sequence[str]]:
-    """Return the content words of a text by their stems, as often as they stand there."""
+def _telling_words(paper: Paper) -> dict[str, list[str]]:
+    """Return the content words of title and abstract by their stems, as often as they stand there."""
     found: dict[str, list[str]] = {}
-    for word in content_words(text):
+    for word in content_words(f"{paper.title} {paper.abstract}"):
         if len(word) >= SHORTEST_WORD and word.isalpha() and word not in _common_words():
             found.setdefault(stem(word), []).append(word)
     return found
