@@ -14,9 +14,11 @@ from assistant.generators import EXTRACTIVE
 from assistant.records import AssistantError
 from assistant.suggestions import try_next_question
 from corpus.errors import CorpusError
+from corpus.records import Scope
 from corpus.search import read_query
-from explorer.app import has_corpus, loading_modules, open_library, uncounted_models
+from explorer.app import Library, has_corpus, loading_modules, open_library, uncounted_models
 from explorer.operating import ending_answers_first, note_loaded, serving_metrics
+from explorer.presenters import Finding, example_questions
 from indexer.uploads.folders import sweep
 
 logger = logging.getLogger(__name__)
@@ -107,8 +109,16 @@ def warm_up() -> None:
         library.libraries().sweep(library.encoder)
         library.encoder.encode_query("warm up")
         read_query(library.corpus, "warm up")
+        _list_all(library)
         for entry in uncounted_models(library.settings):
             logger.warning("%s is not offered: spending is limited, and its price is not known.", entry.label)
     except (AssistantError, CorpusError) as error:
         logger.warning("%s", error)
     score_attribution("warm up", "warm up")
+
+
+def _list_all(library: Library) -> None:
+    """Count and sort what the Collection screen begins with: a tenth of a second for 100,000 passages."""
+    collections = library.corpus.collections()
+    Finding(library.corpus, library.encoder, "", Scope()).papers("position", 1)
+    example_questions(library.corpus, tuple(one.collection.id for one in collections))

@@ -16,6 +16,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from corpus.settings import read_settings
+from corpus.store import statistics
 from explorer import warm_up
 
 
@@ -89,6 +90,21 @@ def test_the_first_visitor_met_modules_that_the_server_was_loading(
         go_on.set()
         assert not drawing.result(180).exception
         warming.result(60)
+
+
+def test_the_first_visitor_waits_for_no_counting_of_all_papers(
+    home: Path, tmp_path: Path, screen: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # One that no other test has opened.
+    shutil.copytree(home / "corpus", tmp_path / "corpus")
+    (tmp_path / "encoder").symlink_to(home / "encoder")
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
+    warm_up.warm_up()
+    counted: list[object] = []
+    monkeypatch.setattr(statistics, "scan", lambda *asked: counted.append(asked))
+    shown = screen("collection")
+    assert not shown.exception and len(shown.checkbox) == 16
+    assert not counted
 
 
 def test_settings_are_read_anew_when_the_environment_changes(
