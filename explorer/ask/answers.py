@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from assistant.records import Turn
 from assistant.wording import served_by
 from corpus.wording import counted
-from explorer.app import Failure, Library, Visitor, VisitorSession, has_field, set_field
+from explorer.app import Failure, Library, Visitor, VisitorSession, forget_field, has_field, set_field
 from explorer.ask.actions import draw_actions
 from explorer.ask.evidence import look_at
 from explorer.ask.feedback import wrong_numbers
@@ -17,6 +17,7 @@ from explorer.ask.refusals import draw_reason, draw_refusal, search_again
 from explorer.ask.steps import steps_html, steps_of, steps_so_far
 from explorer.ask.trail import draw_way_to_calls
 from explorer.components import (
+    NOT_MEASURED,
     Looking,
     action,
     draw_checked,
@@ -54,12 +55,16 @@ def draw_turn(
     wanted = f"whole_{visitor.now.opened}_{number}"
     if is_last or has_field(wanted):
         _draw_whole(library, visitor, number, turn, is_last=is_last)
+        if not is_last:
+            action("Show less", f"less_of_{number}", forget_field, wanted)
     else:
         _draw_in_short(visitor, number, turn, wanted)
 
 
 def _draw_in_short(visitor: Visitor, number: int, turn: Turn, wanted: str) -> None:
     """Draw the answer and what was found of it, with the way to all the rest."""
+    if turn.rewrite.searched_for != turn.question:
+        st.caption(searched_for(turn.rewrite))
     if turn.answer.refusal:
         with st.container(border=True, key=f"reading_refusal_{number}"):
             draw_reason(turn.answer.refusal)
@@ -67,8 +72,9 @@ def _draw_in_short(visitor: Visitor, number: int, turn: Turn, wanted: str) -> No
         draw_text(number, turn)
     with row(f"findings_{number}", gap="xsmall"):
         if said := " · ".join(filter(None, (format_findings(turn), _marks_said(visitor, turn)))):
-            st.caption(escaped(said), width="content")
-        action("Sources, trail and more", f"all_of_{number}", set_field, wanted, True)
+            st.caption(escaped(said), help=NOT_MEASURED if not turn.answer.refusal else None, width="content")
+        rest = "Nearest passages, trail and more" if turn.answer.refusal else "Sources, trail and more"
+        action(rest, f"all_of_{number}", set_field, wanted, True)
 
 
 def _draw_whole(library: Library, visitor: Visitor, number: int, turn: Turn, *, is_last: bool) -> None:

@@ -26,6 +26,7 @@ from explorer.components.reading_list import draw_listing, list_papers, listed_p
 from explorer.components.rows import action, fold, menu, row
 from explorer.components.score_bar import (
     IN_SHORT,
+    NOT_MEASURED,
     format_score,
     meaning,
     score_bars,
@@ -46,10 +47,10 @@ from explorer.components.sidebar_list import (
 from explorer.components.spending import draw_spending
 
 __all__ = [
-    "IN_SHORT", "MOST_LISTED", "Entry", "Evidenced", "Heard", "Looking", "SidebarList", "action",
-    "draw_checked", "draw_deletion", "draw_downloads", "draw_follow", "draw_imported", "draw_listing",
-    "draw_news", "draw_passage_table", "draw_references", "draw_sidebar_list", "draw_source",
-    "draw_spending", "draw_text", "exporting", "file_name", "fold", "followed_arrivals",
+    "IN_SHORT", "MOST_LISTED", "NOT_MEASURED", "Entry", "Evidenced", "Heard", "Looking", "SidebarList",
+    "action", "draw_checked", "draw_deletion", "draw_downloads", "draw_follow", "draw_imported",
+    "draw_listing", "draw_news", "draw_passage_table", "draw_references", "draw_sidebar_list",
+    "draw_source", "draw_spending", "draw_text", "exporting", "file_name", "fold", "followed_arrivals",
     "forget_pictures", "format_score", "is_id", "list_papers", "listed_papers", "listen", "meaning",
     "menu", "open_drawer", "page_address", "pages_in", "paper_link", "row", "save_button", "score_bars",
     "see", "sentence_bar", "show_next", "show_page", "show_strip", "support_bar", "text_of", "unfollow",

@@ -18,6 +18,7 @@ from explorer.ask.conversations import change_turn, open_conversation, undo
 from explorer.ask.runs import replaced_by
 from explorer.presenters.citations import format_findings
 from explorer.presenters.safe_text import escaped
+from explorer.presenters.wording import searched_for
 from tests.explorer.asking import (
     QUESTION,
     ask,
@@ -100,6 +101,16 @@ def test_an_earlier_answer_is_drawn_in_short_until_all_of_it_is_wanted(asked: Ap
     assert {"again_1", "again_2", "calls_1", "calls_2"} <= own
     assert "all_of_1" not in own
     assert "**References**" in texts(test)
+    test.button(key="less_of_1").click().run()
+    assert {"all_of_1", "again_2"} <= {one.key for one in test.button}
+    assert "again_1" not in {one.key for one in test.button}
+
+
+def test_an_earlier_follow_up_says_what_it_was_understood_as(asked: AppTest) -> None:
+    test = ask(ask(asked, "What are its limitations?"), "What is BM25?")
+    rewrite = visitor_of(test).turns[1].rewrite
+    assert rewrite.searched_for != rewrite.question
+    assert searched_for(rewrite) in texts(test)
 
 
 def test_an_earlier_question_that_was_not_answered_says_why_and_keeps_its_ways_on(asked: AppTest) -> None:
