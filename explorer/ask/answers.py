@@ -70,8 +70,9 @@ def _draw_in_short(visitor: Visitor, number: int, turn: Turn, wanted: str) -> No
             draw_reason(turn.answer.refusal)
     else:
         draw_text(number, turn)
+    found = (format_findings(turn), _marks_said(visitor, len(wrong_numbers(turn))))
     with row(f"findings_{number}", gap="xsmall"):
-        if said := " · ".join(filter(None, (format_findings(turn), _marks_said(visitor, turn)))):
+        if said := " · ".join(one for one in found if one):
             st.caption(escaped(said), help=NOT_MEASURED if not turn.answer.refusal else None, width="content")
         rest = "Nearest passages, trail and more" if turn.answer.refusal else "Sources, trail and more"
         action(rest, f"all_of_{number}", set_field, wanted, True)
@@ -199,20 +200,18 @@ def _looking(visitor: Visitor, turn: int) -> Looking:
 
 def _draw_marks(visitor: Visitor, number: int, turn: Turn, looking: Looking) -> None:
     """Say how many citations were marked as wrong, with the way to them."""
-    said = _marks_said(visitor, turn)
-    if not said:
-        return
     wrong = wrong_numbers(turn)
+    if not wrong:
+        return
     with st.container(
         horizontal=True, vertical_alignment="center", gap="xsmall", key=f"findings_own_{number}"
     ):
-        st.caption(said, width="content")
+        st.caption(_marks_said(visitor, len(wrong)), width="content")
         st.button("show", key=f"wrong_{number}", type="tertiary", on_click=show_next, args=(wrong, looking))
 
 
-def _marks_said(visitor: Visitor, turn: Turn) -> str:
-    """Return who marked how many citations as wrong, "" where none is."""
-    wrong = len(wrong_numbers(turn))
+def _marks_said(visitor: Visitor, wrong: int) -> str:
+    """Return who marked so many citations as wrong, "" where none is."""
     who = "Its reader" if visitor.now.is_anothers or visitor.now.is_imported else "You"
     return f"{who} marked {counted(wrong, 'citation')} as wrong." if wrong else ""
 
