@@ -60,6 +60,8 @@ export default function ({ parentElement, setTriggerValue }) {
   const hide = () => { if (!made.bar.hidden) look(); };
   document.addEventListener('selectionchange', look);
   addEventListener('scroll', hide, { capture: true, passive: true });
+  // Words may be selected before this has come to the page: nothing tells of them anew.
+  look();
   return () => {
     clearTimeout(waiting);
     document.removeEventListener('selectionchange', look);
