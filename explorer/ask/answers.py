@@ -9,20 +9,19 @@ from streamlit.delta_generator import DeltaGenerator
 from assistant.records import Turn
 from assistant.wording import served_by
 from corpus.wording import counted
-from explorer.app import Failure, Library, Visitor, VisitorSession, forget_field, has_field, set_field
+from explorer.app import Failure, Library, Visitor, VisitorSession, set_field
 from explorer.ask.actions import draw_actions
 from explorer.ask.evidence import look_at
 from explorer.ask.feedback import wrong_numbers
-from explorer.ask.refusals import draw_reason, draw_refusal, search_again
+from explorer.ask.refusals import draw_reason, draw_ways_on, search_again
 from explorer.ask.steps import steps_html, steps_of, steps_so_far
 from explorer.ask.trail import draw_way_to_calls
 from explorer.components import (
-    NOT_MEASURED,
     Looking,
     action,
     draw_checked,
     draw_references,
-    draw_text,
+    fold,
     menu,
     row,
     show_next,
@@ -31,7 +30,6 @@ from explorer.jobs import QuestionView
 from explorer.presenters import (
     answer_markdown,
     escaped,
-    format_findings,
     format_kind,
     searched_for,
     shortened,
@@ -45,52 +43,51 @@ def draw_turn(
 ) -> None:
     """Draw turn `number` of the conversation, counted from 1.
 
-    The last is drawn whole, an earlier one as what is read of it until all of it is wanted: a screen is drawn
-    anew at every step. When a turn's menu is opened it is drawn alone; the whole screen is when what it has
-    `drawn` is no longer so.
+    Of an earlier one what is not read is drawn when it is opened: a screen is drawn anew at every step. When
+    a turn's menu is opened it is drawn alone; the whole screen is when what it has `drawn` is no longer so.
     """
     if visitor.now != drawn:
         st.rerun()
     _draw_question(number, turn.question)
-    wanted = f"whole_{visitor.now.opened}_{number}"
-    if is_last or has_field(wanted):
-        _draw_whole(library, visitor, number, turn, is_last=is_last)
-        if not is_last:
-            action("Show less", f"less_of_{number}", forget_field, wanted)
+    if is_last:
+        _draw_steps(visitor, number, turn, is_last=True)
+        _draw_answer(visitor, number, turn)
+        _draw_rest(library, visitor, number, turn, is_last=True)
     else:
-        _draw_in_short(visitor, number, turn, wanted)
+        _draw_earlier(library, visitor, number, turn)
 
 
-def _draw_in_short(visitor: Visitor, number: int, turn: Turn, wanted: str) -> None:
-    """Draw the answer and what was found of it, with the way to all the rest."""
+def _draw_earlier(library: Library, visitor: Visitor, number: int, turn: Turn) -> None:
+    """Draw an earlier turn with what led to its answer and what can be done with it in a fold."""
     if turn.rewrite.searched_for != turn.question:
         st.caption(searched_for(turn.rewrite))
-    if turn.answer.refusal:
-        with st.container(border=True, key=f"reading_refusal_{number}"):
-            draw_reason(turn.answer.refusal)
-    else:
-        draw_text(number, turn)
-    found = (format_findings(turn), _marks_said(visitor, len(wrong_numbers(turn))))
-    with row(f"findings_{number}", gap="xsmall"):
-        if said := " · ".join(one for one in found if one):
-            st.caption(escaped(said), help=NOT_MEASURED if not turn.answer.refusal else None, width="content")
-        rest = "Nearest passages, trail and more" if turn.answer.refusal else "Sources, trail and more"
-        action(rest, f"all_of_{number}", set_field, wanted, True)
+    _draw_answer(visitor, number, turn)
+    rest = "Nearest passages, trail and more" if turn.answer.refusal else "Sources, trail and more"
+    with fold(rest, f"rest_{visitor.now.opened}_{number}") as is_drawn:
+        if is_drawn:
+            _draw_steps(visitor, number, turn, is_last=False)
+            _draw_rest(library, visitor, number, turn, is_last=False)
 
 
-def _draw_whole(library: Library, visitor: Visitor, number: int, turn: Turn, *, is_last: bool) -> None:
-    _draw_steps(visitor, number, turn, is_last=is_last)
+def _draw_answer(visitor: Visitor, number: int, turn: Turn) -> None:
+    """Draw what was answered and what was found of it, or why nothing was."""
     if turn.answer.refusal:
-        draw_refusal(library, visitor, number, turn, turn.answer.refusal)
-        draw_way_to_calls(visitor, number, turn)
-    else:
-        looking = _looking(visitor, number)
-        if served := served_by(turn.calls):
-            st.caption(escaped(f"{turn.provenance.generator} was asked{served}."))
-        draw_checked(number, turn, looking)
-        _draw_marks(visitor, number, turn, looking)
-        draw_way_to_calls(visitor, number, turn)
-        draw_references(number, turn, looking)
+        draw_reason(number, turn.answer.refusal)
+        return
+    looking = _looking(visitor, number)
+    if served := served_by(turn.calls):
+        st.caption(escaped(f"{turn.provenance.generator} was asked{served}."))
+    draw_checked(number, turn, looking)
+    _draw_marks(visitor, number, turn, looking)
+
+
+def _draw_rest(library: Library, visitor: Visitor, number: int, turn: Turn, *, is_last: bool) -> None:
+    """Draw what there is beside an answer: its sources, or what came near, its trail, and ways on."""
+    if turn.answer.refusal:
+        draw_ways_on(library, visitor, number, turn, turn.answer.refusal)
+    draw_way_to_calls(visitor, number, turn)
+    if not turn.answer.refusal:
+        draw_references(number, turn, _looking(visitor, number))
     draw_actions(library, visitor, number, turn, is_last=is_last)
 
 
@@ -203,17 +200,10 @@ def _draw_marks(visitor: Visitor, number: int, turn: Turn, looking: Looking) -> 
     wrong = wrong_numbers(turn)
     if not wrong:
         return
-    with st.container(
-        horizontal=True, vertical_alignment="center", gap="xsmall", key=f"findings_own_{number}"
-    ):
-        st.caption(_marks_said(visitor, len(wrong)), width="content")
-        st.button("show", key=f"wrong_{number}", type="tertiary", on_click=show_next, args=(wrong, looking))
-
-
-def _marks_said(visitor: Visitor, wrong: int) -> str:
-    """Return who marked so many citations as wrong, "" where none is."""
     who = "Its reader" if visitor.now.is_anothers or visitor.now.is_imported else "You"
-    return f"{who} marked {counted(wrong, 'citation')} as wrong." if wrong else ""
+    with row(f"findings_own_{number}", gap="xsmall"):
+        st.caption(f"{who} marked {counted(len(wrong), 'citation')} as wrong.", width="content")
+        action("show", f"wrong_{number}", show_next, wrong, looking)
 
 
 def _edit(visitor: Visitor, question: str) -> None:

@@ -12,19 +12,20 @@ from explorer.uploads import ask_uploads, documents_of_visit, not_searched
 EXCERPT = 240
 
 
-def draw_refusal(library: Library, visitor: Visitor, number: int, turn: Turn, refusal: Refusal) -> None:
-    """Draw why turn `number` was not answered, and ways on."""
+def draw_reason(number: int, refusal: Refusal) -> None:
+    """Draw why turn `number` was not answered."""
     with st.container(border=True, key=f"reading_refusal_{number}"):
-        draw_reason(refusal)
+        st.markdown("**Not answered**")
+        st.markdown(escaped(refusal.message))
+
+
+def draw_ways_on(library: Library, visitor: Visitor, number: int, turn: Turn, refusal: Refusal) -> None:
+    """Draw what came near, what there is, and what to try."""
+    with st.container(key=f"reading_ways_on_{number}"):
         _draw_not_searched(visitor, number, turn)
         _draw_nearest(number, refusal)
         _draw_covered(library, refusal, turn.scope)
         _draw_another_query(visitor, number, turn)
-
-
-def draw_reason(refusal: Refusal) -> None:
-    st.markdown("**Not answered**")
-    st.markdown(escaped(refusal.message))
 
 
 def _draw_not_searched(visitor: Visitor, number: int, turn: Turn) -> None:

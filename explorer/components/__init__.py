@@ -4,7 +4,6 @@ from explorer.components.checked_text import (
     Looking,
     draw_checked,
     draw_references,
-    draw_text,
     paper_link,
     show_next,
 )
@@ -50,7 +49,7 @@ __all__ = [
     "IN_SHORT", "MOST_LISTED", "NOT_MEASURED", "Entry", "Evidenced", "Heard", "Looking", "SidebarList",
     "action", "draw_checked", "draw_deletion", "draw_downloads", "draw_follow", "draw_imported",
     "draw_listing", "draw_news", "draw_passage_table", "draw_references", "draw_sidebar_list",
-    "draw_source", "draw_spending", "draw_text", "exporting", "file_name", "fold", "followed_arrivals",
+    "draw_source", "draw_spending", "exporting", "file_name", "fold", "followed_arrivals",
     "forget_pictures", "format_score", "is_id", "list_papers", "listed_papers", "listen", "meaning",
     "menu", "open_drawer", "page_address", "pages_in", "paper_link", "row", "save_button", "score_bars",
     "see", "sentence_bar", "show_next", "show_page", "show_strip", "support_bar", "text_of", "unfollow",

@@ -48,13 +48,10 @@ class Looking:
 
 
 def draw_checked(number: int, checked: Checked, looking: Looking) -> None:
-    """Draw text `number` of the screen, and what checking found of it."""
-    draw_text(number, checked)
-    _draw_findings(number, checked, looking)
+    """Draw text `number` of the screen, and what checking found of it.
 
-
-def draw_text(number: int, checked: Checked) -> None:
-    """Draw text `number` of the screen: links of its citations carry that number."""
+    Links of its citations carry that number.
+    """
     if off := format_off(checked.answer):
         st.caption(escaped(off))
     supports = [one.citation.support if one.citation else None for one in sources(checked)]
@@ -69,6 +66,7 @@ def draw_text(number: int, checked: Checked) -> None:
                 scores=[support_said(one) for one in supports],
             )
         )
+    _draw_findings(number, checked, looking)
 
 
 def _draw_findings(number: int, checked: Checked, looking: Looking) -> None:

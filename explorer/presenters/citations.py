@@ -179,18 +179,6 @@ def format_problems(answer: Answer) -> str:
     return " ".join([*words, "The reply as it was received is under “What was sent”."])
 
 
-def format_findings(checked: Checked) -> str:
-    """Return all that checking found, in a line; "" where there is nothing to say."""
-    weak = len(weak_numbers(checked))
-    said = (
-        format_problems(checked.answer),
-        format_weak(weak) if weak else "",
-        format_claims(checked.answer),
-        format_without_source(checked.answer),
-    )
-    return " · ".join(one for one in said if one)
-
-
 def uncited(answer: Answer) -> tuple[AnswerSentence, ...]:
     """Return the sentences that make a claim and cite nothing.
 

@@ -41,9 +41,9 @@ def open_menu(test: AppTest, menu: str) -> AppTest:
     return test.run()
 
 
-def show_all_of(test: AppTest, number: int) -> AppTest:
-    """Have an earlier answer drawn with its sources and what can be done with it."""
-    return test.button(key=f"all_of_{number}").click().run()
+def show_rest_of(test: AppTest, number: int) -> AppTest:
+    """Open the sources of an earlier answer, and what can be done with it."""
+    return open_menu(test, f"rest_{visitor_of(test).opened}_{number}")
 
 
 def choose_the_model(test: AppTest) -> AppTest:
