@@ -17,9 +17,9 @@ def draw_actions(library: Library, visitor: Visitor, number: int, turn: Turn, *,
     """Draw what can be done with turn `number`; only the last one can be edited in its place, or undone."""
     is_own = not visitor.now.is_anothers
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"actions_{number}"):
-        draw_trail(library, visitor, number, is_last=is_last)
+        draw_trail(library, visitor, number)
         if not turn.answer.refusal:
-            _draw_copy(number, turn, is_last=is_last)
+            _draw_copy(number, turn)
         st.button(
             "Ask again",
             key=f"again_{number}",
@@ -28,7 +28,7 @@ def draw_actions(library: Library, visitor: Visitor, number: int, turn: Turn, *,
             on_click=visitor.update,
             args=(VisitorSession.ask, turn.question),
         )
-        _draw_edit(visitor, number, turn, replaces=is_last and is_own, is_last=is_last)
+        _draw_edit(visitor, number, turn, replaces=is_last and is_own)
         if is_last and is_own:
             _draw_undo(library, visitor)
         if is_last:
@@ -37,17 +37,17 @@ def draw_actions(library: Library, visitor: Visitor, number: int, turn: Turn, *,
             draw_verdict(library, visitor, number, turn)
 
 
-def _draw_copy(number: int, turn: Turn, *, is_last: bool) -> None:
-    with menu("Copy", f"copy_{number}", ":material/content_copy:", at_hand=is_last) as is_drawn:
+def _draw_copy(number: int, turn: Turn) -> None:
+    with menu("Copy", f"copy_{number}", ":material/content_copy:", height=200) as is_drawn:
         if is_drawn:
             st.caption("The answer with its references; the button at the corner copies it.")
             st.code(answer_with_references(turn), language=None, wrap_lines=True)
 
 
-def _draw_edit(visitor: Visitor, number: int, turn: Turn, *, replaces: bool, is_last: bool) -> None:
+def _draw_edit(visitor: Visitor, number: int, turn: Turn, *, replaces: bool) -> None:
     """Draw the way to the question in a field, to be asked as it is then."""
     key = f"edit_{number}_{visitor.now.menus_closed}"
-    with menu("Edit", key, ":material/edit:", at_hand=is_last) as is_drawn:
+    with menu("Edit", key, ":material/edit:", height=220) as is_drawn:
         if is_drawn:
             _draw_question_field(visitor, number, turn, replaces=replaces)
 
@@ -91,7 +91,9 @@ def _draw_undo(library: Library, visitor: Visitor) -> None:
 
 def _draw_clear(library: Library, visitor: Visitor, *, is_own: bool) -> None:
     """Draw the two ways to an empty screen: one keeps the conversation, the other does not."""
-    with st.popover("Clear", type="tertiary", icon=":material/clear_all:", key="clear_menu"):
+    with menu("Clear", "clear_menu", ":material/clear_all:", height=150) as is_drawn:
+        if not is_drawn:
+            return
         st.button(
             "Begin a new conversation",
             key="clear_new",

@@ -50,7 +50,7 @@ def draw_turn(
         st.rerun()
     _draw_question(number, turn.question)
     if is_last:
-        _draw_steps(visitor, number, turn, is_last=True)
+        _draw_steps(visitor, number, turn)
         _draw_answer(visitor, number, turn)
         _draw_rest(library, visitor, number, turn, is_last=True)
     else:
@@ -65,7 +65,7 @@ def _draw_earlier(library: Library, visitor: Visitor, number: int, turn: Turn) -
     rest = "Nearest passages, trail and more" if turn.answer.refusal else "Sources, trail and more"
     with fold(rest, f"rest_{visitor.now.opened}_{number}") as is_drawn:
         if is_drawn:
-            _draw_steps(visitor, number, turn, is_last=False)
+            _draw_steps(visitor, number, turn)
             _draw_rest(library, visitor, number, turn, is_last=False)
 
 
@@ -160,12 +160,12 @@ def _steps_line(number: int) -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key=f"steps_{number}")
 
 
-def _draw_steps(visitor: Visitor, number: int, turn: Turn, *, is_last: bool) -> None:
+def _draw_steps(visitor: Visitor, number: int, turn: Turn) -> None:
     """Draw what was searched for, with the way to search for something else, and the steps."""
     with _steps_line(number):
         st.caption(f"{searched_for(turn.rewrite)} · {format_kind(turn.rewrite)}", width="content")
         key = f"edit_query_{number}_{visitor.now.menus_closed}"
-        with menu("change the search", key, at_hand=is_last) as is_drawn:
+        with menu("change the search", key, height=170) as is_drawn:
             if is_drawn:
                 _draw_query_field(visitor, number, turn)
     st.html(steps_html(steps_of(turn)))

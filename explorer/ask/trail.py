@@ -30,10 +30,10 @@ LONG_TEXT = 1200
 HIGHEST_TEXT = 340
 
 
-def draw_trail(library: Library, visitor: Visitor, number: int, *, is_last: bool) -> None:
+def draw_trail(library: Library, visitor: Visitor, number: int) -> None:
     """Draw the downloads of an answer or of the whole conversation; a file is made when it is asked for."""
     key = f"trail_{number}_{visitor.now.menus_closed}"
-    with menu("Trail", key, ":material/download:", at_hand=is_last) as is_drawn:
+    with menu("Trail", key, ":material/download:", height=240) as is_drawn:
         if is_drawn:
             _draw_parts(library, visitor, number)
 

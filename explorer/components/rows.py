@@ -1,9 +1,9 @@
 """What screens are put together from: things in a row, buttons without a frame in it, menus and folds.
 
-Nothing in a fold is drawn before it is opened, nor in a menu that is not at hand: a screen is drawn anew at
-every step and they are opened seldom, and what is in them would be most of what a conversation takes to draw.
-Opening one draws anew what it stands in, so it stands in a fragment. Once opened it stays drawn, so that what
-was typed into it is still there after a click beside it.
+Nothing in a menu or a fold is drawn before it is opened: a screen is drawn anew at every step and they are
+opened seldom, and what is in them would be most of what a conversation takes to draw. Opening one draws anew
+what it stands in, so it stands in a fragment. Once opened it stays drawn, so that what was typed into it is
+still there after a click beside it.
 """
 
 from collections.abc import Callable, Iterator
@@ -33,17 +33,16 @@ def action(label: str, key: str, do: Callable[..., None], *args: object, **look:
 
 
 @contextmanager
-def menu(label: str, key: str, icon: str | None = None, *, at_hand: bool) -> Iterator[bool]:
+def menu(label: str, key: str, icon: str | None = None, *, height: int) -> Iterator[bool]:
     """Open a menu to draw in; its content is to be drawn where True is given.
 
-    What is likely to be opened is `at_hand`: its content is there, and it finds the place that it needs.
+    It opens where so many pixels have room: what is drawn later finds no better place.
     """
-    if at_hand:
-        with st.popover(label, type="tertiary", icon=icon, key=key):
-            yield True
-        return
     with st.popover(label, type="tertiary", icon=icon, key=key, on_change="rerun") as opened:
-        yield _is_drawn(key, is_open=bool(opened.open))
+        is_drawn = _is_drawn(key, is_open=bool(opened.open))
+        if not is_drawn:
+            st.space(height)
+        yield is_drawn
 
 
 @contextmanager

@@ -168,7 +168,7 @@ def test_a_conversation_goes_on_and_is_cleared(screen: Screen) -> None:
     conversation = visitor_of(test).conversation()
     assert from_json(to_json(conversation)) == conversation
     assert "2 answers" in texts(test)
-    test.button(key="clear").click().run()
+    open_menu(test, "clear_menu").button(key="clear").click().run()
     assert visitor_of(test).turns == ()
     assert "Ask the papers" in texts(test)
 

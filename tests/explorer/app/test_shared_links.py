@@ -15,7 +15,7 @@ from explorer.app.visitor.session import VisitorSession
 from explorer.ask.conversations import clear, open_conversation
 from explorer.compare.kept import import_comparison, open_comparison, sidebar_list_of
 from tests.assistant.comparing.comparing_model import ComparingModel
-from tests.explorer.asking import ask, choose_the_model, finish, texts, visitor_of
+from tests.explorer.asking import ask, choose_the_model, finish, open_menu, texts, visitor_of
 from tests.explorer.comparing import ABOUT, Model, Screen, compared, modelled, over, session_of
 from tests.standin_chat import StandinChat, reply
 
@@ -75,7 +75,7 @@ def test_who_has_the_link_continues_and_cannot_rename_or_delete_the_conversation
     screen: Screen, asked: AppTest, library: Library
 ) -> None:
     identifier = visitor_of(asked).conversation_id
-    other = screen("ask", conversation=identifier)
+    other = open_menu(screen("ask", conversation=identifier), "clear_menu")
     assert "only there can it be renamed or deleted" in texts(other)
     assert not [one for one in other.button if one.key in ("clear", "rename") or "delete" in str(one.key)]
     ask(choose_the_model(other), "What about its storage cost?")
@@ -85,7 +85,7 @@ def test_who_has_the_link_continues_and_cannot_rename_or_delete_the_conversation
     assert "begun in another browser" in visitor.now.notes[0]
     stored = library.conversations().get(identifier)
     assert stored is not None and len(stored.turns) == 2
-    asked.button(key="clear").click().run()
+    open_menu(asked, "clear_menu").button(key="clear").click().run()
     assert library.conversations().get(identifier) is None
 
 

@@ -44,8 +44,7 @@ def stored_turns(library: Library, test: AppTest) -> tuple[Turn, ...]:
 
 
 def edit(test: AppTest, number: int, question: str) -> AppTest:
-    if number < len(visitor_of(test).turns):
-        open_menu(test, f"edit_{number}_{visitor_of(test).menus_closed}")
+    open_menu(test, f"edit_{number}_{visitor_of(test).menus_closed}")
     key = re.compile(rf"own_question_\d+_{number}_\d+")
     field = next(one for one in test.text_area if key.fullmatch(str(one.key)))
     field.set_value(question)
@@ -118,18 +117,17 @@ def test_an_earlier_question_that_was_not_answered_says_why_and_keeps_its_ways_o
     assert "The nearest passages:" in texts(show_rest_of(test, 2))
 
 
-def test_the_menus_of_earlier_answers_are_drawn_when_they_are_opened(asked: AppTest) -> None:
-    test = ask(asked, OTHER)
-    drawn = [str(one.key) for one in test.text_area if str(one.key).startswith("own_question")]
-    assert [key.split("_")[3] for key in drawn] == ["2"], "only the last answer's are at hand"
-    show_rest_of(test, 1)
-    open_menu(test, f"edit_1_{visitor_of(test).menus_closed}")
-    again = [str(one.key) for one in test.text_area if str(one.key).startswith("own_question")]
-    assert len(again) == 2
+def test_the_menus_of_answers_are_drawn_when_they_are_opened(asked: AppTest) -> None:
+    test = show_rest_of(ask(asked, OTHER), 1)
+    assert not test.text_area
+    for number in (1, 2):
+        open_menu(test, f"edit_{number}_{visitor_of(test).menus_closed}")
+    drawn = [one.key for one in test.text_area]
+    assert len(drawn) == 2
     # What was written there is not lost with a click beside the menu.
     test.session_state[f"edit_1_{visitor_of(test).menus_closed}"] = False
     test.run()
-    assert [str(one.key) for one in test.text_area if str(one.key).startswith("own_question")] == again
+    assert [one.key for one in test.text_area] == drawn
 
 
 def test_an_edited_question_that_fails_leaves_the_answer_before(
@@ -216,7 +214,7 @@ def test_an_answer_and_a_citation_are_judged_and_the_judgement_taken_back_and_cl
     assert written.turns[0].feedback.wrong_citations == (mark,)
     test.button(key="side_unmark").click().run()
     assert not stored_turns(library, test)[0].feedback.says_anything
-    test.button(key="clear_new").click().run()
+    open_menu(test, "clear_menu").button(key="clear_new").click().run()
     assert visitor_of(test).turns == () and library.conversations().get(identifier) is not None
 
 
@@ -224,7 +222,8 @@ def test_who_has_the_link_can_neither_undo_nor_judge_nor_replace(
     screen: Screen, asked: AppTest, library: Library
 ) -> None:
     identifier = visitor_of(asked).conversation_id
-    other = screen("ask", conversation=identifier)
+    other = open_menu(screen("ask", conversation=identifier), "clear_menu")
+    open_menu(other, f"edit_1_{visitor_of(other).menus_closed}")
     assert not [one for one in other.button if one.key in ("undo", "clear", "side_wrong_mark")]
     assert not list(other.get("feedback"))
     assert "It is asked as a new question" in texts(other)

@@ -8,13 +8,22 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import TextInput
 
 from assistant.records import Evidence, ScoredPassage, Turn
 from assistant.storage.conversations import ConversationStore
 from assistant.trail.transcript import to_json
 from explorer.app.resources import Library
 from explorer.ask.conversations import listed_conversations
-from tests.explorer.asking import QUESTION, ask, choose_the_model, finish, texts, visitor_of
+from tests.explorer.asking import (
+    QUESTION,
+    ask,
+    choose_the_model,
+    finish,
+    open_menu,
+    texts,
+    visitor_of,
+)
 from tests.standin_chat import StandinChat, reply
 
 Screen = Callable[..., AppTest]
@@ -22,6 +31,11 @@ Screen = Callable[..., AppTest]
 
 def identifier(test: AppTest) -> str:
     return visitor_of(test).conversation_id
+
+
+def open_query(test: AppTest) -> TextInput:
+    """Open the menu in which the first question's search query is changed."""
+    return open_menu(test, f"edit_query_1_{visitor_of(test).menus_closed}").text_input(key="own_query_0_1")
 
 
 def test_a_conversation_is_resumed_by_its_address(screen: Screen, asked: AppTest, library: Library) -> None:
@@ -80,7 +94,7 @@ def test_a_new_conversation_leaves_the_old_one_in_the_list_and_fields_hold_nothi
     asked: AppTest,
 ) -> None:
     test, old = asked, identifier(asked)
-    test.text_input(key="own_query_0_1").set_value("half written").run()
+    open_query(test).set_value("half written").run()
     test.button(key="new_conversation").click().run()
     assert visitor_of(test).turns == ()
     ask(test, "What is reciprocal rank fusion?")
@@ -260,7 +274,7 @@ def test_of_a_long_conversation_the_latest_turns_are_drawn_first(
 
 def test_an_edited_query_is_searched_for_in_a_new_turn(asked: AppTest) -> None:
     test = asked
-    test.text_input(key="own_query_0_1").set_value("reciprocal rank fusion")
+    open_query(test).set_value("reciprocal rank fusion")
     test.button(key="search_again_1").click().run()
     first, second = visitor_of(finish(test)).turns
     assert first.question == second.question == QUESTION
@@ -277,7 +291,7 @@ def test_an_edited_query_is_asked_of_the_papers_that_the_question_was_asked_of(
     test.multiselect(key="scope_collections").set_value(["field-notes-evaluation"]).run()
     ask(test, "How is citation precision defined?")
     test.multiselect(key="scope_collections").set_value([]).run()
-    test.text_input(key="own_query_0_1").set_value("citation recall")
+    open_query(test).set_value("citation recall")
     test.button(key="search_again_1").click().run()
     assert visitor_of(finish(test)).turns[1].scope.collections == ("field-notes-evaluation",)
 
