@@ -6,15 +6,18 @@ import streamlit as st
 
 from assistant.exports import REFERENCE_FORMATS, papers_as_bibtex
 from corpus.records import Author, Paper
-from explorer.components import draw_downloads, file_name, row
+from explorer.components import draw_downloads, file_name, menu, row
 from explorer.presenters import one_line
 
 _PAGES = re.compile(r"(?:(?<!\s)\s++)?[-–—]++\s*+")
 
 
+@st.fragment
 def draw_cite_menu(paper: Paper) -> None:
     """Draw the menu with the ways to cite a paper."""
-    with st.popover("Cite", type="tertiary", icon=":material/format_quote:", key="cite"):
+    with menu("Cite", "cite", ":material/format_quote:", height=420) as is_drawn:
+        if not is_drawn:
+            return
         st.caption("Reference")
         st.code(acl_reference(paper), language=None, wrap_lines=True)
         st.caption("BibTeX")

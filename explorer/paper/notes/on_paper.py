@@ -22,7 +22,7 @@ from explorer.app import (
     link_to,
     set_field,
 )
-from explorer.components import action, draw_listing, row
+from explorer.components import action, draw_listing, menu, row
 from explorer.paper.notes.selection import Selected, draw_selection_bar
 from explorer.paper.sections import paper_sections
 from explorer.presenters import escaped, shortened
@@ -96,19 +96,36 @@ def draw_keeping(
 ) -> None:
     """Draw what a reader can keep of a paper: the paper itself on the reading list, and notes on it."""
     draw_listing(library, visitor, paper)
-    _draw_adding(library, visitor, paper, passages, notes)
+    _draw_adding(library, visitor, paper, passages, notes, drawn=visitor.now)
 
 
+@st.fragment
 def _draw_adding(
-    library: Library, visitor: Visitor, paper: Paper, passages: Sequence[Passage], notes: PaperNotes
+    library: Library,
+    visitor: Visitor,
+    paper: Paper,
+    passages: Sequence[Passage],
+    notes: PaperNotes,
+    *,
+    drawn: VisitorSession,
 ) -> None:
-    """Draw the menu in which a note is written on the paper, or on a sentence chosen from its text."""
+    """Draw the menu in which a note is written on the paper, or on a sentence chosen from its text.
+
+    When it is opened it is drawn alone; the whole screen is when what it has `drawn` is no longer so.
+    """
+    if visitor.now != drawn:
+        st.rerun()
     name = f"Notes · {len(notes.notes)}" if notes.notes else "Add a note"
+    key = f"notes_menu_{visitor.now.noted}"
+    with menu(name, key, ":material/edit_note:", height=320) as is_drawn:
+        if is_drawn:
+            _draw_places(paper, notes)
+            _draw_new_note(library, visitor, paper, passages)
+
+
+def _draw_new_note(library: Library, visitor: Visitor, paper: Paper, passages: Sequence[Passage]) -> None:
     number = visitor.now.noted
-    menu = st.popover(name, icon=":material/edit_note:", type="tertiary", key=f"notes_menu_{number}")
-    with menu:
-        _draw_places(paper, notes)
-    with menu, st.form("new_note", border=False):
+    with st.form("new_note", border=False):
         places = [(passage, n) for passage in passages for n in range(len(passage.sentences))]
         st.selectbox(
             "On",

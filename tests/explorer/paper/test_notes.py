@@ -15,7 +15,7 @@ from corpus.records import Passage, Sentence
 from explorer.app.resources import Library
 from explorer.paper.cited_text import Bibliography, blocks, linked_markdown
 from explorer.paper.notes.selection import parse_selected
-from tests.explorer.asking import texts
+from tests.explorer.asking import open_menu, texts, visitor_of
 
 Screen = Callable[..., AppTest]
 BM25 = "field-notes-retrieval/bm25"
@@ -24,6 +24,7 @@ HOSTILE = "<script>alert(1)</script> ![x](http://203.0.113.9/a.png) :green-badge
 
 def write(test: AppTest, note: str, place: int = -1) -> AppTest:
     """Write a note on the paper, or on the sentence at a place of the menu."""
+    open_menu(test, f"notes_menu_{visitor_of(test).noted}")
     (menu,) = (one for one in test.selectbox if str(one.key).startswith("note_place_"))
     menu.set_value(place)
     (field,) = (one for one in test.text_area if str(one.key).startswith("note_new_"))

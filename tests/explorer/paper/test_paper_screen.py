@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from corpus.encoders.base import SentenceEncoder
 from corpus.records import Author
-from tests.explorer.asking import finish, links, texts, visitor_of
+from tests.explorer.asking import finish, links, open_menu, texts, visitor_of
 from tests.explorer.studied_corpus import HOSTILE, MODEL, TITLES
 from tests.small_corpus import make_paper, write_corpus
 
@@ -60,7 +60,7 @@ def test_many_authors_stand_in_a_menu(odd: Screen) -> None:
 
 
 def test_a_paper_says_who_wrote_it_how_to_cite_it_what_it_found_and_what_is_similar(studied: Screen) -> None:
-    test = studied("paper", id="studied/tokens")
+    test = open_menu(studied("paper", id="studied/tokens"), "cite")
     assert not test.exception
     found = links(test)
     assert found["Ana Lin"].endswith("collection?author=Ana+Lin")
