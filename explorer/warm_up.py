@@ -110,6 +110,7 @@ def warm_up() -> None:
         library.encoder.encode_query("warm up")
         read_query(library.corpus, "warm up")
         _list_all(library)
+        library.corpus.statistics.sort_all()
         for entry in uncounted_models(library.settings):
             logger.warning("%s is not offered: spending is limited, and its price is not known.", entry.label)
     except (AssistantError, CorpusError) as error:

@@ -117,6 +117,11 @@ class Statistics:
         columns = ["id", *(name for name, _ in _ORDERS[order] if name != "citations")]
         return self._of_papers(f"by {order}", scope, columns, ids)
 
+    def sort_all(self) -> None:
+        """Sort all papers in every order: who asks for a list of them after that does not wait for it."""
+        for order in _ORDERS:
+            self.sorted_ids(None, order)
+
     def summaries(self, builds: Mapping[str, Build]) -> tuple[CollectionSummary, ...]:
         """Return the collections with their counts, by their ids; `builds` are the last of each."""
 
@@ -184,7 +189,8 @@ def _sorted_ids(papers: pa.Table, order: PaperOrder) -> pa.ChunkedArray:
     if "title" in papers.column_names:
         folded = pc.utf8_lower(papers["title"])
         papers = papers.drop_columns("title").append_column("title", folded)
-    return papers.sort_by([*_ORDERS[order], ("id", "ascending")])["id"]
+    # By several columns Arrow sorts what is in one piece in half the time.
+    return papers.combine_chunks().sort_by([*_ORDERS[order], ("id", "ascending")])["id"]
 
 
 def _with_citations(papers: pa.Table, citations: pa.Table) -> pa.Table:

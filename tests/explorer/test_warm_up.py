@@ -92,7 +92,7 @@ def test_the_first_visitor_met_modules_that_the_server_was_loading(
         warming.result(60)
 
 
-def test_the_first_visitor_waits_for_no_counting_of_all_papers(
+def test_the_first_visitor_waits_for_no_counting_or_sorting_of_all_papers(
     home: Path, tmp_path: Path, screen: Callable[..., AppTest], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # One that no other test has opened.
@@ -104,6 +104,9 @@ def test_the_first_visitor_waits_for_no_counting_of_all_papers(
     monkeypatch.setattr(statistics, "scan", lambda *asked: counted.append(asked))
     shown = screen("collection")
     assert not shown.exception and len(shown.checkbox) == 16
+    for order in ("title", "newest", "oldest", "cited"):
+        shown.selectbox(key="order").set_value(order).run()
+        assert not shown.exception and len(shown.checkbox) == 16
     assert not counted
 
 
