@@ -9,6 +9,7 @@ import streamlit as st
 
 from assistant.records import AssistantError
 from explorer.app import Current, StoredItem, admitted, current_session, field_value
+from explorer.components.rows import menu
 from explorer.presenters import escaped, shortened
 
 LISTED = 20
@@ -110,12 +111,16 @@ def _draw_current(shown: SidebarList, entry: Entry) -> None:
         st.markdown(f"**{_label(entry)}**")
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             st.caption(entry.facts, width="content")
-            with st.popover("More", type="tertiary", key=f"{shown.one}_more"):
-                _draw_rename(shown)
-                st.caption(shown.shared)
-                link = f"{page_address()}?{shown.one}={shown.identifier}"
-                st.code(link, language=None, wrap_lines=True)
-                draw_deletion(shown, "drawer")
+            with menu("More", f"{shown.one}_more", height=320) as is_drawn:
+                if is_drawn:
+                    _draw_ways_on(shown)
+
+
+def _draw_ways_on(shown: SidebarList) -> None:
+    _draw_rename(shown)
+    st.caption(shown.shared)
+    st.code(f"{page_address()}?{shown.one}={shown.identifier}", language=None, wrap_lines=True)
+    draw_deletion(shown, "drawer")
 
 
 def page_address() -> str:

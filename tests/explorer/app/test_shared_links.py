@@ -76,6 +76,7 @@ def test_who_has_the_link_continues_and_cannot_rename_or_delete_the_conversation
 ) -> None:
     identifier = visitor_of(asked).conversation_id
     other = open_menu(screen("ask", conversation=identifier), "clear_menu")
+    open_menu(other, "conversation_more")
     assert "only there can it be renamed or deleted" in texts(other)
     assert not [one for one in other.button if one.key in ("clear", "rename") or "delete" in str(one.key)]
     ask(choose_the_model(other), "What about its storage cost?")

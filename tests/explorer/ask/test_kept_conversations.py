@@ -103,6 +103,7 @@ def test_a_new_conversation_leaves_the_old_one_in_the_list_and_fields_hold_nothi
     assert fields == [visitor_of(test).turns[0].rewrite.search_query]
     test.button(key=f"open_{old}").click().run()
     assert [turn.question for turn in visitor_of(test).turns] == [QUESTION]
+    open_menu(test, "conversation_more")
     titles = [one.value for one in test.text_input if str(one.key).startswith("new_title")]
     assert titles == [QUESTION]
 
@@ -128,7 +129,7 @@ def test_a_conversation_is_renamed_with_text_alone_and_deleted_when_it_was_asked
 ) -> None:
     test, kept = asked, identifier(asked)
     title = "![x](http://e.x/a) <b> :red[alarm]"
-    test.text_input(key="new_title_0").set_value(title)
+    open_menu(test, "conversation_more").text_input(key="new_title_0").set_value(title)
     test.button(key="rename").click().run()
     stored = library.conversations().get(kept)
     assert stored is not None and stored.title == title == visitor_of(test).conversation().title

@@ -20,7 +20,7 @@ from explorer.app.visitor.session import VisitorSession
 from explorer.compare.kept import import_comparison
 from explorer.compare.trail import call_title
 from tests.assistant.comparing.comparing_model import ComparingModel, elements_reply, vote_reply_text
-from tests.explorer.asking import texts
+from tests.explorer.asking import open_menu, texts
 from tests.explorer.comparing import (
     ABOUT,
     BM25,
@@ -265,6 +265,7 @@ def test_a_comparison_is_renamed_listed_and_deleted(screen: Screen, writer: Mode
     test = modelled(screen)
     compared(test)
     identifier = session_of(test).identifier
+    open_menu(test, "comparison_more")
     test.text_input(key=f"new_comparison_title_{session_of(test).opened}").set_value("Mine :red[x]")
     test.button(key="rename_comparison").click().run()
     stored = library.comparisons().get(identifier)
