@@ -2,8 +2,8 @@
 
 Nothing in a menu or a fold is drawn before it is opened: a screen is drawn anew at every step and they are
 opened seldom, and what is in them would be most of what a conversation takes to draw. Opening one draws anew
-what it stands in, so it stands in a fragment. Once opened it stays drawn, so that what was typed into it is
-still there after a click beside it.
+what it stands in: a fragment, where that is much less than the screen. Once opened it stays drawn, so that
+what was typed into it is still there after a click beside it.
 """
 
 from collections.abc import Callable, Iterator
