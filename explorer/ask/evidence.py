@@ -53,6 +53,7 @@ def render_evidence(library: Library, visitor: Visitor, scope: Mapping[str, str]
                 _go_to(visitor),
                 visitor.updating(VisitorSession.close_drawer),
                 marks,
+                where=_where(visitor),
                 below=partial(_draw_passages, visitor),
             )
         return
@@ -60,10 +61,19 @@ def render_evidence(library: Library, visitor: Visitor, scope: Mapping[str, str]
     visitor.update(VisitorSession.close_drawer)
     with st.container(key="evidence_panel", gap="xsmall"):
         if source:
-            draw_source(library, source, "side", _go_to(visitor), marks_of(library, visitor))
+            marks = marks_of(library, visitor)
+            draw_source(library, source, "side", _go_to(visitor), marks, where=_where(visitor))
         elif has_numbers(visitor):
             st.caption("Click a number in the answer to read the passage that carries it.")
         _draw_passages(visitor)
+
+
+def _where(visitor: Visitor) -> str:
+    """Return which answer the citation in focus stands in, "" for one of the latest: that is in sight."""
+    turn, now = _turn_looked_at(visitor), visitor.now
+    if turn is None or now.focus is None or now.focus.turn == len(now.turns):
+        return ""
+    return f"In the answer to “{shortened(turn.question, 120)}”"
 
 
 def _draw_passages(visitor: Visitor) -> None:

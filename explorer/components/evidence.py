@@ -47,6 +47,7 @@ def open_drawer(
     dismissed: Callable[[], None],
     marks: Marks | None = None,
     *,
+    where: str = "",
     below: Callable[[], None] | None = None,
 ) -> None:
     """Show the passage of the source that `find` returns in a drawer over the screen, and what is `below`."""
@@ -54,7 +55,7 @@ def open_drawer(
     @st.dialog("Passage", position="right", width="medium", on_dismiss=dismissed)
     def drawer() -> None:
         if source := find():
-            draw_source(library, source, "drawer", go_to, marks)
+            draw_source(library, source, "drawer", go_to, marks, where=where)
             if below:
                 below()
 
@@ -62,13 +63,22 @@ def open_drawer(
 
 
 def draw_source(
-    library: Library, source: Source, place: str, go_to: Callable[[int], None], marks: Marks | None = None
+    library: Library,
+    source: Source,
+    place: str,
+    go_to: Callable[[int], None],
+    marks: Marks | None = None,
+    *,
+    where: str = "",
 ) -> None:
     """Draw where a citation leads; `go_to` is called with the number of a neighbour that is wanted.
 
-    With `marks` the citation can be marked as wrong.
+    With `marks` the citation can be marked as wrong; `where` says in which text it stands, where that is to
+    be said.
     """
     with st.container(key=f"evidence_{place}", gap="xsmall"):
+        if where:
+            st.caption(escaped(where))
         _draw_head(source, place, go_to)
         _draw_passage(library, source, place)
         _draw_scores(source.citation)

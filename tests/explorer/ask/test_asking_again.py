@@ -98,6 +98,10 @@ def test_an_earlier_answer_is_drawn_without_its_sources_until_they_are_wanted(as
     show_rest_of(test, 1)
     own = {one.key for one in test.button}
     assert {"again_1", "again_2", "calls_1", "calls_2", "cite_1_1"} <= own
+    where = f"In the answer to “{escaped(QUESTION)}”"
+    assert where not in texts(test)
+    test.button(key="cite_1_1").click().run()
+    assert where in texts(test)
     assert escaped(found) in texts(test)
 
 
