@@ -2,7 +2,7 @@
 
 from assistant.storage.comparisons import ComparisonStore, ComparisonSummary, StoredComparison, TakenUpError
 from assistant.storage.conversations import ConversationStore, ConversationSummary, StoredConversation
-from assistant.storage.database import OwnedStore, Quota, new_id, tidy_title
+from assistant.storage.owned import OwnedStore, Quota, new_id, tidy_title
 from assistant.storage.feedback import (
     LONGEST_NOTE,
     mark_of,

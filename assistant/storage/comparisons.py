@@ -19,8 +19,8 @@ from assistant.comparing import (
 from assistant.file_format import record_from_json, record_to_json
 from assistant.generators import EXTRACTIVE
 from assistant.records import AssistantError, Parameters, TableVersion
-from assistant.storage.database import OwnedStore, new_id, now, tidy_title
 from assistant.storage.library_links import noting
+from assistant.storage.owned import OwnedStore, new_id, now, tidy_title
 from assistant.storage.schema import METADATA, table_of_wholes
 from assistant.trail import (
     COMPARISON,

@@ -8,8 +8,8 @@ import sqlalchemy as sa
 from sqlalchemy import func
 
 from assistant.records import AssistantError, Conversation, Turn
-from assistant.storage.database import OwnedStore, TakenError, is_id, new_id, now, tidy_title
 from assistant.storage.library_links import noting
+from assistant.storage.owned import OwnedStore, TakenError, is_id, new_id, now, tidy_title
 from assistant.storage.schema import METADATA, table_of_wholes
 from assistant.trail import TRANSCRIPT_VERSION, turn_from_json, turn_to_json
 from corpus.text import storable

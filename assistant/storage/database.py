@@ -1,37 +1,19 @@
 """The base of all stores: SQLite in a private file, or any database that SQLAlchemy reaches."""
 
 import logging
-import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar
 
 import sqlalchemy as sa
-from sqlalchemy import func
-from sqlalchemy.exc import (
-    ArgumentError,
-    DisconnectionError,
-    IntegrityError,
-    NoSuchModuleError,
-    SQLAlchemyError,
-)
+from sqlalchemy.exc import ArgumentError, DisconnectionError, NoSuchModuleError, SQLAlchemyError
 
 from assistant.records import AssistantError
-from assistant.storage.schema import (
-    IMPORTED,
-    OVER_LIBRARIES,
-    NewerSchemaError,
-    bring_up_to_date,
-)
-from assistant.storage.turns import take_turn
+from assistant.storage.schema import NewerSchemaError, bring_up_to_date
 from corpus.settings import Settings
-from corpus.text import storable
 
-LONGEST_TITLE = 200
 BUSY_SECONDS = 10
 # A PostgreSQL server that does not reply for so long is taken for gone.
 SILENT_SECONDS = 60
@@ -65,24 +47,6 @@ _FAULTS = {
 }
 
 logger = logging.getLogger(__name__)
-
-
-class TakenError(Exception):
-    """What was to be stored has an id that is taken."""
-
-
-@dataclass(frozen=True, slots=True)
-class Quota:
-    """How much one owner may have stored: rows, and millions of characters; 0 is no limit."""
-
-    rows: int = 0
-    megabytes: int = 0
-
-
-NO_QUOTA = Quota()
-
-
-Summary = TypeVar("Summary")
 
 
 class Database:
@@ -219,182 +183,9 @@ class Database:
             ) from None
 
 
-class OwnedStore(Database, Generic[Summary]):
-    """Things of one kind, each of an owner.
-
-    The first table is one `table_of_wholes`; a second that refers to it has their parts, if they have any.
-    `listing` selects what a `summary` is made of.
-
-    Lists are per owner, but whoever knows an id can open what has it and go on with it: the id is the key to
-    it, and cannot be guessed. Whether somebody may rename or delete it too, `owner_of` tells.
-    """
-
-    listing: ClassVar[sa.Select[Any]]
-    summary: type[Summary]
-    one: ClassVar[str] = ""  # what one is called, where that is not `keeps` without its "s"
-
-    def __init__(self, url: str | Path, quota: Quota = NO_QUOTA) -> None:
-        """Open the database at an SQLAlchemy URL, or the SQLite file at a path."""
-        super().__init__(url)
-        self._quota = quota
-
-    @classmethod
-    def open(cls, settings: Settings, quota: Quota = NO_QUOTA) -> Self:
-        """Open the database that these settings name; raises the store's error."""
-        return cls(database_of(settings), quota)
-
-    def list(self, owner: str, limit: int = 50, offset: int = 0) -> tuple[Summary, ...]:
-        """Return an owner's things, the one last changed first."""
-        wanted = {"owner": owner, "limit": limit, "offset": offset}
-        with self._reading() as connection:
-            rows = connection.execute(self._owned, wanted).all()
-        return tuple(self.summary(*row) for row in rows)
-
-    @cached_property
-    def _owned(self) -> sa.Select[Any]:
-        # Put together once: every screen asks it, and putting it together takes longer than the answer.
-        held = self.tables[0].c
-        owned = self.listing.where(held.owner == sa.bindparam("owner"))
-        ordered = owned.order_by(held.updated.desc(), held.id)
-        return ordered.limit(sa.bindparam("limit")).offset(sa.bindparam("offset"))
-
-    def rename(self, identifier: str, title: str) -> None:
-        """Give what has that id another title; raises this store's error when there is none."""
-        with self._changing(identifier, title=tidy_title(title)):
-            pass
-
-    def owner_of(self, identifier: str) -> str | None:
-        """Return whose it is what has that id, None where there is none."""
-        held = self.tables[0].c
-        owner: str | None = self._value(sa.select(held.owner).where(held.id == identifier))
-        return owner
-
-    def has_owner(self, owner: str) -> bool:
-        """Return True if something that is stored is this owner's."""
-        held = self.tables[0].c
-        return self._value(sa.select(held.id).where(held.owner == owner).limit(1)) is not None
-
-    def is_imported(self, identifier: str) -> bool:
-        """Return True if what has that id came from a file."""
-        return self._value(sa.select(IMPORTED.c.id).where(IMPORTED.c.id == identifier)) is not None
-
-    def delete(self, identifier: str) -> bool:
-        """Delete what has that id, if there is any; nothing of it stays in an SQLite file."""
-        with self._writing() as connection:
-            found = self.remove_from(connection, (identifier,))
-        self._empty_log()
-        return found > 0
-
-    @classmethod
-    def remove_from(cls, connection: sa.Connection, identifiers: Sequence[str]) -> int:
-        """Delete what has these ids, in a transaction of whoever deletes more; return how many there were."""
-        whole, found = cls.tables[0], 0
-        for identifier in identifiers:
-            for parts in cls._parts():
-                (whole_id,) = (column for column in parts.columns if column.foreign_keys)
-                connection.execute(sa.delete(parts).where(whole_id == identifier))
-            for marks in (IMPORTED, OVER_LIBRARIES):
-                connection.execute(sa.delete(marks).where(marks.c.id == identifier))
-            found += connection.execute(sa.delete(whole).where(whole.c.id == identifier)).rowcount
-        return found
-
-    def library_of(self, identifier: str) -> str:
-        """Return the id of the kept library that something is over, "" for none; it may be deleted by now."""
-        held = OVER_LIBRARIES.c
-        return self._value(sa.select(held.library_id).where(held.id == identifier)) or ""
-
-    @classmethod
-    def _parts(cls) -> tuple[sa.Table, ...]:
-        return tuple(table for table in cls.tables if table.foreign_keys)
-
-    def _insert(
-        self,
-        whole: Mapping[str, Any],
-        parts: Sequence[Mapping[str, Any]] = (),
-        *,
-        from_file: bool,
-        note: Callable[[sa.Connection], None] = lambda _: None,
-    ) -> None:
-        """Store a thing with its parts, and what `note` stores with it; raises TakenError for an id taken."""
-        with self._writing() as connection:
-            try:
-                connection.execute(sa.insert(self.tables[0]), whole)
-            except IntegrityError as error:
-                raise TakenError from error
-            if from_file:
-                connection.execute(sa.insert(IMPORTED), {"id": whole["id"]})
-            if parts:
-                connection.execute(sa.insert(self.tables[1]), parts)
-            note(connection)
-            self._check_quota(connection, whole["id"])
-
-    @contextmanager
-    def _changing(self, identifier: str, **values: str) -> Iterator[sa.Connection]:
-        """Change the row of a thing, and so lock it: of two processes that do, one waits for the other.
-
-        Raises this store's error when there is none.
-        """
-        whole = self.tables[0]
-        with self._writing() as connection:
-            changed = connection.execute(sa.update(whole).where(whole.c.id == identifier).values(**values))
-            if not changed.rowcount:
-                name = self.one or self.keeps.removesuffix("s")
-                raise self.error(f"There is no {name} {identifier!r}. It may have been deleted.")
-            yield connection
-
-    def _check_quota(self, connection: sa.Connection, identifier: str) -> None:
-        """Raise this store's error, which takes the transaction back, where an owner has more than they may.
-
-        The owner is the one of the thing with that id, of whom everything is counted as it is now.
-        """
-        if self._quota == NO_QUOTA:
-            return
-        whole = self.tables[0]
-        owner = connection.scalar(sa.select(whole.c.owner).where(whole.c.id == identifier))
-        take_turn(connection, f"{whole.name} of {owner}")
-        rows = characters = 0
-        for table, joined in ((whole, whole), *((parts, parts.join(whole)) for parts in self._parts())):
-            texts = (func.length(one) for one in table.c if isinstance(one.type, sa.Text))
-            size = func.coalesce(func.sum(sum(texts, sa.literal(0))), 0)
-            query = sa.select(func.count(), size).select_from(joined).where(whole.c.owner == owner)
-            counted, summed = connection.execute(query).one()
-            rows, characters = rows + counted, characters + summed
-        quota = self._quota
-        if 0 < quota.rows < rows or 0 < quota.megabytes * 1_000_000 < characters:
-            most = [f"{quota.rows:,} entries"] if quota.rows else []
-            most += [f"{quota.megabytes} MB"] if quota.megabytes else []
-            raise self.error(
-                f"This cannot be stored: {' and '.join(most)} of {self.keeps} are kept for one visitor. "
-                f"Delete {self.keeps} that are not needed, then store it again."
-            )
-
-
 def database_of(settings: Settings) -> str | Path:
     """Return the URL of the database that these settings name, or the path of its file."""
     return settings.conversations.get_secret_value() or settings.conversations_path
-
-
-def new_id() -> str:
-    """Return an id that nobody can guess: whoever knows it can open what is stored under it."""
-    # None with a dash first, which a command line would take for an option.
-    while (identifier := secrets.token_urlsafe(16)).startswith("-"):
-        pass
-    return identifier
-
-
-def is_id(text: str) -> bool:
-    return len(text) == len(new_id()) and text.isascii() and text.replace("-", "").replace("_", "").isalnum()
-
-
-def tidy_title(title: str) -> str:
-    """Return a title on one line, without control characters and not too long for a list."""
-    line = " ".join(storable(title).split())
-    return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1]}…"
-
-
-def now() -> str:
-    """Return the time as it is stored: ISO 8601 in UTC."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def _set_up_sqlite(connection: Any, _record: Any) -> None:

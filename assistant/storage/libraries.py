@@ -11,8 +11,8 @@ from sqlalchemy import func
 from assistant.records import AssistantError
 from assistant.storage.comparisons import ComparisonStore
 from assistant.storage.conversations import ConversationStore
-from assistant.storage.database import OwnedStore, is_id, now, tidy_title
 from assistant.storage.library_links import LIBRARIES, READERS
+from assistant.storage.owned import OwnedStore, is_id, now, tidy_title
 from assistant.storage.schema import OVER_LIBRARIES
 from assistant.storage.turns import take_turn
 

@@ -15,7 +15,7 @@ from assistant.annotations import LONGEST_NOTE, LONGEST_QUOTE, MOST_ANNOTATIONS,
 from assistant.comparing import Comparison
 from assistant.file_format import record_from_json, record_to_json
 from assistant.records import AssistantError, Conversation
-from assistant.storage.database import OwnedStore, TakenError, is_id, new_id, now, tidy_title
+from assistant.storage.owned import OwnedStore, TakenError, is_id, new_id, now, tidy_title
 from assistant.storage.schema import METADATA, table_of_wholes
 from assistant.storage.turns import take_turn
 from corpus.records import Scope

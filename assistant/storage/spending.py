@@ -14,7 +14,8 @@ from sqlalchemy import func
 from sqlalchemy.exc import IntegrityError
 
 from assistant.records import AssistantError
-from assistant.storage.database import Database, database_of, new_id
+from assistant.storage.database import Database, database_of
+from assistant.storage.owned import new_id
 from assistant.storage.schema import METADATA
 from assistant.wording import price_said
 from corpus.settings import Settings

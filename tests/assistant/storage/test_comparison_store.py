@@ -13,7 +13,7 @@ import pytest
 from assistant.comparing.records import ComparisonError, ComparisonRequest
 from assistant.records import Parameters, TableVersion
 from assistant.storage.comparisons import ComparisonStore
-from assistant.storage.database import Quota
+from assistant.storage.owned import Quota
 from assistant.trail.comparison_file import call_to_json
 from tests.assistant.storage.test_conversations import change
 from tests.assistant.trail.test_comparison_file import make_call, make_comparison

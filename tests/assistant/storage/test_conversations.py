@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from assistant.records import Answer, Conversation, Evidence, Provenance, Rewrite, Turn
 from assistant.storage.conversations import ConversationError, ConversationStore
-from assistant.storage.database import LONGEST_TITLE, Quota
+from assistant.storage.owned import LONGEST_TITLE, Quota
 from assistant.trail.transcript import turn_to_json
 from corpus.records import Scope
 from corpus.settings import read_settings

@@ -3,8 +3,8 @@
 import pytest
 
 from assistant.storage.conversations import ConversationStore
-from assistant.storage.database import new_id
 from assistant.storage.libraries import LibraryError, LibraryStore, RenamedError
+from assistant.storage.owned import new_id
 from tests.assistant.storage.test_conversations import make_turn
 
 STORE = LibraryStore

@@ -10,8 +10,8 @@ from contextlib import closing
 import pytest
 
 from assistant.storage.conversations import ConversationError, ConversationStore
-from assistant.storage.database import Quota
 from assistant.storage.libraries import LibraryError, LibraryStore
+from assistant.storage.owned import Quota
 from assistant.storage.reading import Followed, PaperSet, ReadingStore
 from tests.assistant.storage.test_conversations import make_turn
 from tests.demo_home import PROJECT

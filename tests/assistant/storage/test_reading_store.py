@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from assistant.annotations import LONGEST_NOTE, Annotation
-from assistant.storage.database import Quota
+from assistant.storage.owned import Quota
 from assistant.storage.reading import (
     MOST_FOLLOWED,
     MOST_ON_A_PAPER,
