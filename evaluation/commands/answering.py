@@ -9,8 +9,8 @@ import typer
 
 from assistant.generators import EXTRACTIVE
 from corpus.encoders import Runtime
+from evaluation.answers.attribution.pairs import Selection
 from evaluation.answers.highlights import highlights_table, measure_highlights
-from evaluation.answers.pairs import Selection
 from evaluation.answers.questions import (
     QUESTIONS,
     Chosen,
@@ -184,7 +184,7 @@ def attribution(
     runtime: Annotated[Runtime | None, typer.Option(help="What runs the encoder.")] = None,
 ) -> None:
     """Measure overlap and support against human labels, and on claims made wrong on purpose."""
-    from evaluation.answers import attribution as report  # noqa: PLC0415 - scikit-learn takes seconds to import
+    from evaluation.answers.attribution import agreement as report  # noqa: PLC0415 - scikit-learn takes seconds to import
 
     how: report.Scoring = "cross-validated" if cross_validate else "other sets" if across_sets else "shipped"
     with failures_told():
@@ -202,7 +202,7 @@ def evidence(
     runtime: Annotated[Runtime | None, typer.Option(help="What runs the encoder.")] = None,
 ) -> None:
     """Measure how high rankers place the candidates that answer a question."""
-    from evaluation.answers import evidence as report  # noqa: PLC0415 - scikit-learn takes seconds to import
+    from evaluation.answers.evidence import ranking as report  # noqa: PLC0415 - scikit-learn takes seconds to import
 
     with failures_told():
         figures = report.measure_evidence(data, runtime)
@@ -218,7 +218,7 @@ def evidence_sets(
     ] = None,
 ) -> None:
     """Write rows for `evidence`, made of data sets in which people marked what answers a question."""
-    from evaluation.answers import evidence_sets as sets  # noqa: PLC0415 - needed by this command alone
+    from evaluation.answers.evidence import sets  # noqa: PLC0415 - needed by this command alone
 
     with failures_told():
         made = sets.write_evidence_sets(data, out_file, only_set or ())

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from assistant.learned import LONGEST_QUESTION, Exchange, Word, said_before, words_of
 from corpus.language import stop_words
-from evaluation.answers.evidence_rows import EvidenceRow
+from evaluation.answers.evidence.rows import EvidenceRow
 from evaluation.input_files import read_json_lines
 from training.followups.aligning import Resolved, aligned
 from training.sets import READERS

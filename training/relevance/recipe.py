@@ -25,9 +25,9 @@ from assistant.learned import (
     shares,
 )
 from corpus.encoders import Encoder, bundled_path
-from evaluation.answers.evidence import Figures, measure_rankers
-from evaluation.answers.evidence_rows import EvidenceRow
-from evaluation.answers.rankers import Ranker
+from evaluation.answers.evidence.rankers import Ranker
+from evaluation.answers.evidence.ranking import Figures, measure_rankers
+from evaluation.answers.evidence.rows import EvidenceRow
 from training.fitting import Plan, fit
 from training.parts import adapters_of, write_card, write_part
 from training.relevance.choice import choice_scales

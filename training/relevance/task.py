@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from assistant.learned import LONGEST_QUESTION, with_title
-from evaluation.answers.evidence_rows import EvidenceRow
+from evaluation.answers.evidence.rows import EvidenceRow
 from training.trunk import Pair, PairTokenizer, Reader
 
 LONGEST = 256

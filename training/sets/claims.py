@@ -8,7 +8,13 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from assistant.checking import score_attribution
-from evaluation.answers.pairs import LabelledPair, Verdict, evidence_sentences, groups, read_all_pairs
+from evaluation.answers.attribution.pairs import (
+    LabelledPair,
+    Verdict,
+    evidence_sentences,
+    groups,
+    read_all_pairs,
+)
 from evaluation.input_files import read_json_lines
 from training.errors import TrainingError
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from corpus.language import Bm25
-from evaluation.answers.contrast import changes, names_in
+from evaluation.answers.attribution.contrast import changes, names_in
 from training.sets.claims import Claim
 
 NEAREST = 4  # of the nearest other evidence one is taken by chance

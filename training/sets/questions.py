@@ -7,8 +7,8 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from corpus.language import Bm25
-from evaluation.answers.evidence_rows import EvidenceRow
-from evaluation.answers.evidence_sets import SETS
+from evaluation.answers.evidence.rows import EvidenceRow
+from evaluation.answers.evidence.sets import SETS
 from evaluation.input_files import read_json_lines
 from training.errors import TrainingError
 

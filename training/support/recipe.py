@@ -12,10 +12,16 @@ import torch
 from assistant.checking import SupportWeights
 from assistant.learned import RELEVANCE, SHIPPED, SUPPORT, Card, LearnedPart, read_card, read_part
 from corpus.encoders import Encoder, bundled_path
-from evaluation.answers.attribution import measure_attribution
-from evaluation.answers.pairs import LabelledPair, read_all_pairs
-from evaluation.answers.train_support import Compared, Matrix, across_sets, compare_pairs, cross_validated
-from evaluation.answers.train_support import fit as fit_scale
+from evaluation.answers.attribution.agreement import measure_attribution
+from evaluation.answers.attribution.fitting import (
+    Compared,
+    Matrix,
+    across_sets,
+    compare_pairs,
+    cross_validated,
+)
+from evaluation.answers.attribution.fitting import fit as fit_scale
+from evaluation.answers.attribution.pairs import LabelledPair, read_all_pairs
 from training.fitting import Plan, fit
 from training.parts import adapters_of, write_part
 from training.sets import (

@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from assistant.checking.comparable_text import read_statement
 from evaluation.__main__ import app
-from evaluation.answers.attribution import calibration_error
-from evaluation.answers.contrast import (
+from evaluation.answers.attribution.agreement import calibration_error
+from evaluation.answers.attribution.contrast import (
     change_comparison,
     change_name,
     change_negation,
@@ -19,7 +19,13 @@ from evaluation.answers.contrast import (
     change_unit,
     contrasts,
 )
-from evaluation.answers.pairs import LabelledPair, Selection, evidence_sentences, groups, read_pairs
+from evaluation.answers.attribution.pairs import (
+    LabelledPair,
+    Selection,
+    evidence_sentences,
+    groups,
+    read_pairs,
+)
 from evaluation.input_files import EvaluationError
 
 METHODS = ("Ranker", "Parser", "Tagger", "Reader", "Writer", "Indexer", "Linker", "Summariser")

@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from corpus.encoders.base import SentenceEncoder
 from evaluation.__main__ import app
-from evaluation.answers.evidence import first_places, measure_rankers
-from evaluation.answers.evidence_rows import EvidenceRow
-from evaluation.answers.rankers import Ranker, bm25, open_rankers
+from evaluation.answers.evidence.rankers import Ranker, bm25, open_rankers
+from evaluation.answers.evidence.ranking import first_places, measure_rankers
+from evaluation.answers.evidence.rows import EvidenceRow
 from evaluation.input_files import EvaluationError
 
 CATS = "Cats sleep most of the day."

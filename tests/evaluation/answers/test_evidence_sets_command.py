@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from evaluation.__main__ import app
-from evaluation.answers.evidence_rows import EvidenceRow, read_rows
-from evaluation.answers.evidence_sets import SETS
+from evaluation.answers.evidence.rows import EvidenceRow, read_rows
+from evaluation.answers.evidence.sets import SETS
 
 
 def paper(number: int, question: str, *evidence: tuple[list[str], list[int]]) -> dict:

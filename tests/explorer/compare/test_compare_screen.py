@@ -161,7 +161,7 @@ def test_a_citation_opens_its_passage_and_differences_tree_and_calls_are_there_t
 
 
 def test_a_running_comparison_is_found_by_its_address_and_ends_once(screen: Screen, writer: Model) -> None:
-    writer(ComparingModel(seconds=0.15))
+    writer(ComparingModel(seconds=0.5))
     first = modelled(screen)
     assert session_of(first).state == "running"
     second = screen("compare", comparison=session_of(first).identifier)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from corpus.encoders import bundled_path
 from corpus.store import Corpus
-from evaluation.answers.evidence_rows import EvidenceRow
+from evaluation.answers.evidence.rows import EvidenceRow
 from training.__main__ import app
 from training.errors import TrainingError
 from training.fitting import CHECKPOINT, Plan, fit

@@ -3,7 +3,7 @@
 Human labels say how much each feature counts. They hold too few negations dropped or added, and numbers and
 names taken from elsewhere in the evidence, to say it of these, and mostly long evidence, of which a network
 reads little: what such features count at least is set here. Claims made wrong on purpose
-(evaluation/answers/contrast.py) are not trained on, only measured.
+(evaluation/answers/attribution/contrast.py) are not trained on, only measured.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,8 +18,8 @@ from sklearn.model_selection import StratifiedGroupKFold
 from assistant.checking import NOWHERE, SupportReader, SupportWeights
 from assistant.learned import LearnedPart
 from corpus.encoders import Encoder
-from evaluation.answers.contrast import Contrast, contrasts
-from evaluation.answers.pairs import LabelledPair, evidence_sentences, groups
+from evaluation.answers.attribution.contrast import Contrast, contrasts
+from evaluation.answers.attribution.pairs import LabelledPair, evidence_sentences, groups
 from evaluation.input_files import EvaluationError
 
 Matrix = NDArray[np.float64]

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, model_validat
 from rich.box import SIMPLE_HEAD
 from rich.table import Column, Table
 
-from evaluation.answers.evidence_rows import EvidenceRow
-from evaluation.answers.pairs import LabelledPair, evidence_sentences, groups, read_pairs
+from evaluation.answers.attribution.pairs import LabelledPair, evidence_sentences, groups, read_pairs
+from evaluation.answers.evidence.rows import EvidenceRow
 from evaluation.answers.rewriting import rouge_f1
 from evaluation.input_files import EvaluationError, read_json_lines, read_numbered_json_lines
 

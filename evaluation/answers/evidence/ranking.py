@@ -13,8 +13,8 @@ from sklearn.metrics import roc_auc_score
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Runtime
 from corpus.settings import read_settings
-from evaluation.answers.evidence_rows import EvidenceRow, read_rows
-from evaluation.answers.rankers import Ranker, open_rankers
+from evaluation.answers.evidence.rankers import Ranker, open_rankers
+from evaluation.answers.evidence.rows import EvidenceRow, read_rows
 from evaluation.input_files import EvaluationError
 
 # What is printed of a ranker, and the name that people read.

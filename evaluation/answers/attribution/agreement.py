@@ -15,9 +15,8 @@ from assistant.checking import score_attribution, support_weights, thresholds
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Runtime
 from corpus.settings import read_settings
-from evaluation.answers.contrast import KINDS, Contrast
-from evaluation.answers.pairs import EVERYTHING, LabelledPair, Selection, Verdict, read_pairs
-from evaluation.answers.train_support import (
+from evaluation.answers.attribution.contrast import KINDS, Contrast
+from evaluation.answers.attribution.fitting import (
     Compared,
     Matrix,
     across_sets,
@@ -25,6 +24,7 @@ from evaluation.answers.train_support import (
     cross_validated,
     scores,
 )
+from evaluation.answers.attribution.pairs import EVERYTHING, LabelledPair, Selection, Verdict, read_pairs
 
 BINS = 10
 

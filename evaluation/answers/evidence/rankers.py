@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from assistant.learned import RELEVANCE, LearnedPart, RelevanceScorer, folder, read_part
 from corpus.encoders import Encoder
 from corpus.language import Bm25
-from evaluation.answers.evidence_rows import EvidenceRow
+from evaluation.answers.evidence.rows import EvidenceRow
 
 # Returns a score for each candidate of a row, the higher the better; it does not look at `relevant`.
 Ranker = Callable[[EvidenceRow], Sequence[float]]

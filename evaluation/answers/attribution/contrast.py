@@ -11,7 +11,7 @@ from functools import cache
 from typing import Literal, get_args
 
 from assistant.checking import Statement, read_statement, stem, word_lists
-from evaluation.answers.pairs import LabelledPair, evidence_sentences
+from evaluation.answers.attribution.pairs import LabelledPair, evidence_sentences
 
 ContrastKind = Literal["number", "negation", "name", "comparison", "unit", "quantifier"]
 KINDS: tuple[ContrastKind, ...] = get_args(ContrastKind)

@@ -1,0 +1,1 @@
+"""Is the text that answers a question ranked first? Rows of candidates, and what ranks them."""
