@@ -2,7 +2,6 @@
 
 from assistant.storage.comparisons import ComparisonStore, ComparisonSummary, StoredComparison, TakenUpError
 from assistant.storage.conversations import ConversationStore, ConversationSummary, StoredConversation
-from assistant.storage.owned import OwnedStore, Quota, new_id, tidy_title
 from assistant.storage.feedback import (
     LONGEST_NOTE,
     mark_of,
@@ -18,6 +17,7 @@ from assistant.storage.libraries import (
     RenamedError,
     StoredLibrary,
 )
+from assistant.storage.owned import OwnedStore, Quota, new_id, tidy_title
 from assistant.storage.reading import KINDS as READING_KINDS
 from assistant.storage.reading import (
     ChangedElsewhereError,

@@ -13,7 +13,7 @@ from explorer.app import Failure, Library, Visitor, VisitorSession, set_field
 from explorer.ask.actions import draw_actions
 from explorer.ask.evidence import look_at
 from explorer.ask.feedback import wrong_numbers
-from explorer.ask.refusals import draw_reason, draw_ways_on, search_again
+from explorer.ask.refusals import draw_beside_refusal, draw_refusal, search_again
 from explorer.ask.steps import steps_html, steps_of, steps_so_far
 from explorer.ask.trail import draw_way_to_calls
 from explorer.components import (
@@ -72,7 +72,7 @@ def _draw_earlier(library: Library, visitor: Visitor, number: int, turn: Turn) -
 def _draw_answer(visitor: Visitor, number: int, turn: Turn) -> None:
     """Draw what was answered and what was found of it, or why nothing was."""
     if turn.answer.refusal:
-        draw_reason(number, turn.answer.refusal)
+        draw_refusal(number, turn.answer.refusal)
         return
     looking = _looking(visitor, number)
     if served := served_by(turn.calls):
@@ -84,7 +84,7 @@ def _draw_answer(visitor: Visitor, number: int, turn: Turn) -> None:
 def _draw_rest(library: Library, visitor: Visitor, number: int, turn: Turn, *, is_last: bool) -> None:
     """Draw what there is beside an answer: its sources, or what came near, its trail, and ways on."""
     if turn.answer.refusal:
-        draw_ways_on(library, visitor, number, turn, turn.answer.refusal)
+        draw_beside_refusal(library, visitor, number, turn, turn.answer.refusal)
     draw_way_to_calls(visitor, number, turn)
     if not turn.answer.refusal:
         draw_references(number, turn, _looking(visitor, number))

@@ -12,14 +12,16 @@ from explorer.uploads import ask_uploads, documents_of_visit, not_searched
 EXCERPT = 240
 
 
-def draw_reason(number: int, refusal: Refusal) -> None:
+def draw_refusal(number: int, refusal: Refusal) -> None:
     """Draw why turn `number` was not answered."""
     with st.container(border=True, key=f"reading_refusal_{number}"):
         st.markdown("**Not answered**")
         st.markdown(escaped(refusal.message))
 
 
-def draw_ways_on(library: Library, visitor: Visitor, number: int, turn: Turn, refusal: Refusal) -> None:
+def draw_beside_refusal(
+    library: Library, visitor: Visitor, number: int, turn: Turn, refusal: Refusal
+) -> None:
     """Draw what came near, what there is, and what to try."""
     with st.container(key=f"reading_ways_on_{number}"):
         _draw_not_searched(visitor, number, turn)

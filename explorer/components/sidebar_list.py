@@ -113,10 +113,10 @@ def _draw_current(shown: SidebarList, entry: Entry) -> None:
             st.caption(entry.facts, width="content")
             with menu("More", f"{shown.one}_more", height=320) as is_drawn:
                 if is_drawn:
-                    _draw_ways_on(shown)
+                    _draw_handling(shown)
 
 
-def _draw_ways_on(shown: SidebarList) -> None:
+def _draw_handling(shown: SidebarList) -> None:
     _draw_rename(shown)
     st.caption(shown.shared)
     st.code(f"{page_address()}?{shown.one}={shown.identifier}", language=None, wrap_lines=True)
