@@ -30,7 +30,7 @@ _UNTIL = f"""const until = async (reached) => {{
       ?.getAttribute('data-test-script-state') === 'notRunning';
   const panel = () => {{
     const text = document.querySelector('.st-key-evidence_panel')?.textContent ?? '';
-    return text.startsWith('Evidence for') ? text : '';
+    return text.includes('Evidence for') ? text : '';
   }};
   const click = (link) => document.querySelector(`a[href="${{link}}"]`).click();"""
 # A list is there when its script has ended and its search can be typed into.
