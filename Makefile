@@ -11,8 +11,10 @@ ADDRESS ?= 127.0.0.1
 HOSTS ?=
 CODE := streamlit_app.py corpus indexer assistant explorer deployment evaluation training tests
 export HF_HUB_DISABLE_TELEMETRY := 1
+# Where it is set, every process that starts compiles all of the product anew.
+export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: app serve audit demo lock test tests test-live lint format bench bench-app peers demo-pdfs screenshots chromium postgres nginx s3 torture clean
+.PHONY: app serve audit demo lock test tests test-long test-live lint format bench bench-app peers demo-pdfs screenshots chromium postgres nginx s3 torture clean
 
 # The demonstration, where there is no corpus yet; a bucket is left as it is.
 DEMO := $(if $(findstring ://,$(HOME_DIR)),,$(HOME_DIR)/corpus/manifest.json)
@@ -91,6 +93,10 @@ test: $(VENV)/installed-dev $(VENV)/installed-cluster chromium postgres nginx s3
 TEST_PROCESSES ?= 3
 tests: $(VENV)/installed-dev
 	$(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+
+# What takes much of an hour: kills at random moments, real scans, figures on real data, the benches themselves.
+test-long: $(VENV)/installed-dev $(VENV)/installed-cluster chromium postgres nginx s3
+	$(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder -m long
 
 # Asks a real model server with tiny weights, about a quarter of an hour. What that takes has an environment of
 # its own; where it cannot be installed the tests skip and say what is missing.

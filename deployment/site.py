@@ -1,6 +1,7 @@
 """All of it: the processes and nginx before them, from the first start to the last answer."""
 
 import os
+import random
 import secrets
 import shutil
 import signal
@@ -11,6 +12,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -26,6 +28,8 @@ ENDS_WITHIN_SECONDS = 15.0
 # A process that has died so often at the first start is not tried again: its settings are to be looked at.
 _MOST_DEATHS = 3
 _LOOK_SECONDS = 0.2
+# Below those that a system gives to whoever calls out: a process that is started again finds its own free.
+_PORTS = range(12_000, 32_000)
 # Where Debian keeps what only its administrator has in the path.
 _SBIN = "/usr/sbin:/usr/local/sbin"
 
@@ -214,12 +218,22 @@ def check_configuration(nginx: str, config: Path) -> None:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports that nobody listens at, held together so that no two are the same."""
-    with ExitStack() as stack:
-        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind((HOST, 0))
-        return [int(probe.getsockname()[1]) for probe in probes]
+    """Return ports that nobody listens at; raises ServeError where there are not as many."""
+    free = list(islice(filter(_is_free, random.sample(_PORTS, len(_PORTS))), count))
+    if len(free) < count:
+        raise ServeError(
+            f"This machine has no {count} ports that are free between {_PORTS[0]} and {_PORTS[-1]}."
+        )
+    return free
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
 
 
 def upload_megabytes() -> int:

@@ -10,9 +10,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import gc
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
+from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
 from assistant.models.server import server_facts
 from corpus.encoders.base import SentenceEncoder
@@ -27,11 +29,25 @@ hypothesis.settings.register_profile("unhurried", deadline=None, max_examples=40
 hypothesis.settings.register_profile("thorough", deadline=None, max_examples=1000)
 hypothesis.settings.load_profile("unhurried")
 
+BROWSER = "tests/browser/"
+
 
 def pytest_configure() -> None:
     # Fixtures of a whole session are made before `clean_environment` runs.
     for name in ("PAPER_TRAIL_HOME", "PAPER_TRAIL_ENCODER"):
         os.environ.pop(name, None)
+
+
+class _OneBrowser(LoadFileScheduling):  # type: ignore[misc]
+    """Gives each process the tests of whole files, and one of them all that look at the app in a browser."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return BROWSER if nodeid.startswith(BROWSER) else str(super()._split_scope(nodeid))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _OneBrowser:
+    """Start the app once for them: two browsers at a time keep each other waiting."""
+    return _OneBrowser(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

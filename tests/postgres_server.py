@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -14,6 +13,8 @@ from pwd import getpwall
 from typing import Any
 
 import sqlalchemy as sa
+
+from deployment.site import free_ports
 
 _NEWEST_FIRST = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
 _ON_PATH = [Path(found).parent for found in [shutil.which("initdb")] if found]
@@ -83,7 +84,7 @@ def postgres_server() -> Iterator[PostgresServer]:
         call("initdb", "-D", str(data), "-U", "tester", "-A", "scram-sha-256", f"--pwfile={secret}", "-N")
         with (data / "postgresql.conf").open("a") as configuration:
             configuration.write(_CONFIGURATION)
-        server = PostgresServer(folder, _free_port(), count(1))
+        server = PostgresServer(folder, free_ports(1)[0], count(1))
         server.start()
         try:
             yield server
@@ -113,9 +114,3 @@ def _user() -> str | None:
         return None
     names = {one.pw_name for one in getpwall()}
     return "postgres" if "postgres" in names else "nobody"
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

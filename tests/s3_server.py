@@ -18,6 +18,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from deployment.site import free_ports
 from tests.demo_home import PROJECT
 from tests.standin_server import StandinServer
 
@@ -61,9 +62,7 @@ class S3Server:
 def s3_server() -> Iterator[S3Server]:
     if not PROGRAM.exists():
         pytest.skip("there is no S3 server: `make s3` installs one")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    (port,) = free_ports(1)
     quiet = subprocess.DEVNULL
     process = subprocess.Popen([PROGRAM, "-H", "127.0.0.1", "-p", str(port)], stdout=quiet, stderr=quiet)
     try:

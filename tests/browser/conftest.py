@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from corpus.encoders.base import SentenceEncoder
+from deployment.site import free_ports
 from tests.demo_home import PROJECT
 from tests.explorer.studied_corpus import build_studied_home
 from tests.standin_chat import Received, StandinChat, reply
@@ -96,9 +96,7 @@ def serving(
     """Run the app on a home, at a port of its own; yield its address, of which `secrets` are made."""
     models = tmp_path_factory.mktemp("models") / "models.toml"
     models.write_text('[[models]]\nid = "standin"\nlabel = "Stand-in"\ncontext = 32768\n')
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    (port,) = free_ports(1)
     environment = {
         **{key: value for key, value in os.environ.items() if key != "TOGETHER_API_KEY"},
         "PAPER_TRAIL_HOME": str(home),

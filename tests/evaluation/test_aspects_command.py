@@ -109,6 +109,7 @@ def test_summaries_that_share_no_keyword_with_the_title_are_counted_and_left_out
     assert figures.ours["outcome"]["rougeK"] == 0
 
 
+@pytest.mark.long
 def test_the_figures_on_aclsum_stay_where_they_are(shared: Path) -> None:
     figures = measure_aspects(shared / "data" / "summaries" / "aclsum.jsonl")
     assert figures.papers == 50

@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from corpus.measured import read_measured
@@ -11,6 +12,7 @@ from corpus.store import read_manifest
 from evaluation.__main__ import app
 
 
+@pytest.mark.long
 def test_a_corpus_is_measured_and_the_figures_are_kept_beside_it(demo_home: Path, tmp_path: Path) -> None:
     home = tmp_path / "home"
     shutil.copytree(demo_home, home)

@@ -112,6 +112,7 @@ def test_weights_are_fitted_the_same_every_time(tmp_path: Path) -> None:
     assert written[0]["weights"]["head clause"] > 0
 
 
+@pytest.mark.long
 def test_the_figures_on_scitldr_stay_where_they_are(shared: Path) -> None:
     figures = measure_tldr(shared / "data" / "summaries" / "scitldr.jsonl")
     assert figures.papers == 619

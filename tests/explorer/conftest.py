@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from streamlit import config as st_config
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from corpus.encoders.base import SentenceEncoder
@@ -19,6 +21,8 @@ from tests.standin_chat import Behaviour, StandinChat, reply
 
 # Streamlit has the collector look at all there is after every script; the app itself freezes what stays.
 st_config.set_option("runner.postScriptGC", False)
+# For every `AppTest` Streamlit reads what all installed packages say of themselves: half the time of a test.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 ANSWER = "BM25 ranks passages by weighted words [1]. Dense retrieval compares vectors [2]."
 KEYS = ("TOGETHER_API_KEY", "PAPER_TRAIL_MODEL_URL", "PAPER_TRAIL_MODELS_FILE", "PAPER_TRAIL_ENCODER")

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import httpx
 
+from deployment.site import free_ports
 from tests.demo_home import PROJECT
 from tests.served_site import is_ready, until
 
@@ -67,9 +67,7 @@ class RunningApp:
 @contextmanager
 def running_app(home: Path, folder: Path, **settings: str) -> Iterator[RunningApp]:
     """Run the app until the end of the block, with a database in the folder and nothing limited."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    (port,) = free_ports(1)
     usual = {
         "PAPER_TRAIL_HOME": str(home),
         "PAPER_TRAIL_ENCODER_RUNTIME": "torch",

@@ -25,11 +25,13 @@ def test_an_app_that_is_killed_loses_no_answer_and_no_question_without_a_word(ho
     assert counts.told
 
 
+@pytest.mark.long
 def test_a_comparison_that_is_killed_is_gone_on_with_and_nothing_is_paid_twice(home: Path) -> None:
     counts = killed_comparisons(seed=7, kills=1, home=home)
     assert (counts.tried, counts.wrong) == (1, Counter()), counts.examples
 
 
+@pytest.mark.long
 def test_servers_that_fail_are_told_of_in_words(home: Path) -> None:
     counts = failing_servers(seed=7, requests=12, home=home)
     assert (counts.tried, counts.wrong) == (12, Counter()), counts.examples
@@ -42,6 +44,7 @@ def test_visitors_who_reload_and_leave_see_what_is_theirs_alone(home: Path) -> N
     assert counts.wrong == Counter(), counts.examples
 
 
+@pytest.mark.long
 def test_programs_get_hostile_papers_as_texts() -> None:
     counts = hostile_corpus(seed=7, questions=1)
     assert (counts.tried, counts.wrong) == (6, Counter()), counts.examples

@@ -332,6 +332,7 @@ def test_what_is_killed_while_it_is_kept_is_there_whole_or_not_at_all(
             assert len(list(libraries.folder(identifier).files.iterdir())) == 3
 
 
+@pytest.mark.long
 def test_what_is_killed_while_a_library_grows_and_shrinks_leaves_what_was_there(
     libraries: Libraries, home: Path, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -275,6 +275,7 @@ def test_calibration_is_perfect_where_scores_are_shares():
     assert calibration_error(labels, np.array([0.0, 1.0, 0.0, 1.0])) == 1.0
 
 
+@pytest.mark.long
 def test_the_shipped_weights_beat_overlap_on_real_pairs(shared, tmp_path):
     lines = (shared / "data/attribution/pairs.jsonl").read_text(encoding="utf-8").splitlines()
     file = tmp_path / "some.jsonl"

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from typer.testing import CliRunner
 
 from corpus.encoders.base import SentenceEncoder
@@ -18,6 +19,7 @@ def measured(*arguments: str) -> Any:
     return json.loads(run.output.splitlines()[-1])
 
 
+@pytest.mark.long
 def test_other_words_find_the_same_papers_and_the_unsaid_is_refused(demo_home: Path) -> None:
     figures = measured("wordings", "--corpus", str(demo_home), "--most", "3")
     assert figures["topics"] == figures["full_texts"] == 3

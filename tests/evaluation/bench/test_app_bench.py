@@ -16,6 +16,7 @@ def run(*arguments):
 
 
 # On a busy machine the browser may not show in time what it was to show; the summary says if it did not.
+@pytest.mark.long
 @pytest.mark.flaky(reruns=1)
 def test_pages_are_measured_beside_stock_settings_and_clicks_in_a_browser(demo_home):
     quick = ("--page", "ask", "--sessions", 2, "--seconds", 0.3, "--think", 0.1, "--clicks", 1)
@@ -40,6 +41,7 @@ def test_pages_are_measured_beside_stock_settings_and_clicks_in_a_browser(demo_h
     assert 0 < figures["browser"]["list_again_ms_p50"] <= figures["browser"]["list_again_ms_max"]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not NGINX, reason="nginx is not installed")
 def test_numbers_of_processes_are_measured_beside_each_other(demo_home):
     done = run(

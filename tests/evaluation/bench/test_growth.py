@@ -11,6 +11,7 @@ from evaluation.__main__ import app
 from evaluation.bench import growth
 
 
+@pytest.mark.long
 def test_the_bench_measures_corpora_of_several_sizes() -> None:
     done = CliRunner().invoke(app, ["bench", "--search-rows", "205"])
     assert done.exit_code == 0, done.output

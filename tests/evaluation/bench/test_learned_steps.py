@@ -1,10 +1,13 @@
 """What learned parts cost is measured on answers of ten papers."""
 
+import pytest
+
 from corpus.encoders.base import SentenceEncoder
 from corpus.store import Corpus
 from evaluation.bench.learned import measure_learned
 
 
+@pytest.mark.long
 def test_the_steps_of_an_answer_are_timed_beside_those_without_networks(
     demo_corpus: Corpus, encoder: SentenceEncoder
 ) -> None:

@@ -210,6 +210,7 @@ def test_a_judge_marks_all_rows_of_a_section_once(experiment: Experiment, served
     assert len(server.requests) == asked + 2 * 3
 
 
+@pytest.mark.long
 def test_a_run_that_is_killed_loses_what_it_was_at_and_nothing_else(experiment: Experiment, served):
     model = ComparingModel()
     hangs = True

@@ -114,6 +114,7 @@ def test_without_gold_sections_nothing_is_run(anthology: Path, tmp_path: Path):
         read_gold_sections(corwa, anthology)
 
 
+@pytest.mark.long
 def test_corwa_has_at_least_forty_gold_sections_in_the_real_anthology(shared: Path):
     data = shared / "data"
     gold = read_gold_sections(data / "related_work" / "corwa.jsonl", data / "acl_anthology")

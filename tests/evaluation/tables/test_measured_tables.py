@@ -186,6 +186,7 @@ def running(out: Path, *more: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.long
 def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     with running(tmp_path, "hang") as killed:
         assert killed.stdout is not None
@@ -197,6 +198,7 @@ def test_a_run_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     assert second.returncode == 0
 
 
+@pytest.mark.long
 def test_two_runs_at_once_leave_whole_rows_and_nothing_else(tmp_path: Path) -> None:
     with running(tmp_path) as one, running(tmp_path) as other:
         for run in (one, other):

@@ -2,13 +2,13 @@
 
 import json
 import re
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
+from deployment.site import free_ports
 from tests.served_site import NGINX, Served, served, until
 from tests.standin_chat import Received, StandinChat, refusal, reply
 
@@ -28,9 +28,7 @@ def play_model(request: Received) -> object:
 
 @pytest.fixture(scope="module")
 def metrics() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return f"127.0.0.1:{probe.getsockname()[1]}"
+    return f"127.0.0.1:{free_ports(1)[0]}"
 
 
 @pytest.fixture(scope="module")

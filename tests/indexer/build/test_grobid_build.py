@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from corpus.errors import CorpusError
 from corpus.records import Build, Collection, Paper
 from corpus.settings import Settings
 from corpus.store.corpus import Corpus
+from deployment.site import free_ports
 from indexer.__main__ import app
 from indexer.build.run import AS_USUAL, BuildOptions, build_collection
 from indexer.maintenance.verify import verify
@@ -63,12 +63,6 @@ def _md5(file: Path) -> str:
     return hashlib.md5(file.read_bytes()).hexdigest().upper()
 
 
-def _refused_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def test_the_server_parses_and_its_tei_is_kept(
     standin: StandinGrobid, settings: Settings, encoder: SentenceEncoder, papers: Path
 ) -> None:
@@ -104,7 +98,7 @@ def test_what_the_server_refuses_or_does_not_understand_is_read_without_it(
 def test_without_the_server_papers_are_read_at_once_and_upgraded_later(
     standin: StandinGrobid, settings: Settings, encoder: SentenceEncoder, papers: Path
 ) -> None:
-    absent = settings.model_copy(update={"grobid_url": f"http://127.0.0.1:{_refused_port()}"})
+    absent = settings.model_copy(update={"grobid_url": f"http://127.0.0.1:{free_ports(1)[0]}"})
     build = _build(absent, encoder, papers)
     assert set(_parsers(absent, encoder).values()) == {"pypdfium2"}
     (remark,) = build.remarks

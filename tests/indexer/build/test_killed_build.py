@@ -72,6 +72,7 @@ def _is_readable(home: Path, log: Path) -> bool:
     return True
 
 
+@pytest.mark.long
 def test_a_build_killed_at_random_moments_gives_the_corpus_of_one_that_was_not(
     tmp_path: Path, papers: Path, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,7 @@ from corpus.places import Folder
 from corpus.settings import BUNDLED_ENCODER, PROJECT, Settings
 from corpus.store import rows
 from corpus.store.corpus import Corpus
+from deployment.site import free_ports
 from indexer.build import open_engine
 from indexer.build.ray_tasks import BlockWorker, EncodingPlan, identity
 from tests.indexer.build.small_papers import write_paper_pdf, write_tei
@@ -75,9 +76,7 @@ def _ancestors(process: int) -> list[int]:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    (port,) = free_ports(1)
     # Paths of sockets below it must be short.
     folder = Path(tempfile.mkdtemp(prefix="ray"))
     command = [str(Path(sys.executable).with_name("ray")), "start", "--head", "--block", "--num-cpus=2"]
@@ -187,6 +186,7 @@ def test_a_build_on_a_cluster_gives_the_tables_of_a_local_one(
     assert not list((tmp_path / "staging").iterdir())
 
 
+@pytest.mark.long
 @needs_ray
 def test_workers_that_are_killed_lose_and_double_nothing(
     tmp_path: Path, cluster: Cluster, papers: Path, local: tuple[Path, list[str]]
@@ -226,6 +226,7 @@ def test_workers_that_are_killed_lose_and_double_nothing(
     assert _tables(tmp_path / "home") == _tables(home)
 
 
+@pytest.mark.long
 @needs_ray
 def test_a_build_whose_driver_was_killed_is_gone_on_with_by_processes(
     tmp_path: Path, cluster: Cluster, papers: Path, local: tuple[Path, list[str]]

@@ -84,6 +84,7 @@ def test_a_corpus_in_a_bucket_is_the_one_of_a_folder(tmp_path: Path, papers: Pat
     assert len(log.read_text().split()) == encoded
 
 
+@pytest.mark.long
 def test_builds_killed_on_several_machines_give_the_corpus_of_one_that_was_not(
     tmp_path: Path, papers: Path, s3: FaultyS3, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,6 +26,7 @@ def work(task: str) -> str:
     return f"{task} done"
 
 
+@pytest.mark.long
 def test_what_kills_a_process_costs_one_call() -> None:
     tasks = ["a", "crash", "b", "hang", "toil", "c", "complain", "d"]
     processes = IsolatedProcesses(work, workers=2, seconds=1, patience=3)

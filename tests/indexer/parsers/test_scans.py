@@ -229,6 +229,7 @@ def read_for_ever(*_: object) -> PreparedPaper:
         pass
 
 
+@pytest.mark.long
 def test_fault_a_scan_that_ran_out_of_time_was_never_read_again(
     listed: ListedScan, tesseract: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +266,7 @@ def word_accuracy(found: str, wanted: str) -> float:
     return float(_score_lcs(*words).recall * len(words[0]) / max(map(len, words)))
 
 
+@pytest.mark.long
 @needs_rapidocr
 @pytest.mark.skipif(not (SHARED / "acl_pdfs").is_dir(), reason="the real papers are not here")
 @pytest.mark.parametrize("stem", list(SCANS))

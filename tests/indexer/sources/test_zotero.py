@@ -215,6 +215,7 @@ def test_linked_files_are_taken_below_the_folder_that_is_named(zotero: SmallZote
     assert all(not one.files for one in read_zotero(zotero.folder).items if one.key.startswith("LINK"))
 
 
+@pytest.mark.long
 def test_a_build_of_a_library_that_was_killed_goes_on_without_doubles(tmp_path: Path, root: Path) -> None:
     library = SmallZotero(tmp_path / "Zotero")
     for number in range(60):

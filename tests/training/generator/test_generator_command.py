@@ -101,6 +101,7 @@ def test_it_takes_what_the_data_command_makes(tmp_path: Path, model: Path) -> No
     assert card["data"]["too_long"] == 0
 
 
+@pytest.mark.long
 def test_killed_and_run_again_it_comes_to_the_same_weights(tmp_path: Path, model: Path, data: Path) -> None:
     straight, killed = tmp_path / "straight", tmp_path / "killed"
     command = [sys.executable, "-m", "training", *arguments(data, model, killed, *SHORT)]

@@ -157,6 +157,7 @@ def judged_rows() -> str:
     return "\n".join(rows)
 
 
+@pytest.mark.long
 def test_judged_questions_give_the_choice_its_scales(
     tmp_path: Path, demo_home: Path, demo_corpus: Corpus
 ) -> None:

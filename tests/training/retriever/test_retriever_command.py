@@ -215,6 +215,7 @@ def test_it_learns_what_the_bundled_encoder_cannot_know(tmp_path: Path) -> None:
     assert after >= before + 5
 
 
+@pytest.mark.long
 def test_killed_and_run_again_it_comes_to_the_same_weights(tmp_path: Path, data: Path) -> None:
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     each_step = ("--checkpoint-seconds", "0")

@@ -24,6 +24,7 @@ def rewriting(served: StandinChat, reader: JudgedReader) -> StandinChat:
     return served
 
 
+@pytest.mark.long
 def test_each_generator_has_a_row_for_each_history(measure: Measure, rewriting: StandinChat) -> None:
     told = measure(TABLE, *WITH_WRITER)
     assert [row["system"] for row in told["measured"]] == [
