@@ -5,7 +5,6 @@ import shutil
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from http.server import BaseHTTPRequestHandler
@@ -78,7 +77,7 @@ class _Echo(BaseHTTPRequestHandler):
         for _ in range(2):
             self.wfile.write(b"data: now\n\n")
             self.wfile.flush()
-            self.standin.closing.wait(1.0)
+            self.standin.closing.wait(30.0)
 
     def _reply(self, status: int, data: bytes) -> None:
         self.send_response(status)
@@ -240,9 +239,8 @@ def test_programs_of_one_key_come_to_one_process_and_keys_to_all(site: str) -> N
 
 def test_events_come_as_they_happen(site: str) -> None:
     with httpx.stream("GET", f"{site}/api/events") as reply:
-        began = time.monotonic()
-        next(reply.iter_bytes())
-        assert time.monotonic() - began < 0.8, "the second event comes a second later"
+        # The second one comes half a minute later.
+        assert next(reply.iter_bytes()) == b"data: now\n\n"
 
 
 @pytest.fixture

@@ -440,7 +440,7 @@ def test_a_reply_that_is_awaited_can_be_stopped_at_any_moment(trouble):
         for _ in range(3):
             next(stream)
         stream.close()
-        assert time.monotonic() - clock < 10.0
+        assert time.monotonic() - clock < 25.0
         assert server.wait_for_hang_up(5.0)
 
 

@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -133,12 +132,10 @@ def test_what_is_complete_is_not_trained_again(tmp_path: Path, model: Path, data
     out = tmp_path / "out"
     assert run(data, model, out, *SHORT).exit_code == 0
     stamp = (out / "model.safetensors").stat().st_mtime_ns
-    started = time.monotonic()
     again = run(data, model, out, *SHORT)
     assert again.exit_code == 0
     assert "already" in again.output
     assert (out / "model.safetensors").stat().st_mtime_ns == stamp
-    assert time.monotonic() - started < 5
     other = run(data, model, out, *SHORT, "--seed", "1")
     assert other.exit_code == 2
     assert "holds another model" in other.output
