@@ -28,8 +28,9 @@ ENDS_WITHIN_SECONDS = 15.0
 # A process that has died so often at the first start is not tried again: its settings are to be looked at.
 _MOST_DEATHS = 3
 _LOOK_SECONDS = 0.2
-# Below those that a system gives to whoever calls out: a process that is started again finds its own free.
-_PORTS = range(12_000, 32_000)
+# Below those that a system gives to whoever calls out, so that a process which is started again finds its own
+# free, and above those that the workers of a Ray take.
+_PORTS = range(20_000, 32_000)
 # Where Debian keeps what only its administrator has in the path.
 _SBIN = "/usr/sbin:/usr/local/sbin"
 
