@@ -91,12 +91,13 @@ test: $(VENV)/installed-dev $(VENV)/installed-cluster chromium postgres nginx s3
 
 # Each process has the tests of whole files, and its own copy of the demonstration. Three fill two cores.
 TEST_PROCESSES ?= 3
+PYTEST := $(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 tests: $(VENV)/installed-dev
-	$(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+	$(PYTEST)
 
-# What takes much of an hour: kills at random moments, real scans, figures on real data, the benches themselves.
+# A quarter of an hour: kills at random moments, real scans, figures on real data, the benches themselves.
 test-long: $(VENV)/installed-dev $(VENV)/installed-cluster chromium postgres nginx s3
-	$(BIN)/pytest -n $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder -m long
+	$(PYTEST) -m long
 
 # Asks a real model server with tiny weights, about a quarter of an hour. What that takes has an environment of
 # its own; where it cannot be installed the tests skip and say what is missing.

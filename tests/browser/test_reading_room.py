@@ -4,6 +4,7 @@ import base64
 import http.client
 import json
 import re
+import time
 import urllib.request
 from collections.abc import Callable
 from typing import Any
@@ -35,8 +36,9 @@ def choose_the_model(page: Any) -> None:
     settled(page)
 
 
-def test_a_newcomer_asks_reads_the_evidence_and_takes_the_trail_away(open_page: OpenPage) -> None:
+def test_a_newcomer_asks_reads_the_evidence_and_takes_the_trail_away_in_a_minute(open_page: OpenPage) -> None:
     page = open_page("/")
+    begun = time.monotonic()
     page.get_by_text("leads to the passage that carries it").wait_for()
     page.get_by_role("button", name=QUESTION).click()
     answered(page)
@@ -57,7 +59,10 @@ def test_a_newcomer_asks_reads_the_evidence_and_takes_the_trail_away(open_page: 
     page.get_by_role("img", name="Overlap with the passage: ").wait_for()
     assert "#" not in page.url
     (turn,) = from_json(downloaded(page, "JSON, complete").read_text(encoding="utf-8")).turns
+    taken = time.monotonic() - begun
     assert turn.question == QUESTION and turn.answer.cited_labels
+    print(f"a newcomer's path: {taken:.1f} s")
+    assert taken < 60
     _every_file_is_taken_away_and_what_was_sent_is_read(page)
     _a_second_question_is_scrolled_into_view(page)
 

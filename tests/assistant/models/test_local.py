@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import threading
+import time
 from typing import Literal
 
 import pytest
@@ -147,8 +148,11 @@ def test_a_folder_without_a_model_is_named(tmp_path):
 def test_a_model_that_fails_while_it_writes_is_an_error(folder):
     model = LocalModel(str(folder), "Tiny")
     model._model.generate = lambda **_: 1 / 0
+    started = time.monotonic()
+    started = time.monotonic()
     with pytest.raises(ModelError, match="Tiny failed on this machine: division by zero"):
         whole(model.stream(MESSAGES, BRIEF))
+    assert time.monotonic() - started < 30
 
 
 def _writes(model, text):

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -130,9 +131,13 @@ def test_killed_and_run_again_it_comes_to_the_same_weights(tmp_path: Path, model
 
 def test_what_is_complete_is_not_trained_again(tmp_path: Path, model: Path, data: Path) -> None:
     out = tmp_path / "out"
+    clock = time.process_time()
     assert run(data, model, out, *SHORT).exit_code == 0
+    trained = time.process_time() - clock
     stamp = (out / "model.safetensors").stat().st_mtime_ns
+    clock = time.process_time()
     again = run(data, model, out, *SHORT)
+    assert time.process_time() - clock < trained
     assert again.exit_code == 0
     assert "already" in again.output
     assert (out / "model.safetensors").stat().st_mtime_ns == stamp
