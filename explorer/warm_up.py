@@ -108,6 +108,7 @@ def warm_up() -> None:
         sweep(library.settings.home)
         library.libraries().sweep(library.encoder)
         library.encoder.encode_query("warm up")
+        library.corpus.load()
         read_query(library.corpus, "warm up")
         _list_all(library)
         library.corpus.statistics.sort_all()

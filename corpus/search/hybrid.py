@@ -16,7 +16,7 @@ from corpus.records import Hit, PaperHits, Passage, Scope
 from corpus.search.named import Matches, Named, Sides, find_named
 from corpus.search.query import Query, read_query
 from corpus.search.together import together
-from corpus.store import Corpus, Match, Similarity
+from corpus.store import Corpus, Match, Once, Similarity
 from corpus.text import storable
 
 SearchMode = Literal["hybrid", "dense", "lexical"]
@@ -70,7 +70,7 @@ def search(
         return group_by_paper(corpus, fuse(matches, {}, matches, weights), papers, passages_per_paper)
     if mode == "dense":
         weights = replace(weights, sentence=0.0, lexical=0.0)
-    vector = encoder.encode_query(meant.text)
+    vector = Once(lambda: encoder.encode_query(meant.text))
     spelt = " ".join((meant.text, *meant.also)) if weights.lexical else ""
     sides = Sides(corpus, vector, spelt, weights.depth)
     named = find_named(sides, meant, scope)
@@ -86,7 +86,7 @@ def _fused(sides: Sides, found: Sequence[Matches], weights: SearchWeights) -> li
     """Return all that was found, scored together, best first."""
     lexical = merge(*(one.lexical for one in found))
     matches = merge(lexical, *(one.dense for one in found))
-    return fuse(matches, sides.corpus.similarities(sides.vector, matches), lexical, weights)
+    return fuse(matches, sides.corpus.similarities(sides.vector(), matches), lexical, weights)
 
 
 def _raised(candidates: Sequence[_Candidate], named: Sequence[Named]) -> Sequence[_Candidate]:

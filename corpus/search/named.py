@@ -1,6 +1,6 @@
 """What a query names, looked for apart from what is like it: it is found however much else there is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from corpus.encoders import Vectors
@@ -48,10 +48,13 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Both sides of one search, in any scope; without `words` only that by vectors."""
+    """Both sides of one search, in any scope; without `words` only that by vectors.
+
+    The `vector` is asked for beside the search by words, which does not need it.
+    """
 
     corpus: Corpus
-    vector: Vectors
+    vector: Callable[[], Vectors]
     words: str
     depth: int
 
@@ -61,7 +64,7 @@ class Sides:
         return Matches(*together(lambda: self._nearest(scope), lambda: self._matching(scope)))
 
     def _nearest(self, scope: Scope) -> Sequence[Match]:
-        return self.corpus.nearest(self.vector, scope, self.depth)
+        return self.corpus.nearest(self.vector(), scope, self.depth)
 
     def _matching(self, scope: Scope) -> Sequence[Match]:
         return self.corpus.matching(self.words, scope, self.depth)

@@ -1,6 +1,6 @@
 """The corpus on disk: tables, the manifest that names their versions, and what is kept beside them."""
 
-from corpus.store.corpus import Corpus, Identifiers, Match
+from corpus.store.corpus import Corpus, Identifiers
 from corpus.store.element_cache import ElementKey, ElementStore
 from corpus.store.lexicon import AuthorNames, Lexicon, plain_words
 from corpus.store.manifest import (
@@ -11,6 +11,8 @@ from corpus.store.manifest import (
     mixed_sizes,
     read_manifest,
 )
+from corpus.store.passage_index import Match
+from corpus.store.query_cache import Once
 from corpus.store.rows import indexed_text, sentence_texts
 from corpus.store.similarity import Similarity
 from corpus.store.statistics import PaperOrder
@@ -19,7 +21,7 @@ from corpus.store.writer import CorpusWriter, KnownPaper, known_papers
 
 __all__ = [
     "SCHEMA_VERSION", "AuthorNames", "Corpus", "CorpusWriter", "ElementKey", "ElementStore", "Identifiers",
-    "KnownPaper", "Lexicon", "Manifest", "Match", "PaperOrder", "Similarity", "TriedQuestion",
+    "KnownPaper", "Lexicon", "Manifest", "Match", "Once", "PaperOrder", "Similarity", "TriedQuestion",
     "TriedQuestions", "check_encoder", "find_manifest", "indexed_text", "known_papers", "mixed_sizes",
     "plain_words", "read_manifest", "sentence_texts"
 ]  # fmt: skip

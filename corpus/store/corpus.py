@@ -4,10 +4,9 @@ A writer (corpus.store.writer) changes the tables and then replaces the manifest
 the old corpus until the new one is complete, and a writer that dies leaves the old corpus in place.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -29,15 +28,18 @@ from corpus.store import rows, tables
 from corpus.store.citation_links import CitationLinks
 from corpus.store.lexicon import Lexicon, plain_words
 from corpus.store.manifest import TABLES, Manifest, check_encoder, read_manifest
-from corpus.store.query_cache import QueryCache
+from corpus.store.passage_index import COLUMNS, Match, PassageIndex, Positions
+from corpus.store.query_cache import Once, QueryCache
 from corpus.store.similarity import Similarity, measure
 from corpus.store.statistics import PaperOrder, Statistics
-from corpus.store.tables import quoted, scan
+from corpus.store.tables import condition, quoted, scan
 from corpus.text import spaced
 
 # Of what single papers were read for: papers, passages, entries of bibliographies; some tens of MB at most.
 _READ_KEPT = 20_000
 _PAPERS_AT_ONCE = 50
+# Of the passages in each scope that was searched; 8 bytes each.
+_POSITIONS_KEPT = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +49,6 @@ class Identifiers:
     papers: tuple[str, ...] = ()
     dois: tuple[str, ...] = ()
     arxiv: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A passage found by one side of the search, with that side's score; `row` is where it is stored."""
-
-    passage_id: str
-    paper_id: str
-    score: float
-    row: int = 0
 
 
 class Corpus:
@@ -75,7 +67,9 @@ class Corpus:
             }
             for name, table in self._tables.items():
                 table.checkout(manifest.versions[name])
-            self._probes = tables.probes(self._tables["passages"])
+        self._index = Once(self._read_index)
+        self._paper_rows = Once(self._read_paper_rows)
+        self._within = QueryCache(entries=_POSITIONS_KEPT)
         # Apart from the statistics' own, so that whoever reads on does not push counts out.
         self.reads = QueryCache(entries=_READ_KEPT)
         self.statistics = Statistics(self._tables)
@@ -115,10 +109,10 @@ class Corpus:
         """Return one collection; raises CorpusError when the corpus has none of that id."""
 
         def read() -> Collection:
-            found = self._rows_by_id("collections", [collection_id], rows.COLLECTIONS.names)
-            if not found:
-                raise CorpusError(f"There is no collection {collection_id!r} in this corpus.")
-            return rows.to_collection(found[0])
+            known = scan(self._tables["collections"], rows.COLLECTIONS.names, f"id = {quoted(collection_id)}")
+            for found in known.to_pylist():
+                return rows.to_collection(found)
+            raise CorpusError(f"There is no collection {collection_id!r} in this corpus.")
 
         return self.reads.answer(("collection", collection_id), read)
 
@@ -149,8 +143,7 @@ class Corpus:
         """Return the papers of `ids` that exist, in the given order."""
 
         def read() -> tuple[Paper, ...]:
-            found = self._rows_by_id("papers", ids, rows.PAPER_COLUMNS)
-            papers = {row["id"]: rows.to_paper(row) for row in found}
+            papers = {row["id"]: rows.to_paper(row) for row in self._papers_called(ids, rows.PAPER_COLUMNS)}
             return tuple(papers[identifier] for identifier in ids if identifier in papers)
 
         return read() if len(ids) > _PAPERS_AT_ONCE else self.reads.answer(("papers", tuple(ids)), read)
@@ -166,61 +159,69 @@ class Corpus:
         """Return a paper's bibliography in its printed order."""
 
         def read() -> tuple[Reference, ...]:
-            found = self._rows_by_id("papers", [paper_id], ["references"])
+            found = self._papers_called([paper_id], ["references"])
             return tuple(map(rows.to_reference, found[0]["references"])) if found else ()
 
         return self.reads.answer(("references", paper_id), read)
 
     def listed(self, paper_id: str) -> str:
         """Return a paper as its source described it, as JSON; "" for one that has no PDF to parse again."""
-        found = self._rows_by_id("papers", [paper_id], ["listed"])
+        found = self._papers_called([paper_id], ["listed"])
         return str(found[0]["listed"]) if found else ""
 
     def passages(self, paper_id: str) -> tuple[Passage, ...]:
         """Return a paper's passages in reading order."""
 
         def read() -> tuple[Passage, ...]:
-            table = scan(self._tables["passages"], rows.PASSAGE_COLUMNS, f"paper_id = {quoted(paper_id)}")
-            return tuple(map(rows.to_passage, table.sort_by("number").to_pylist()))
+            index = self._index()
+            table = self._passage_rows(index.rows(index.of_paper(paper_id)), rows.PASSAGE_COLUMNS)
+            return tuple(sorted(map(rows.to_passage, table.to_pylist()), key=lambda one: one.number))
 
         return self.reads.answer(("passages", paper_id), read)
 
     def passages_by_id(self, ids: Sequence[str]) -> tuple[Passage, ...]:
         """Return the passages of `ids` that exist, in the given order."""
-        found = self._rows_by_id("passages", ids, rows.PASSAGE_COLUMNS)
+        found = self._passages_called(ids, rows.PASSAGE_COLUMNS)
         passages = {row["id"]: rows.to_passage(row) for row in found}
         return tuple(passages[identifier] for identifier in ids if identifier in passages)
 
     def vectors(self, passage_ids: Sequence[str]) -> Mapping[str, list[float]]:
         """Return the vectors of passages by their ids."""
-        found = self._rows_by_id("passages", passage_ids, ["id", "vector"])
+        found = self._passages_called(passage_ids, ["id", "vector"])
         return {row["id"]: row["vector"] for row in found}
 
     def nearest(self, vector: Vectors | Sequence[float], scope: Scope, limit: int) -> list[Match]:
         """Return the passages in `scope` nearest to a unit vector by cosine similarity, best first.
 
-        In a large corpus an index finds them: one in a hundred is missed, and similarities are rounded.
+        One in a hundred is missed, and similarities are rounded.
         """
-        found = tables.nearest(self._tables["passages"], vector, scope, limit, self._probes)
-        return [Match(row["id"], row["paper_id"], 1 - row["_distance"], row["_rowid"]) for row in found]
+        index = self._index()
+        positions, cosines = index.nearest(np.asarray(vector, np.float32), limit, self._positions(scope))
+        return index.matches(positions, cosines.tolist())
 
     def matching(self, words: str, scope: Scope, limit: int) -> list[Match]:
         """Return the passages in `scope` that share words with a text by BM25, best first."""
-        found = tables.matching(self._tables["passages"], words, scope, limit)
-        return [Match(row["id"], row["paper_id"], row["_score"], row["_rowid"]) for row in found]
+        return self._matches(*tables.matching(self._tables["passages"], words, scope, limit))
 
     def has_word(self, word: str) -> bool:
         """Return True if any text here has a word, in whatever form."""
-        return self.reads.answer(("word", word), lambda: bool(self.matching(word, Scope(), 1)))
+
+        def look() -> bool:
+            return bool(tables.matching(self._tables["passages"], word, Scope(), 1)[0])
+
+        return self.reads.answer(("word", word), look)
 
     def holding(self, phrase: str, scope: Scope, limit: int) -> list[Match]:
         """Return passages in `scope` with a phrase word by word, of the `limit` that have all its words."""
         found = tables.matching(self._tables["passages"], phrase, scope, limit, is_all=True)
-        matches = [Match(row["id"], row["paper_id"], row["_score"], row["_rowid"]) for row in found]
-        texts = self._rows_found(matches, ["id", "indexed"]).to_pylist() if matches else []
+        texts = self._passage_rows(found[0], ["indexed"])
         wanted = f" {' '.join(plain_words(spaced(phrase)))} "
-        holding = {row["id"] for row in texts if wanted in f" {' '.join(plain_words(row['indexed']))} "}
-        return [match for match in matches if match.passage_id in holding]
+        holding = {
+            row["_rowid"]
+            for row in texts.to_pylist()
+            if wanted in f" {' '.join(plain_words(row['indexed']))} "
+        }
+        return [match for match in self._matches(*found) if match.row in holding]
 
     def identified(self, identifiers: Identifiers) -> frozenset[str]:
         """Return the ids of the papers that are called so."""
@@ -230,9 +231,7 @@ class Corpus:
 
     def passages_found(self, matches: Sequence[Match]) -> dict[str, Passage]:
         """Return what this corpus's own search found, by id: quicker than to look the ids up."""
-        if not matches:
-            return {}
-        found = self._rows_found(matches, rows.PASSAGE_COLUMNS)
+        found = self._passage_rows([match.row for match in matches], rows.PASSAGE_COLUMNS)
         return {row["id"]: rows.to_passage(row) for row in found.to_pylist()}
 
     def similarities(
@@ -241,13 +240,15 @@ class Corpus:
         """Return how similar passages that the search found are to a unit vector, by id; not rounded."""
         if not matches:
             return {}
-        found = self._rows_found(matches, ["id", "vector", "sentence_vectors"])
-        return measure(np.asarray(vector, np.float32), found)
+        by_row = {match.row: match.passage_id for match in matches}
+        found = self._passage_rows(list(by_row), ["vector", "sentence_vectors"])
+        ids = [by_row[row] for row in found["_rowid"].to_pylist()]
+        return dict(zip(ids, measure(np.asarray(vector, np.float32), found), strict=True))
 
     def sentence_vectors(self, passages: Sequence[Passage]) -> dict[str, Vectors]:
         """Return the unit vector of each sentence of some passages, by its text, where it is stored."""
         ids, width = [one.id for one in passages], self.manifest.dimension
-        held = self._rows_by_id("passages", ids, ["id", "sentence_vectors"])
+        held = self._passages_called(ids, ["id", "sentence_vectors"])
         vectors = {row["id"]: rows.unpack_vectors(row["sentence_vectors"], width) for row in held}
         found: dict[str, Vectors] = {}
         for one in passages:
@@ -269,15 +270,51 @@ class Corpus:
         """Yield all rows of a table a few at a time, for what must look at every one."""
         return tables.scan_batches(self._tables[table], columns)
 
-    def not_indexed(self, column: Literal["indexed", "vector"]) -> int:
-        """Return how many passages the index of a column does not hold; too few vectors for one are none."""
-        if column == "vector" and not self._probes:
-            return 0
-        return tables.rows_without_index(self._tables["passages"], column)
+    def not_indexed(self) -> int:
+        """Return how many passages the full-text index does not hold."""
+        return tables.rows_without_index(self._tables["passages"], "indexed")
 
-    def _rows_found(self, matches: Sequence[Match], columns: list[str]) -> pa.Table:
-        return tables.rows_at(self._tables["passages"], [match.row for match in matches], columns)
+    def load(self) -> None:
+        """Read what every search needs, which the first would wait for: a second for 300,000 passages."""
+        self._index()
+        self._paper_rows()
 
-    def _rows_by_id(self, table: str, ids: Sequence[str], columns: list[str]) -> list[rows.Row]:
-        conditions = tables.each_one_of("id", ids)
-        return [row for one in conditions for row in scan(self._tables[table], columns, one).to_pylist()]
+    def _read_index(self) -> PassageIndex:
+        table = self._tables["passages"]
+        batches = tables.scan_numbered(table, COLUMNS)
+        return PassageIndex(table.count_rows(), self.manifest.dimension, batches)
+
+    def _read_paper_rows(self) -> dict[str, int]:
+        """Return where each paper is stored, by its id."""
+        return {
+            row["id"]: row["_rowid"]
+            for batch in tables.scan_numbered(self._tables["papers"], ["id"])
+            for row in batch.to_pylist()
+        }
+
+    def _positions(self, scope: Scope) -> Positions | None:
+        """Return the positions of the passages in `scope`, None for all."""
+        where = condition(scope, "id")
+        if where is None:
+            return None
+
+        def find() -> Positions:
+            return self._index().of_papers(scan(self._tables["papers"], ["id"], where)["id"])
+
+        return self._within.answer(where, find)
+
+    def _matches(self, found: Sequence[int], scores: Sequence[float]) -> list[Match]:
+        index = self._index()
+        return index.matches(index.at_rows(found), scores)
+
+    def _papers_called(self, ids: Iterable[str], columns: list[str]) -> list[rows.Row]:
+        known = self._paper_rows()
+        at = [known[one] for one in ids if one in known]
+        return list(tables.rows_at(self._tables["papers"], at, columns).to_pylist())
+
+    def _passages_called(self, ids: Iterable[str], columns: list[str]) -> list[rows.Row]:
+        index = self._index()
+        return list(self._passage_rows(index.rows(index.of_ids(ids)), columns).to_pylist())
+
+    def _passage_rows(self, at: Sequence[int], columns: list[str]) -> pa.Table:
+        return tables.rows_at(self._tables["passages"], at, columns)

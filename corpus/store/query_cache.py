@@ -1,8 +1,8 @@
-"""What has been asked of a snapshot before: answers kept in a bounded way, shared by threads."""
+"""What has been asked of a snapshot before, and what is made of it once: shared by threads."""
 
 from collections.abc import Callable, Hashable
 from threading import Lock
-from typing import Any, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from cachetools import LRUCache
 
@@ -49,3 +49,20 @@ class QueryCache:
 
 def _size(found: object) -> int:
     return len(cast(Any, found)) if hasattr(found, "__len__") else 1
+
+
+class Once(Generic[Value]):
+    """What is made when it is first asked for, by one thread while the others wait, and kept."""
+
+    def __init__(self, make: Callable[[], Value]) -> None:
+        self._make = make
+        self._made: list[Value] = []
+        self._lock = Lock()
+
+    def __call__(self) -> Value:
+        """Return it; what making it raises is raised and not kept."""
+        if not self._made:
+            with self._lock:
+                if not self._made:
+                    self._made.append(self._make())
+        return self._made[0]

@@ -1,6 +1,7 @@
 """How similar passages are to a query, by the vectors that are stored of them: exactly, without an index."""
 
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import cast
 
 import numpy as np
@@ -22,17 +23,17 @@ class Similarity:
     best_sentence: int | None
 
 
-def measure(query: Vectors, passages: pa.Table) -> dict[str, Similarity]:
-    """Return how similar passages are to a unit vector, by id.
+def measure(query: Vectors, passages: pa.Table) -> list[Similarity]:
+    """Return how similar passages are to a unit vector.
 
-    `passages` has the columns `id`, `vector` and `sentence_vectors`, and at least one row.
+    `passages` has the columns `vector` and `sentence_vectors`, and at least one row.
     """
     wholes = passages["vector"].combine_chunks().flatten().to_numpy().reshape(-1, len(query))
     packed = passages["sentence_vectors"].to_pylist()
-    ends = np.cumsum([rows.count_packed(one, len(query)) for one in packed])
-    cosines = _cosines(rows.unpack_vectors(b"".join(packed), len(query)), query)
-    found = zip(_cosines(wholes, query).tolist(), np.split(cosines, ends[:-1]), strict=True)
-    return dict(zip(passages["id"].to_pylist(), (_similarity(*one) for one in found), strict=True))
+    cosines = _cosines(rows.unpack_vectors(b"".join(packed), len(query)), query).tolist()
+    ends = list(accumulate(rows.count_packed(one, len(query)) for one in packed))
+    own = (cosines[start:end] for start, end in pairwise([0, *ends]))
+    return [_similarity(*one) for one in zip(_cosines(wholes, query).tolist(), own, strict=True)]
 
 
 def _cosines(vectors: Vectors, query: Vectors) -> Vectors:
@@ -40,8 +41,10 @@ def _cosines(vectors: Vectors, query: Vectors) -> Vectors:
     return cast(Vectors, np.einsum("ij,j->i", vectors, query))
 
 
-def _similarity(whole: float, cosines: Vectors) -> Similarity:
+def _similarity(whole: float, cosines: list[float]) -> Similarity:
     """Return a passage's similarity from the cosines of its title and of its sentences."""
     if len(cosines) < 2:
         return Similarity(whole, whole, None)
-    return Similarity(whole, float(cosines.max()), int(cosines[1:].argmax()))
+    title, *sentences = cosines
+    best = max(sentences)
+    return Similarity(whole, max(title, best), sentences.index(best))

@@ -5,15 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from itertools import groupby
-from math import ceil
 from typing import Any, Literal
 
 import lancedb
 import pyarrow as pa
-from lancedb.index import FTS, Bitmap, BTree, IvfSq, LabelList
+from lancedb.index import FTS, Bitmap, BTree, LabelList
 from lancedb.query import FullTextOperator, MatchQuery
 
-from corpus.encoders import Vectors
 from corpus.errors import CorpusError
 from corpus.places import Place
 from corpus.records import Scope, parse_topic_key
@@ -24,15 +22,6 @@ KEEP_VERSIONS = timedelta(days=3650)  # old versions are what a replay checks ou
 # How LanceDB ends the file that describes a version of a table.
 _VERSION_END = b"LANC"
 _ROWS_PER_BATCH = 2048
-# Fewer vectors are compared one by one, in about 10 ms. Real vectors have no clusters to speak of: to find
-# 98 of the 100 nearest, nearly all partitions must be looked into, so they are few, and what makes a search
-# quick is that eight bits per dimension are compared. Only beyond `_ROWS_PROBED` are some left out.
-INDEX_VECTORS_FROM = 10_000
-_ROWS_PER_PARTITION = 4096
-_ROWS_PROBED = 500_000
-# Rounds of finding the partitions: more took their time and found no better ones.
-_ROUNDS = 10
-_OUTGROWN = 4
 _ADDITIONS_KEPT = 32
 # Whoever reads a table that no build publishes has opened it a moment ago.
 _KEPT_FOR_READERS = timedelta(hours=1)
@@ -166,42 +155,32 @@ def _rows(table: Any, columns: list[str], where: str | None) -> Any:
     return query.where(where) if where is not None else query
 
 
+def scan_numbered(table: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    """Yield all rows of a table a few at a time, with the numbers they have in this version as `_rowid`."""
+    with _reading(table):
+        yield from _rows(table, columns, None).with_row_id(True).to_batches(batch_size=_ROWS_PER_BATCH)
+
+
 def rows_at(table: Any, row_ids: Sequence[int], columns: list[str]) -> pa.Table:
-    """Return rows by the numbers that a search of the same version gave them, in no particular order."""
+    """Return rows by the numbers that they have in the same version, as `_rowid`, in no particular order."""
+    if not row_ids:
+        return pa.table({})
     with _reading(table):
-        return table.take_row_ids(list(row_ids)).select(columns).to_arrow()
-
-
-def nearest(
-    table: Any, vector: Vectors | Sequence[float], scope: Scope, limit: int, probes: int
-) -> list[dict[str, Any]]:
-    """Return id, paper_id, _distance and _rowid of the rows with the nearest vectors by cosine.
-
-    Where there is an index, `probes` of its partitions are looked into, and distances are rounded.
-    """
-    with _reading(table):
-        query = table.search(vector, vector_column_name="vector").distance_type("cosine")
-        if probes:
-            # A filter may leave too few rows in these: then the search goes on in the others.
-            query = query.minimum_nprobes(probes).maximum_nprobes(0)
-        return _found(query, "_distance", scope, limit)
+        return table.take_row_ids(list(row_ids)).select(columns).with_row_id().to_arrow()
 
 
 def matching(
     table: Any, words: str, scope: Scope, limit: int, *, is_all: bool = False
-) -> list[dict[str, Any]]:
-    """Return id, paper_id, _score and _rowid of the rows that share words with a text, or all, by BM25."""
+) -> tuple[list[int], list[float]]:
+    """Return the rows that share words with a text, or all its words, and their scores by BM25."""
     # A MatchQuery takes the words as words: nothing in them is read as query syntax.
     operator = FullTextOperator.AND if is_all else FullTextOperator.OR
     query = MatchQuery(spaced(words), "indexed", operator=operator)
     with _reading(table):
-        return _found(table.search(query, query_type="fts"), "_score", scope, limit)
-
-
-def _found(query: Any, measure: str, scope: Scope, limit: int) -> list[dict[str, Any]]:
-    where = condition(scope, "paper_id")
-    filtered = query.where(where, prefilter=True) if where else query
-    return list(filtered.select(["id", "paper_id", measure]).with_row_id(True).limit(limit).to_list())
+        asked = table.search(query, query_type="fts").select(["_score"]).with_row_id(True).limit(limit)
+        where = condition(scope, "paper_id")
+        found = (asked.where(where, prefilter=True) if where else asked).to_arrow()
+    return found["_rowid"].to_pylist(), found["_score"].to_pylist()
 
 
 def quoted(value: str) -> str:
@@ -269,33 +248,10 @@ def bring_indices_up_to_date(name: str, table: Any) -> None:
     for column, config in _INDICES.get(name, {}).items():
         if column not in indexed:
             table.create_index(column, config=config, replace=True)
-    if name == "passages" and rows >= INDEX_VECTORS_FROM:
-        _index_vectors(table, rows)
-
-
-def _index_vectors(table: Any, rows: int) -> None:
-    """Make the index of the vectors, unless there is one that was made for about as many."""
-    wanted, there = max(1, rows // _ROWS_PER_PARTITION), _partitions(table)
-    if not there or wanted > _OUTGROWN * there:
-        for index in _vector_indices(table):
+    for index in table.list_indices():
+        # Made until 2026: vectors are compared in memory (corpus/store/passage_index.py).
+        if "vector" in index.columns:
             table.drop_index(index.name)
-        config = IvfSq(distance_type="cosine", num_partitions=wanted, max_iterations=_ROUNDS)
-        table.create_index("vector", config=config, name=f"vector_{wanted}")
-
-
-def _vector_indices(table: Any) -> list[Any]:
-    return [index for index in table.list_indices() if "vector" in index.columns]
-
-
-def _partitions(table: Any) -> int:
-    """Return how many partitions the index of the vectors has, which its name says; 0 without one."""
-    return max((int(index.name.rpartition("_")[2]) for index in _vector_indices(table)), default=0)
-
-
-def probes(table: Any) -> int:
-    """Return how many partitions of the index of the vectors are to be looked into, 0 without an index."""
-    partitions = _partitions(table)
-    return ceil(partitions * min(1.0, _ROWS_PROBED / max(1, table.count_rows()))) if partitions else 0
 
 
 def rows_without_index(table: Any, column: str) -> int:

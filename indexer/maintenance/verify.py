@@ -66,10 +66,8 @@ def verify(corpus: Corpus, pdf_folder: Path | Place) -> Iterator[Problem]:
     for row in _rows(corpus, "places", ["paper_id"]):
         if row["paper_id"] not in papers:
             yield Problem(row["paper_id"], "it has a place on the map, and is not there")
-    if missing := corpus.not_indexed("indexed"):
+    if missing := corpus.not_indexed():
         yield Problem("the full-text index", f"{missing:,} passages are not in it")
-    if missing := corpus.not_indexed("vector"):
-        yield Problem("the index of the vectors", f"{missing:,} passages are not in it")
 
 
 def _rows(corpus: Corpus, table: str, columns: list[str]) -> Iterator[rows.Row]:

@@ -9,7 +9,8 @@ from corpus.encoders.base import SentenceEncoder
 from corpus.errors import CorpusError
 from corpus.records import Hit, PaperHits, Scope, Sentence
 from corpus.search.hybrid import SearchMode, SearchWeights, fuse, search, similar_papers
-from corpus.store.corpus import Corpus, Match
+from corpus.store.corpus import Corpus
+from corpus.store.passage_index import Match
 from corpus.store.similarity import Similarity
 from tests.small_corpus import make_paper, make_passages, write_corpus, write_with_sentences
 

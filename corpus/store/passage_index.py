@@ -1,0 +1,183 @@
+"""The passages of a snapshot in memory, as far as a search needs them before it reads any.
+
+Of each passage these are its row, its paper, its number and its vector, rounded: to eight bits a dimension,
+and to the sign alone. Real vectors have no clusters to speak of, so a search leaves none out: it counts in
+how many signs each differs from the query's, those of the query's larger numbers twice and those of its
+small ones not at all, and compares the nearest of these by eight bits (as RaBitQ does with more steps of the
+query: Gao and Long, 2024, section 3.3). evaluation/README.md says how many that takes, and what else was
+tried. Nothing is built for it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from corpus.encoders import Vectors
+from corpus.records import passage_id
+
+COLUMNS = ["paper_id", "number", "vector"]
+
+# How many passages whose signs are nearest are compared by eight bits, for each that is asked for, and of
+# how many passages one more: what is sought hides deeper in a larger corpus.
+_COMPARED_PER_FOUND = 20
+_PASSAGES_PER_COMPARED = 40
+_MOST_STEPS = 127
+# No paper has a passage of a longer number.
+_DIGITS = 10
+# From how many times the mean of a query's numbers on a sign counts, and counts once more.
+_COUNTED_FROM = (0.5, 1.5)
+_BITS_PER_WORD = 64
+# What is looked at in one go, of signs and of eight bits, stays within the processor's cache.
+_SIGNS_PER_STEP, _ROUNDED_PER_STEP = 32_768, 512
+
+Positions = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A passage found by one side of the search, with that side's score; `row` is where it is stored."""
+
+    passage_id: str
+    paper_id: str
+    score: float
+    row: int = 0
+
+
+class PassageIndex:
+    """All passages of a table by position, which is their order in it."""
+
+    def __init__(self, count: int, dimension: int, batches: Iterable[pa.RecordBatch]) -> None:
+        """Take `count` passages from batches with the `COLUMNS` and `_rowid`."""
+        self._rows = np.empty(count, np.uint64)
+        self._numbers = np.empty(count, np.int32)
+        self._rounded = np.empty((count, dimension), np.int8)
+        self._steps = np.empty(count, np.float32)
+        self._signs = np.zeros((-(-dimension // _BITS_PER_WORD), count), np.uint64)
+        papers = []
+        end = 0
+        for batch in batches:
+            start, end = end, end + batch.num_rows
+            vectors = batch["vector"].flatten().to_numpy().reshape(-1, dimension)
+            self._rows[start:end] = batch["_rowid"].to_numpy()
+            self._numbers[start:end] = batch["number"].to_numpy()
+            self._rounded[start:end], self._steps[start:end] = _rounded(vectors)
+            self._signs[:, start:end] = _bits(vectors > 0)
+            papers.append(batch["paper_id"])
+        named = pa.chunked_array(papers, pa.string()).dictionary_encode().combine_chunks()
+        self._papers = named.dictionary
+        self._paper_of = named.indices.to_numpy()
+        self._by_row = np.argsort(self._rows, kind="stable")
+        self._by_paper = np.argsort(self._paper_of, kind="stable")
+        self._ends = np.cumsum(np.bincount(self._paper_of, minlength=len(self._papers)))
+        self._number_of = {paper: number for number, paper in enumerate(self._papers.to_pylist())}
+
+    def of_papers(self, ids: pa.ChunkedArray) -> Positions:
+        """Return the positions of all passages of some papers."""
+        wanted = np.zeros(len(self._papers), bool)
+        wanted[pc.index_in(ids, value_set=self._papers).drop_null().to_numpy()] = True
+        return np.flatnonzero(wanted[self._paper_of])
+
+    def of_paper(self, paper_id: str) -> Positions:
+        """Return the positions of a paper's passages, none for a paper that is not there."""
+        number = self._number_of.get(paper_id)
+        if number is None:
+            return self._by_paper[:0]
+        return self._by_paper[self._ends[number - 1] if number else 0 : self._ends[number]]
+
+    def of_ids(self, ids: Iterable[str]) -> Positions:
+        """Return the positions of the passages that have one of some ids."""
+        found = [self._by_paper[:0]]
+        for identifier in ids:
+            paper, _, number = identifier.rpartition("#")
+            if number.isdecimal() and len(number) < _DIGITS:
+                own = self.of_paper(paper)
+                found.append(own[self._numbers[own] == int(number)])
+        return np.unique(np.concatenate(found))
+
+    def at_rows(self, rows: Sequence[int]) -> Positions:
+        """Return the positions of passages by the rows where they are stored."""
+        found = np.searchsorted(self._rows, np.asarray(rows, np.uint64), sorter=self._by_row)
+        return self._by_row[found]
+
+    def nearest(
+        self, vector: Vectors, limit: int, within: Positions | None = None
+    ) -> tuple[Positions, Vectors]:
+        """Return the passages nearest to a unit vector, best first, and their cosines, rounded."""
+        positions = self._near_in_signs(vector, limit, within)
+        cosines = self._cosines(vector, positions)
+        best = _largest(cosines, limit)
+        return positions[best], cosines[best]
+
+    def _cosines(self, vector: Vectors, positions: Positions) -> Vectors:
+        cosines = np.empty(len(positions), np.float32)
+        for start in range(0, len(positions), _ROUNDED_PER_STEP):
+            step = slice(start, start + _ROUNDED_PER_STEP)
+            rounded = self._rounded.take(positions[step], axis=0).astype(np.float32)
+            cosines[step] = np.einsum("ij,j->i", rounded, vector)
+        return cosines * self._steps[positions]
+
+    def _near_in_signs(self, vector: Vectors, limit: int, within: Positions | None) -> Positions:
+        """Return the positions of those that differ in the fewest signs, more than there is room for."""
+        count = len(self._rows) if within is None else len(within)
+        wanted = _COMPARED_PER_FOUND * limit + count // _PASSAGES_PER_COMPARED
+        if count <= wanted:
+            return np.arange(count) if within is None else within
+        signs = self._signs if within is None else self._signs[:, within]
+        differing = _differing(signs, vector)
+        most = int(np.searchsorted(np.cumsum(np.bincount(differing)), wanted))
+        near = np.flatnonzero(differing <= most)
+        return near if within is None else within[near]
+
+    def rows(self, positions: Positions) -> list[int]:
+        """Return where passages are stored."""
+        return [int(row) for row in self._rows[positions]]
+
+    def matches(self, positions: Positions, scores: Iterable[float]) -> list[Match]:
+        """Return passages as what a search found."""
+        papers = self._papers.take(pa.array(self._paper_of[positions])).to_pylist()
+        numbers, rows = self._numbers[positions].tolist(), self._rows[positions].tolist()
+        return [
+            Match(passage_id(paper, number), paper, score, row)
+            for paper, number, score, row in zip(papers, numbers, scores, rows, strict=True)
+        ]
+
+
+def _largest(values: Vectors, limit: int) -> Positions:
+    """Return where the largest of some values stand, the largest first."""
+    if limit >= len(values):
+        return np.argsort(-values, kind="stable")
+    largest = np.argpartition(-values, limit)[:limit]
+    return largest[np.argsort(-values[largest], kind="stable")]
+
+
+def _rounded(vectors: Vectors) -> tuple[NDArray[np.int8], Vectors]:
+    """Return each number as so many steps, 127 at most, and how long a vector's steps are."""
+    steps = np.maximum(vectors.max(axis=1), -vectors.min(axis=1)) / _MOST_STEPS
+    steps = np.maximum(steps, np.finfo(np.float32).tiny)
+    return np.rint(vectors / steps[:, None]).astype(np.int8), steps
+
+
+def _bits(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return flags of each vector, 64 to a word: (words, vectors)."""
+    short = -flags.shape[1] % _BITS_PER_WORD
+    return np.packbits(np.pad(flags, ((0, 0), (0, short))), axis=1).view(np.uint64).T
+
+
+def _differing(signs: NDArray[np.uint64], query: Vectors) -> NDArray[np.uint16]:
+    """Return in how many signs each vector differs from the query, by what they count."""
+    sizes = np.abs(query)
+    counted = [_bits((sizes >= times * sizes.mean())[None]) for times in _COUNTED_FROM]
+    found = np.zeros(signs.shape[1], np.uint16)
+    for start in range(0, len(found), _SIGNS_PER_STEP):
+        step = slice(start, start + _SIGNS_PER_STEP)
+        for word, (own, *masks) in zip(
+            signs, zip(_bits(query[None] > 0), *counted, strict=True), strict=True
+        ):
+            differing = word[step] ^ own
+            for mask in masks:
+                found[step] += np.bitwise_count(differing & mask)
+    return found
