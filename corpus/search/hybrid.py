@@ -1,9 +1,9 @@
 """Hybrid search over passages, grouped by paper.
 
-Two sides find passages, the nearest vectors and BM25. All that either found are then compared with the query
-once more, exactly: the passage as a whole, and its sentences, each encoded alone. The three scores count
-the same: on SciFact nDCG@10 is .750, without the sentences .740 (evaluation/README.md says what else was
-tried).
+Two sides find passages, the nearest vectors and BM25, and what either found is ranked by both. The first of
+these are read and compared with the query once more, exactly: the passage as a whole, and its sentences, each
+encoded alone. The three scores count the same: on SciFact nDCG@10 is .750, without the sentences .740
+(evaluation/README.md says what else was tried).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,12 +25,16 @@ MIN_PAPERS, MAX_PAPERS, DEFAULT_PAPERS = 1, 15, 10
 
 @dataclass(frozen=True, slots=True)
 class SearchWeights:
-    """How much each score counts; `depth` is how many passages each side is asked for."""
+    """How much each score counts; `depth` is how many passages each side is asked for.
+
+    Of the best `read` the sentences count, and of what is shown; for those of the others the whole stands.
+    """
 
     dense: float = 1.0
     sentence: float = 1.0
     lexical: float = 1.0
     depth: int = 200
+    read: int = 100
 
 
 WEIGHTS = SearchWeights()
@@ -42,6 +46,9 @@ class _Candidate:
     score: float
     similarity: Similarity | None
     lexical: float | None
+
+
+_ByPaper = dict[str, list[_Candidate]]
 
 
 def search(
@@ -67,7 +74,8 @@ def search(
         return ()
     if mode == "lexical":
         matches = corpus.matching(meant.text, scope, weights.depth)
-        return group_by_paper(corpus, fuse(matches, {}, matches, weights), papers, passages_per_paper)
+        candidates = fuse(matches, {}, matches, weights)
+        return _read_papers(corpus, _best_of_papers(candidates, papers, passages_per_paper))
     if mode == "dense":
         weights = replace(weights, sentence=0.0, lexical=0.0)
     vector = Once(lambda: encoder.encode_query(meant.text))
@@ -75,18 +83,34 @@ def search(
     sides = Sides(corpus, vector, spelt, weights.depth)
     named = find_named(sides, meant, scope)
     is_enough = meant.is_only_names and bool(named)
-    fused = _fused(
-        sides, [*(one.matches for one in named), *([] if is_enough else [sides.within(scope)])], weights
-    )
-    grouped = group_by_paper(corpus, _raised(fused, named), papers, passages_per_paper)
+    found = [*(one.matches for one in named), *([] if is_enough else [sides.within(scope)])]
+    chosen = _best_of_papers(_ranked(sides, found, named, weights), papers, passages_per_paper)
+    grouped = _read_papers(corpus, _measured(sides, chosen))
     return _on(cosine_scales(encoder).asked, _marked(grouped, named))
 
 
-def _fused(sides: Sides, found: Sequence[Matches], weights: SearchWeights) -> list[_Candidate]:
+def _ranked(
+    sides: Sides, found: Sequence[Matches], named: Sequence[Named], weights: SearchWeights
+) -> Sequence[_Candidate]:
     """Return all that was found, scored together, best first."""
     lexical = merge(*(one.lexical for one in found))
     matches = merge(lexical, *(one.dense for one in found))
-    return fuse(matches, sides.corpus.similarities(sides.vector(), matches), lexical, weights)
+    rounded = sides.corpus.rounded_similarities(sides.vector(), matches)
+    first = _raised(fuse(matches, rounded, lexical, weights), named)[: weights.read]
+    read = sides.corpus.similarities(sides.vector(), [one.match for one in first])
+    return _raised(fuse(matches, {**rounded, **read}, lexical, weights), named)
+
+
+def _measured(sides: Sides, chosen: _ByPaper) -> _ByPaper:
+    """Return candidates with their similarities as they are, where they were rounded."""
+    rounded = [
+        one.match for own in chosen.values() for one in own if one.similarity and one.similarity.is_rounded
+    ]
+    read = sides.corpus.similarities(sides.vector(), rounded)
+    return {
+        paper: [replace(one, similarity=read.get(one.match.passage_id, one.similarity)) for one in own]
+        for paper, own in chosen.items()
+    }
 
 
 def _raised(candidates: Sequence[_Candidate], named: Sequence[Named]) -> Sequence[_Candidate]:
@@ -132,7 +156,7 @@ def _similar_papers(corpus: Corpus, passage: Passage, scope: Scope, papers: int)
     found = found[: WEIGHTS.depth]
     similarities = corpus.similarities(vector, found)
     alone = SearchWeights(sentence=0.0, lexical=0.0)
-    return group_by_paper(corpus, fuse(found, similarities, [], alone), papers, 1)
+    return _read_papers(corpus, _best_of_papers(fuse(found, similarities, [], alone), papers, 1))
 
 
 def merge(*found: Sequence[Match]) -> list[Match]:
@@ -170,24 +194,27 @@ def _best_first(candidates: Iterable[_Candidate]) -> list[_Candidate]:
     return sorted(candidates, key=lambda one: (-one.score, one.match.passage_id))
 
 
-def group_by_paper(
-    corpus: Corpus, candidates: Sequence[_Candidate], papers: int, passages_per_paper: int
-) -> tuple[PaperHits, ...]:
-    """Return the first `papers` papers with their first `passages_per_paper` candidates as hits."""
-    groups: dict[str, list[_Candidate]] = {}
+def _best_of_papers(candidates: Sequence[_Candidate], papers: int, passages_per_paper: int) -> _ByPaper:
+    """Return the first `papers` papers with their first `passages_per_paper` candidates."""
+    chosen: _ByPaper = {}
     for candidate in candidates:
         paper = candidate.match.paper_id
-        if paper not in groups and len(groups) >= papers:
+        if paper not in chosen and len(chosen) >= papers:
             continue
-        group = groups.setdefault(paper, [])
-        if len(group) < passages_per_paper:
-            group.append(candidate)
-    matches = [candidate.match for group in groups.values() for candidate in group]
+        own = chosen.setdefault(paper, [])
+        if len(own) < passages_per_paper:
+            own.append(candidate)
+    return chosen
+
+
+def _read_papers(corpus: Corpus, chosen: _ByPaper) -> tuple[PaperHits, ...]:
+    """Return papers with their hits, in the order in which they were chosen."""
+    matches = [candidate.match for own in chosen.values() for candidate in own]
     found, passages = together(
-        lambda: corpus.papers_by_id(list(groups)), lambda: corpus.passages_found(matches)
+        lambda: corpus.papers_by_id(list(chosen)), lambda: corpus.passages_found(matches)
     )
     return tuple(
-        PaperHits(paper, _hits(groups[paper.id], passages), groups[paper.id][0].score) for paper in found
+        PaperHits(paper, _hits(chosen[paper.id], passages), chosen[paper.id][0].score) for paper in found
     )
 
 

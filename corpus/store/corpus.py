@@ -234,6 +234,17 @@ class Corpus:
         found = self._passage_rows([match.row for match in matches], rows.PASSAGE_COLUMNS)
         return {row["id"]: rows.to_passage(row) for row in found.to_pylist()}
 
+    def rounded_similarities(
+        self, vector: Vectors | Sequence[float], matches: Sequence[Match]
+    ) -> dict[str, Similarity]:
+        """Return about how similar passages that the search found are to a unit vector, by id."""
+        index = self._index()
+        rounded = index.cosines(np.asarray(vector, np.float32), index.at_rows([one.row for one in matches]))
+        return {
+            match.passage_id: Similarity(cosine, cosine, None, is_rounded=True)
+            for match, cosine in zip(matches, rounded.tolist(), strict=True)
+        }
+
     def similarities(
         self, vector: Vectors | Sequence[float], matches: Sequence[Match]
     ) -> dict[str, Similarity]:

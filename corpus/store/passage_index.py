@@ -23,7 +23,7 @@ COLUMNS = ["paper_id", "number", "vector"]
 
 # How many passages whose signs are nearest are compared by eight bits, for each that is asked for, and of
 # how many passages one more: what is sought hides deeper in a larger corpus.
-_COMPARED_PER_FOUND = 20
+_COMPARED_PER_FOUND = 40
 _PASSAGES_PER_COMPARED = 40
 _MOST_STEPS = 127
 # No paper has a passage of a longer number.
@@ -34,6 +34,7 @@ _BITS_PER_WORD = 64
 # What is looked at in one go, of signs and of eight bits, stays within the processor's cache.
 _SIGNS_PER_STEP, _ROUNDED_PER_STEP = 32_768, 512
 
+_NUMBERED = pa.dictionary(pa.int32(), pa.string())
 Positions = NDArray[np.intp]
 
 
@@ -66,8 +67,9 @@ class PassageIndex:
             self._numbers[start:end] = batch["number"].to_numpy()
             self._rounded[start:end], self._steps[start:end] = _rounded(vectors)
             self._signs[:, start:end] = _bits(vectors > 0)
-            papers.append(batch["paper_id"])
-        named = pa.chunked_array(papers, pa.string()).dictionary_encode().combine_chunks()
+            # As numbers: the ids as they were read would keep all that was read with them.
+            papers.append(batch["paper_id"].dictionary_encode())
+        named = pa.chunked_array(papers, _NUMBERED).unify_dictionaries().combine_chunks()
         self._papers = named.dictionary
         self._paper_of = named.indices.to_numpy()
         self._by_row = np.argsort(self._rows, kind="stable")
@@ -108,11 +110,12 @@ class PassageIndex:
     ) -> tuple[Positions, Vectors]:
         """Return the passages nearest to a unit vector, best first, and their cosines, rounded."""
         positions = self._near_in_signs(vector, limit, within)
-        cosines = self._cosines(vector, positions)
+        cosines = self.cosines(vector, positions)
         best = _largest(cosines, limit)
         return positions[best], cosines[best]
 
-    def _cosines(self, vector: Vectors, positions: Positions) -> Vectors:
+    def cosines(self, vector: Vectors, positions: Positions) -> Vectors:
+        """Return the cosines of passages with a unit vector, rounded."""
         cosines = np.empty(len(positions), np.float32)
         for start in range(0, len(positions), _ROUNDED_PER_STEP):
             step = slice(start, start + _ROUNDED_PER_STEP)

@@ -15,12 +15,14 @@ from corpus.store import rows
 class Similarity:
     """The cosines of a passage with a query: of the whole, and of its title or nearest sentence.
 
-    `best_sentence` counts from 0. Without vectors of its sentences the whole stands for them.
+    `best_sentence` counts from 0. Without vectors of its sentences the whole stands for them, as it does
+    where nothing was read, and the cosine is that of a rounded vector.
     """
 
     passage: float
     sentence: float
     best_sentence: int | None
+    is_rounded: bool = False
 
 
 def measure(query: Vectors, passages: pa.Table) -> list[Similarity]:

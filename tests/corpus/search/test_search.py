@@ -202,6 +202,21 @@ def test_a_sentence_that_answers_lifts_its_passage(tmp_path: Path, encoder: Sent
     assert hit.sentence_score == pytest.approx(exact, abs=1e-3)
 
 
+def test_what_is_shown_is_as_similar_however_few_are_read_first(
+    demo_corpus: Corpus, encoder: SentenceEncoder
+) -> None:
+    def measured(read: int) -> dict[str, tuple[float | None, float | None, int | None]]:
+        found = search(demo_corpus, encoder, QUESTIONS[2][0], Scope(), weights=SearchWeights(read=read))
+        hits = [hit for one in found for hit in one.hits]
+        return {hit.passage.id: (hit.dense, hit.sentence_score, hit.best_sentence) for hit in hits}
+
+    few, all_read = measured(1), measured(1000)
+    both = few.keys() & all_read.keys()
+    assert len(both) > 10
+    assert {key: few[key] for key in both} == {key: all_read[key] for key in both}
+    assert all(sentence is not None for _, _, sentence in few.values())
+
+
 def test_a_corpus_without_vectors_of_sentences_is_searched_by_passages(
     tmp_path: Path, encoder: SentenceEncoder
 ) -> None:
