@@ -1,5 +1,6 @@
 """The corpus as it is published now, opened anew when a build has replaced it."""
 
+import logging
 import threading
 from dataclasses import dataclass
 
@@ -8,8 +9,11 @@ from assistant.comparing import Comparer, open_comparative_generator
 from assistant.generators import EXTRACTIVE, GeneratorChoice, generator_choices, open_generator
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Encoder
+from corpus.errors import CorpusError
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus, ElementStore, Manifest, read_manifest
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,7 @@ class PublishedLibrary:
             if self._opened is None or self._opened[0] != manifest:
                 encoder = self._encoder_for(manifest, settings)
                 corpus = Corpus.open(settings.corpus_path, encoder)
+                threading.Thread(target=_load, args=(corpus,), name="load", daemon=True).start()
                 encoder.load()
                 self._opened = manifest, OpenLibrary(settings, encoder, corpus)
             return self._opened[1]
@@ -58,6 +63,15 @@ class PublishedLibrary:
         if self._opened and _built_with(self._opened[0]) == _built_with(manifest):
             return self._opened[1].encoder
         return open_encoder(settings)
+
+
+def _load(corpus: Corpus) -> None:
+    """Read what searches need, so that the first does not wait for all of it."""
+    try:
+        corpus.load()
+    except CorpusError as error:
+        # Whoever searches is told.
+        logger.warning("%s", error)
 
 
 def _built_with(manifest: Manifest) -> tuple[str, str, str]:

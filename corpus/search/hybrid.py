@@ -27,14 +27,14 @@ MIN_PAPERS, MAX_PAPERS, DEFAULT_PAPERS = 1, 15, 10
 class SearchWeights:
     """How much each score counts; `depth` is how many passages each side is asked for.
 
-    Of the best `read` the sentences count, and of what is shown; for those of the others the whole stands.
+    Of as many, the best by both, the sentences are read, and of what is shown; for those of the others the
+    whole stands.
     """
 
     dense: float = 1.0
     sentence: float = 1.0
     lexical: float = 1.0
     depth: int = 200
-    read: int = 100
 
 
 WEIGHTS = SearchWeights()
@@ -96,7 +96,7 @@ def _ranked(
     lexical = merge(*(one.lexical for one in found))
     matches = merge(lexical, *(one.dense for one in found))
     rounded = sides.corpus.rounded_similarities(sides.vector(), matches)
-    first = _raised(fuse(matches, rounded, lexical, weights), named)[: weights.read]
+    first = _raised(fuse(matches, rounded, lexical, weights), named)[: weights.depth]
     read = sides.corpus.similarities(sides.vector(), [one.match for one in first])
     return _raised(fuse(matches, {**rounded, **read}, lexical, weights), named)
 

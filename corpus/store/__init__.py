@@ -11,10 +11,9 @@ from corpus.store.manifest import (
     mixed_sizes,
     read_manifest,
 )
-from corpus.store.passage_index import Match
+from corpus.store.passage_index import Match, Similarity
 from corpus.store.query_cache import Once
 from corpus.store.rows import indexed_text, sentence_texts
-from corpus.store.similarity import Similarity
 from corpus.store.statistics import PaperOrder
 from corpus.store.tried_questions import TriedQuestion, TriedQuestions
 from corpus.store.writer import CorpusWriter, KnownPaper, known_papers

@@ -28,9 +28,8 @@ from corpus.store import rows, tables
 from corpus.store.citation_links import CitationLinks
 from corpus.store.lexicon import Lexicon, plain_words
 from corpus.store.manifest import TABLES, Manifest, check_encoder, read_manifest
-from corpus.store.passage_index import COLUMNS, Match, PassageIndex, Positions
+from corpus.store.passage_index import COLUMNS, Match, PassageIndex, Positions, Similarity, measure
 from corpus.store.query_cache import Once, QueryCache
-from corpus.store.similarity import Similarity, measure
 from corpus.store.statistics import PaperOrder, Statistics
 from corpus.store.tables import condition, quoted, scan
 from corpus.text import spaced
@@ -293,7 +292,7 @@ class Corpus:
     def _read_index(self) -> PassageIndex:
         table = self._tables["passages"]
         batches = tables.scan_numbered(table, COLUMNS)
-        return PassageIndex(table.count_rows(), self.manifest.dimension, batches)
+        return PassageIndex(tables.count(table), self.manifest.dimension, batches)
 
     def _read_paper_rows(self) -> dict[str, int]:
         """Return where each paper is stored, by its id."""

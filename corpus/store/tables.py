@@ -155,6 +155,12 @@ def _rows(table: Any, columns: list[str], where: str | None) -> Any:
     return query.where(where) if where is not None else query
 
 
+def count(table: Any) -> int:
+    """Return how many rows a table has."""
+    with _reading(table):
+        return int(table.count_rows())
+
+
 def scan_numbered(table: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
     """Yield all rows of a table a few at a time, with the numbers they have in this version as `_rowid`."""
     with _reading(table):

@@ -10,8 +10,7 @@ from corpus.errors import CorpusError
 from corpus.records import Hit, PaperHits, Scope, Sentence
 from corpus.search.hybrid import SearchMode, SearchWeights, fuse, search, similar_papers
 from corpus.store.corpus import Corpus
-from corpus.store.passage_index import Match
-from corpus.store.similarity import Similarity
+from corpus.store.passage_index import Match, Similarity
 from tests.small_corpus import make_paper, make_passages, write_corpus, write_with_sentences
 
 RETRIEVAL = "field-notes-retrieval"
@@ -205,14 +204,15 @@ def test_a_sentence_that_answers_lifts_its_passage(tmp_path: Path, encoder: Sent
 def test_what_is_shown_is_as_similar_however_few_are_read_first(
     demo_corpus: Corpus, encoder: SentenceEncoder
 ) -> None:
-    def measured(read: int) -> dict[str, tuple[float | None, float | None, int | None]]:
-        found = search(demo_corpus, encoder, QUESTIONS[2][0], Scope(), weights=SearchWeights(read=read))
+    def measured(depth: int) -> dict[str, tuple[float | None, float | None, int | None]]:
+        weights = SearchWeights(depth=depth)
+        found = search(demo_corpus, encoder, QUESTIONS[2][0], Scope(), passages_per_paper=99, weights=weights)
         hits = [hit for one in found for hit in one.hits]
         return {hit.passage.id: (hit.dense, hit.sentence_score, hit.best_sentence) for hit in hits}
 
-    few, all_read = measured(1), measured(1000)
+    few, all_read = measured(8), measured(1000)
     both = few.keys() & all_read.keys()
-    assert len(both) > 10
+    assert len(few) == len(both) > 8
     assert {key: few[key] for key in both} == {key: all_read[key] for key in both}
     assert all(sentence is not None for _, _, sentence in few.values())
 
