@@ -161,7 +161,7 @@ _GROWTH_ROWS = (
     ("On the disk, MB", "{mb:,.0f}"),
     ("Search, ms, median / p95", "{search_ms_p50:.0f} / {search_ms_p95:.0f}"),
     ("In one of 20 collections, ms, median / p95", "{filtered_ms_p50:.0f} / {filtered_ms_p95:.0f}"),
-    ("Recall of the index, of everything / a collection", "{recall:.4f} / {filtered_recall:.4f}"),
+    ("Recall of the nearest 200, of everything / a collection", "{recall:.4f} / {filtered_recall:.4f}"),
     ("What searches need, read as the app starts, s", "{loading_seconds:.1f}"),
     ("Everything sorted as the app starts, ms", "{sorting_ms:.0f}"),
     ("A list asked for first, ms, at most", "{list_first_ms_max:.0f}"),
