@@ -26,7 +26,7 @@ _LIST = re.compile(r"[,;]")
 _FILE_PARTS = re.compile(r"(?<!\\);")
 _FILE_FIELDS = re.compile(r"(?<!\\):")
 _ESCAPED = re.compile(r"\\([:;\\{}_$&%#])")
-_AND = re.compile(r"\s+and\s+", re.IGNORECASE)
+_AND = re.compile(" and ", re.IGNORECASE)
 
 # Types of publications in BibTeX's words.
 _CSL_KINDS = {
