@@ -3,6 +3,7 @@
 Whoever changes a field changes a table, and raises SCHEMA_VERSION (corpus/store/manifest.py).
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from types import NoneType
@@ -73,6 +74,9 @@ SCHEMAS = {
     "clusters": CLUSTERS,
 }
 PAPER_COLUMNS = [field.name for field in fields(Paper)]
+# "http://www.example.org/data/" may go on behind the end of a line as "archive.tgz?version=2".
+_OF_ADDRESS = re.compile(r"://|www\.|[^\W\d_]\.[^\W\d_]{2}|[?=]\w")
+_TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 _REPEATED = ("year", "venue", "language", "labels")
 PASSAGE_COLUMNS = [field.name for field in fields(Passage)]
 
@@ -141,16 +145,33 @@ def _filtered_by(paper: Paper) -> Row:
 
 
 def indexed_text(paper: Paper, passage: Passage) -> str:
-    """Return what of a passage is searched and encoded: title and section path before its text."""
+    """Return what of a passage is searched and encoded: title and section path before its text.
+
+    Before an address or figures alone there is nothing: they would be found for what their paper is about.
+    """
     if passage.text == paper.title:
         return paper.title
+    if not _says_something(passage.text):
+        return passage.text
     headings = (section.title for section in passage.section)
     return "\n".join(part for part in (paper.title, *headings, passage.text) if part)
 
 
 def sentence_texts(paper: Paper, passage: Passage) -> list[str]:
-    """Return what of a passage is encoded piece by piece: its paper's title, then each sentence."""
-    return [paper.title, *(passage.sentence_text(index) for index in range(len(passage.sentences)))]
+    """Return what of a passage is encoded piece by piece: its paper's title, then each sentence.
+
+    An address or figures alone have themselves in the title's place.
+    """
+    first = paper.title if _says_something(passage.text) else passage.text
+    return [first, *(passage.sentence_text(index) for index in range(len(passage.sentences)))]
+
+
+def _says_something(text: str) -> bool:
+    """Return True if a text has a word; beside an address, which may be torn apart, it takes two."""
+    pieces = text.split()
+    others = [one for one in pieces if not _OF_ADDRESS.search(one)]
+    words = sum(bool(_TWO_LETTERS.search(one)) for one in others)
+    return words > (len(others) < len(pieces))
 
 
 def passage_rows(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from corpus.records import Box, Paper, Passage, PassageSize, Section
 from corpus.sentences import repeated, without_repeats
 from corpus.store.rows import indexed_text
+from corpus.store.rows import sentence_texts as sentence_texts_of
 from corpus.text import storable, words
 from indexer.parsers.document import Document, DocumentSection, Paragraph, Piece
 from indexer.prepare.passages import make_passages
@@ -239,3 +240,24 @@ def test_title_and_section_path_are_searched_with_the_text() -> None:
     assert indexed_text(PAPER, passage) == "On cats\nMethod\nDetails\nOne."
     abstract: Passage = make_passages(PAPER, None)[0]
     assert indexed_text(PAPER, abstract) == "On cats\nWe watch cats. They sleep."
+
+
+@pytest.mark.parametrize(
+    ("text", "says_something"),
+    [
+        ("3 http://www.statmt.org/wmt12/", False),
+        ("1http://www.ldc.upenn.edu/Catalog/ catalogEntry.jsp?catalogId=LDC2012T08", False),
+        ("1http://www.statmt.org/wmt10/baseline. html", False),
+        ("7.9 75.2 9.4 92.5", False),
+        ("*", False),
+        ("The data are at http://www.statmt.org/wmt12/", True),
+        ("Figure 1: Recency", True),
+        ("One.", True),
+        ("图一系统结构", True),
+    ],
+)
+def test_an_address_alone_is_not_found_for_what_its_paper_is_about(text: str, says_something: bool) -> None:
+    _, passage = make_passages(PAPER, _document(_section(DETAILS, text)))
+    assert passage.text == text
+    assert indexed_text(PAPER, passage) == (f"On cats\nMethod\nDetails\n{text}" if says_something else text)
+    assert sentence_texts_of(PAPER, passage)[0] == ("On cats" if says_something else text)
