@@ -12,6 +12,7 @@ from string import ascii_lowercase, digits
 from corpus.language import stop_words
 from corpus.records import Scope
 from corpus.search.query_words import Span, Word, is_english
+from corpus.search.together import each
 from corpus.store import Corpus
 
 # Shorter words have too many neighbours, but for names such as "BRET".
@@ -92,7 +93,8 @@ def _are_parts(one: str, other: str) -> bool:
 def _unknown(corpus: Corpus, words: Sequence[Word]) -> list[Word]:
     """Return the words that may be misspelt: no text has them."""
     unusual = [word for word in words if _may_be_misspelt(corpus, word)][:MOST_LOOKED_UP]
-    return [word for word in unusual if not corpus.has_word(word.plain)]
+    known = each(corpus.has_word, [word.plain for word in unusual])
+    return [word for word, is_known in zip(unusual, known, strict=True) if not is_known]
 
 
 def _may_be_misspelt(corpus: Corpus, word: Word) -> bool:

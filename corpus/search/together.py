@@ -1,6 +1,6 @@
-"""Two readings of a corpus at once: most of a search is spent in its storage, with Python let go of."""
+"""Readings of a corpus at once: most of a search is spent in its storage, with Python let go of."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TypeVar
@@ -16,6 +16,11 @@ def together(one: Callable[[], One], other: Callable[[], Other]) -> tuple[One, O
     """Return what two functions return that wait for each other in nothing; raises what either raises."""
     beside = _threads().submit(other)
     return one(), beside.result()
+
+
+def each(read: Callable[[One], Other], items: Iterable[One]) -> list[Other]:
+    """Return what a function returns of each item, in their order; raises what it raises of the first."""
+    return list(_threads().map(read, items))
 
 
 @cache

@@ -66,6 +66,9 @@ class Corpus:
             }
             for name, table in self._tables.items():
                 table.checkout(manifest.versions[name])
+        self._columns = {
+            name: rows.whole(names, self._tables[name].schema.names) for name, names in rows.RECORDS.items()
+        }
         self._index = Once(self._read_index)
         self._paper_rows = Once(self._read_paper_rows)
         self._within = QueryCache(entries=_POSITIONS_KEPT)
@@ -142,7 +145,8 @@ class Corpus:
         """Return the papers of `ids` that exist, in the given order."""
 
         def read() -> tuple[Paper, ...]:
-            papers = {row["id"]: rows.to_paper(row) for row in self._papers_called(ids, rows.PAPER_COLUMNS)}
+            found = map(rows.to_paper, self._papers_called(ids, self._columns["papers"]))
+            papers = {paper.id: paper for paper in found}
             return tuple(papers[identifier] for identifier in ids if identifier in papers)
 
         return read() if len(ids) > _PAPERS_AT_ONCE else self.reads.answer(("papers", tuple(ids)), read)
@@ -173,15 +177,15 @@ class Corpus:
 
         def read() -> tuple[Passage, ...]:
             index = self._index()
-            table = self._passage_rows(index.rows(index.of_paper(paper_id)), rows.PASSAGE_COLUMNS)
-            return tuple(sorted(map(rows.to_passage, table.to_pylist()), key=lambda one: one.number))
+            found = self._passages_at(index.rows(index.of_paper(paper_id)))
+            return tuple(sorted(found.values(), key=lambda one: one.number))
 
         return self.reads.answer(("passages", paper_id), read)
 
     def passages_by_id(self, ids: Sequence[str]) -> tuple[Passage, ...]:
         """Return the passages of `ids` that exist, in the given order."""
-        found = self._passages_called(ids, rows.PASSAGE_COLUMNS)
-        passages = {row["id"]: rows.to_passage(row) for row in found}
+        index = self._index()
+        passages = self._passages_at(index.rows(index.of_ids(ids)))
         return tuple(passages[identifier] for identifier in ids if identifier in passages)
 
     def vectors(self, passage_ids: Sequence[str]) -> Mapping[str, list[float]]:
@@ -230,8 +234,7 @@ class Corpus:
 
     def passages_found(self, matches: Sequence[Match]) -> dict[str, Passage]:
         """Return what this corpus's own search found, by id: quicker than to look the ids up."""
-        found = self._passage_rows([match.row for match in matches], rows.PASSAGE_COLUMNS)
-        return {row["id"]: rows.to_passage(row) for row in found.to_pylist()}
+        return self._passages_at([match.row for match in matches])
 
     def rounded_similarities(
         self, vector: Vectors | Sequence[float], matches: Sequence[Match]
@@ -280,6 +283,10 @@ class Corpus:
         """Yield all rows of a table a few at a time, for what must look at every one."""
         return tables.scan_batches(self._tables[table], columns)
 
+    def columns_of(self, table: str) -> list[str]:
+        """Return what of a table of papers or passages is read for a whole one."""
+        return self._columns[table]
+
     def not_indexed(self) -> int:
         """Return how many passages the full-text index does not hold."""
         return tables.rows_without_index(self._tables["passages"], "indexed")
@@ -325,6 +332,11 @@ class Corpus:
     def _passages_called(self, ids: Iterable[str], columns: list[str]) -> list[rows.Row]:
         index = self._index()
         return list(self._passage_rows(index.rows(index.of_ids(ids)), columns).to_pylist())
+
+    def _passages_at(self, at: Sequence[int]) -> dict[str, Passage]:
+        """Return the passages in some rows, by id."""
+        found = map(rows.to_passage, self._passage_rows(at, self._columns["passages"]).to_pylist())
+        return {passage.id: passage for passage in found}
 
     def _passage_rows(self, at: Sequence[int], columns: list[str]) -> pa.Table:
         return tables.rows_at(self._tables["passages"], at, columns)

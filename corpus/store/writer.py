@@ -126,14 +126,18 @@ class CorpusWriter:
             if not _LINKED_BY.isdisjoint(papers.column_names):
                 for where in each_one_of("id", papers["id"].to_pylist(), _IDS_AT_ONCE):
                     self._note_gone(where)
-            self._tables["papers"].merge_insert("id").when_matched_update_all().execute(papers)
+            self._merge_papers(papers)
+            if self._holds_records("papers"):
+                for where in each_one_of("id", papers["id"].to_pylist(), _IDS_AT_ONCE):
+                    self._renew_records(where)
 
     def add_papers(self, papers: Iterable[pa.RecordBatch], passages: Iterable[pa.RecordBatch]) -> None:
         """Add rows made by `corpus.store.rows`, a batch at a time."""
         with self._changing():
             for name, batches in (("passages", passages), ("papers", self._note_new(papers))):
-                schema = self._schema(name)
-                self._tables[name].add(pa.RecordBatchReader.from_batches(schema, batches))
+                schema = self._tables[name].schema
+                whole = self._with_records(name, batches)
+                self._tables[name].add(pa.RecordBatchReader.from_batches(schema, whole))
 
     def add_builds(self, builds: Sequence[Build]) -> None:
         with self._changing():
@@ -154,6 +158,24 @@ class CorpusWriter:
             for name, table in (("places", places), ("clusters", rows.to_rows(clusters, rows.CLUSTERS))):
                 self._tables[name].delete("true")
                 self._tables[name].add(table)
+
+    def _merge_papers(self, papers: pa.Table) -> None:
+        self._tables["papers"].merge_insert("id").when_matched_update_all().execute(papers)
+
+    def _renew_records(self, where: str) -> None:
+        """Bring up to date what papers are read from after their columns were changed."""
+        changed = tables.scan(self._tables["papers"], rows.PAPER_COLUMNS, where)
+        batches = [rows.with_records(batch, rows.PAPER_COLUMNS) for batch in changed.to_batches()]
+        if batches:
+            self._merge_papers(pa.Table.from_batches(batches).select(["id", rows.RECORD.name]))
+
+    def _with_records(self, name: str, batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        if not self._holds_records(name):
+            return batches
+        return (rows.with_records(batch, rows.RECORDS[name]) for batch in batches)
+
+    def _holds_records(self, name: str) -> bool:
+        return rows.RECORD.name in self._tables[name].schema.names
 
     def _claim(self) -> None:
         """Open the tables at their published versions, dropping what an unfinished build left; or make them.
@@ -332,7 +354,8 @@ class CorpusWriter:
             return bool((self._path / f"{name}.lance" / "data").files())
 
     def _schema(self, name: str) -> pa.Schema:
-        return rows.passages_schema(self._dimension) if name == "passages" else rows.SCHEMAS[name]
+        schema = rows.passages_schema(self._dimension) if name == "passages" else rows.SCHEMAS[name]
+        return schema.append(rows.RECORD) if name in rows.RECORDS else schema
 
     @property
     def _dimension(self) -> int:

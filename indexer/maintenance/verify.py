@@ -1,12 +1,13 @@
 """Whether the corpus is whole: every passage, vector, sentence, box, reference and file where it belongs."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
+from corpus.errors import CorpusError
 from corpus.pdf import PdfError, page_size
 from corpus.places import Place, place_at
 from corpus.records import Box, Passage, parse_passage_id
@@ -45,20 +46,21 @@ def verify(corpus: Corpus, pdf_folder: Path | Place) -> Iterator[Problem]:
     """Yield everything that is wrong with a corpus, nothing when it is whole."""
     collections, pdfs = set(corpus.collection_ids()), place_at(pdf_folder)
     papers: dict[str, _SeenPaper] = {}
-    for row in _rows(
-        corpus, "papers", ["id", "collection_id", "page_count", "pdf_sha256", "references", "aspects"]
-    ):
+    for row in _rows(corpus, "papers", _all_columns(corpus, "papers", "references")):
         if row["id"] in papers:
             yield Problem(row["id"], "the paper is there twice")
+        yield from _check_record(row, rows.to_paper)
         papers[row["id"]] = _seen(row, pdfs)
         if row["collection_id"] not in collections:
             yield Problem(row["id"], f"its collection {row['collection_id']!r} is not there")
         yield from _check_pdf(row["id"], row["pdf_sha256"], papers[row["id"]])
-    for batch in corpus.scan("passages", [*rows.PASSAGE_COLUMNS, "vector", "sentence_vectors"]):
+    columns = _all_columns(corpus, "passages", "vector", "sentence_vectors")
+    for batch in corpus.scan("passages", columns):
         yield from _check_vectors(batch, corpus.manifest.dimension)
         for row in batch.drop_columns(["vector"]).to_pylist():
             yield from _check_sentence_vectors(row, corpus.manifest.dimension)
-            yield from _check_passage(rows.to_passage(row), papers)
+            yield from _check_record(row, rows.to_passage)
+            yield from _check_passage(rows.to_passage(_by_columns(row)), papers)
     for identifier, paper in papers.items():
         yield from _check_counts(identifier, paper)
     for row in _rows(corpus, "links", rows.LINKS.names):
@@ -73,6 +75,24 @@ def verify(corpus: Corpus, pdf_folder: Path | Place) -> Iterator[Problem]:
 def _rows(corpus: Corpus, table: str, columns: list[str]) -> Iterator[rows.Row]:
     for batch in corpus.scan(table, columns):
         yield from batch.to_pylist()
+
+
+def _all_columns(corpus: Corpus, table: str, *others: str) -> list[str]:
+    return list(dict.fromkeys((*rows.RECORDS[table], *corpus.columns_of(table), *others)))
+
+
+def _by_columns(row: rows.Row) -> rows.Row:
+    return {name: value for name, value in row.items() if name != rows.RECORD.name}
+
+
+def _check_record(row: rows.Row, read: Callable[[rows.Row], object]) -> Iterator[Problem]:
+    """Look at what a paper or passage is read from, which is all its columns once more."""
+    try:
+        same = read(row) == read(_by_columns(row))
+    except CorpusError:
+        same = False
+    if not same:
+        yield Problem(row["id"], "what is read of it is not what its columns hold")
 
 
 def _seen(row: rows.Row, pdfs: Place) -> _SeenPaper:

@@ -224,8 +224,34 @@ def go(page: Any, path: str) -> None:
 
 
 def downloaded(page: Any, name: str, menu: str = "trail_1") -> Path:
-    """Take a file away from a menu."""
+    """Take a file away from a menu, as somebody does who clicks again where nothing comes."""
     entry = page.get_by_role("button", name=name)
+    found: list[Any] = []
+
+    def note(download: Any) -> None:
+        found.append(download)
+
+    page.once("download", note)
+    for _ in range(3):
+        _open_menu(page, menu, entry)
+        # Not by the mouse: a menu that opens while the page settles may lie outside the window.
+        entry.dispatch_event("click")
+        until = time.monotonic() + 40
+        while not found and time.monotonic() < until:
+            page.wait_for_timeout(50)
+        if found:
+            break
+    (download,) = found
+    path = Path(download.path()).with_name(download.suggested_filename)
+    download.save_as(path)
+    page.keyboard.press("Escape")
+    # Until it is closed it would be taken for open by whoever takes the next file, and a click there is lost.
+    with suppress(Exception):
+        entry.wait_for(state="hidden", timeout=10_000)
+    return path
+
+
+def _open_menu(page: Any, menu: str, entry: Any) -> None:
     for _ in range(10):
         # A menu that is opened while the page still scrolls closes again.
         if entry.is_visible():
@@ -233,14 +259,6 @@ def downloaded(page: Any, name: str, menu: str = "trail_1") -> Path:
         page.locator(f"[class*='st-key-{menu}'] button").first.click()
         with suppress(Exception):
             entry.wait_for(timeout=2000)
-    with page.expect_download() as waiting:
-        # Not by the mouse: a menu that opens while the page settles may lie outside the window.
-        entry.dispatch_event("click")
-    download = waiting.value
-    path = Path(download.path()).with_name(download.suggested_filename)
-    download.save_as(path)
-    page.keyboard.press("Escape")
-    return path
 
 
 def _foreign(url: str) -> list[str]:

@@ -15,6 +15,7 @@ from corpus.encoders.base import SentenceEncoder
 from corpus.errors import CorpusError
 from corpus.records import Build, Collection, Failure, Scope
 from corpus.search.hybrid import search
+from corpus.store import rows
 from corpus.store.corpus import Corpus
 from corpus.store.manifest import TABLES
 from corpus.store.statistics import PaperOrder
@@ -237,6 +238,25 @@ def test_moved_papers_change_places_and_nothing_else(tmp_path: Path, encoder: Se
     corpus = Corpus.open(tmp_path, encoder)
     assert corpus.papers() == (dog, replace(cat, position=5))
     assert corpus.paper("notes/cat").title == cat.title
+
+
+def test_a_corpus_of_tables_without_whole_records_is_read_and_added_to(
+    tmp_path: Path, encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cat, dog = make_paper("notes", "cat", position=0), make_paper("notes", "dog", position=1)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(rows, "RECORDS", {})
+        write_corpus(tmp_path, encoder, {cat: ["Cats sleep.", "They purr."]})
+    writer = CorpusWriter(tmp_path, encoder)
+    add(writer, encoder, {dog: ["Dogs bark."]})
+    writer.move_papers({"notes/cat": 0})
+    writer.publish()
+    corpus = Corpus.open(tmp_path, encoder)
+    assert corpus.papers() == (cat, dog)
+    assert [one.text for one in corpus.passages("notes/cat")] == ["Cats sleep.", "They purr."]
+    assert [one.text for one in corpus.passages("notes/dog")] == ["Dogs bark."]
+    assert corpus.columns_of("papers") == rows.PAPER_COLUMNS
+    assert corpus.columns_of("passages") == rows.PASSAGE_COLUMNS
 
 
 # Reading

@@ -51,8 +51,8 @@ def _contents(home: Path, log: Path) -> dict[str, list[dict[str, Any]]]:
     """Return all rows of the corpus but its builds, in a fixed order."""
     corpus = Corpus.open(Settings(home=home).corpus_path, HashEncoder(log))
     columns = {
-        "papers": rows.PAPERS.names,
-        "passages": [*rows.PASSAGE_COLUMNS, "indexed", "vector", "sentence_vectors"],
+        "papers": [*rows.PAPERS.names, rows.RECORD.name],
+        "passages": [*rows.PASSAGE_COLUMNS, "indexed", "vector", "sentence_vectors", rows.RECORD.name],
         "links": rows.LINKS.names,
         "collections": rows.COLLECTIONS.names,
     }

@@ -155,8 +155,8 @@ def _tables(home: Path) -> dict[str, list[dict[str, Any]]]:
     settings = Settings(home=home)
     corpus = Corpus.open(settings.corpus_path, open_encoder(settings))
     columns = {
-        "papers": rows.PAPERS.names,
-        "passages": [*rows.PASSAGE_COLUMNS, "indexed", "vector", "sentence_vectors"],
+        "papers": [*rows.PAPERS.names, rows.RECORD.name],
+        "passages": [*rows.PASSAGE_COLUMNS, "indexed", "vector", "sentence_vectors", rows.RECORD.name],
         "links": rows.LINKS.names,
         "collections": rows.COLLECTIONS.names,
     }

@@ -1,10 +1,12 @@
 """What verify finds: nothing in a whole corpus, and each kind of damage by name."""
 
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from corpus.encoders.base import SentenceEncoder, Vectors
@@ -125,3 +127,25 @@ def test_a_wrong_vector_of_a_sentence_is_named(
     paper = make_paper("notes", "cat")
     (found,) = _problems(tmp_path, encoder, paper, make_passages(paper, ["Cats sleep."]), damage=damage)
     assert problem in found
+
+
+@pytest.mark.parametrize("damage", [lambda _: b"", lambda _: zlib.compress(b"{}"), lambda one: one[:-1]])
+def test_what_is_read_of_a_paper_is_what_its_columns_hold(
+    tmp_path: Path,
+    encoder: SentenceEncoder,
+    monkeypatch: pytest.MonkeyPatch,
+    damage: Callable[[bytes], bytes],
+) -> None:
+    """Each row has its columns once more in one; where that is damaged verify tells."""
+    with_records = rows.with_records
+
+    def damaged(batch: pa.RecordBatch, columns: list[str]) -> pa.RecordBatch:
+        whole = with_records(batch, columns)
+        packed = [damage(one) for one in whole["record"].to_pylist()]
+        return batch.append_column(rows.RECORD, pa.array(packed, rows.RECORD.type))
+
+    monkeypatch.setattr(rows, "with_records", damaged)
+    paper = make_paper("notes", "cat")
+    found = _problems(tmp_path, encoder, paper, make_passages(paper, ["Cats sleep."]))
+    told = "what is read of it is not what its columns hold"
+    assert found == [f"notes/cat: {told}", f"notes/cat#0: {told}"]
