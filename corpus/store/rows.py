@@ -1,5 +1,8 @@
 """Records to Arrow rows and back: the columns of the tables are the fields of the records.
 
+Columns are what is filtered, sorted and counted by. Papers and passages are read whole, from one column more
+that holds the others (`RECORD`); `CorpusWriter` makes and renews it.
+
 Whoever changes a field changes a table, and raises SCHEMA_VERSION (corpus/store/manifest.py).
 """
 
