@@ -254,11 +254,10 @@ def to_passage(row: Row) -> Passage:
 
 
 def _record(kind: TypeAdapter[_Record], row: Row) -> _Record:
-    packed = row.get(RECORD.name)
-    if packed is None:
+    if RECORD.name not in row:
         return kind.validate_python(row)
     try:
-        return kind.validate_json(zlib.decompress(packed))
+        return kind.validate_json(zlib.decompress(row[RECORD.name] or b""))
     except (ValueError, zlib.error) as error:
         raise CorpusError(
             "A row of the corpus is damaged; which one is said by: python -m indexer verify"

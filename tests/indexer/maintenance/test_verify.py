@@ -129,12 +129,14 @@ def test_a_wrong_vector_of_a_sentence_is_named(
     assert problem in found
 
 
-@pytest.mark.parametrize("damage", [lambda _: b"", lambda _: zlib.compress(b"{}"), lambda one: one[:-1]])
+@pytest.mark.parametrize(
+    "damage", [lambda _: None, lambda _: b"", lambda _: zlib.compress(b"{}"), lambda one: one[:-1]]
+)
 def test_what_is_read_of_a_paper_is_what_its_columns_hold(
     tmp_path: Path,
     encoder: SentenceEncoder,
     monkeypatch: pytest.MonkeyPatch,
-    damage: Callable[[bytes], bytes],
+    damage: Callable[[bytes], bytes | None],
 ) -> None:
     """Each row has its columns once more in one; where that is damaged verify tells."""
     with_records = rows.with_records
