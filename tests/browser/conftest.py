@@ -241,7 +241,8 @@ def downloaded(page: Any, name: str, menu: str = "trail_1") -> Path:
             page.wait_for_timeout(50)
         if found:
             break
-    (download,) = found
+    assert found, f"{name!r} was clicked three times, and no file came"
+    download = found[0]
     path = Path(download.path()).with_name(download.suggested_filename)
     download.save_as(path)
     page.keyboard.press("Escape")
