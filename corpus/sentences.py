@@ -261,9 +261,12 @@ _FEWEST_LITTLE_WORDS = 2
 
 def is_formula(text: str) -> bool:
     """Return True for a formula that is set apart, of which the characters alone can hardly be read."""
-    printed = sum(not character.isspace() for character in text)
+    # Nearly every sentence ends here, and a screen asks this of all those of a paper.
+    if not _OF_FORMULAS.search(text):
+        return False
+    printed = len("".join(text.split()))
     said = words(text)
-    if printed < 3 or not said or not _OF_FORMULAS.search(text):
+    if printed < 3 or not said:
         return False
     little = sum(len(word) > 1 and word in stop_words() for word in said)
     in_words = sum(len(word) for word in _LONG_WORD.findall(text))

@@ -16,7 +16,14 @@ from assistant.suggestions import try_next_question
 from corpus.errors import CorpusError
 from corpus.records import Scope
 from corpus.search import read_query
-from explorer.app import Library, has_corpus, loading_modules, open_library, uncounted_models
+from explorer.app import (
+    Library,
+    has_corpus,
+    loading_modules,
+    open_library,
+    remember_theme,
+    uncounted_models,
+)
 from explorer.operating import ending_answers_first, note_loaded, serving_metrics
 from explorer.presenters import Finding, example_questions
 from indexer.uploads.folders import sweep
@@ -44,6 +51,7 @@ _DRAWN_WITH = (
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Let the server answer at once, and load encoder and corpus beside it."""
+    remember_theme()
     beside = asyncio.create_task(_load_and_collect())
     trying = asyncio.create_task(_try_questions())
     with serving_metrics(), ending_answers_first():

@@ -30,6 +30,7 @@ from explorer.app.session import (
     is_anothers,
     set_field,
 )
+from explorer.app.theme import remember_theme
 from explorer.app.upload_guard import admitted, current_session
 from explorer.app.visitor.comparison import ComparisonSession, Order
 from explorer.app.visitor.conversation import Failure, FollowUps, TakenOff, Waiting, holds, new_id, without
@@ -43,6 +44,6 @@ __all__ = [
     "check_sign_in", "comparison_jobs", "current_caller", "current_comparison", "current_owner",
     "current_owners", "current_session", "current_visitor", "documents_limit", "draw", "draw_signed_in",
     "field_value", "forget_field", "has_corpus", "has_field", "holds", "is_anothers", "jobs", "link_to",
-    "loading_modules", "middleware", "new_id", "open_library", "questions_limit", "set_field",
-    "show_script_error", "uncounted_models", "without"
+    "loading_modules", "middleware", "new_id", "open_library", "questions_limit", "remember_theme",
+    "set_field", "show_script_error", "uncounted_models", "without"
 ]  # fmt: skip

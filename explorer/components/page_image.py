@@ -90,7 +90,7 @@ def show_strip(path: Path, page: int, evidenced: Evidenced, place: str, *, is_br
             drawn = _drawn(path, page, marked)
             width, height = drawn.width, drawn.height
         else:
-            width, height = page_size(path, page)
+            width, height = _size(str(path), page)
     except PdfError:
         return
     except DocumentError as error:
@@ -144,6 +144,11 @@ def pages_in(path: str) -> int:
         return 0
 
 
+@st.cache_data(max_entries=256, show_spinner=False)
+def _size(path: str, page: int) -> tuple[float, float]:
+    return page_size(path, page)
+
+
 @st.cache_data(max_entries=96, show_spinner=False)
 def _picture(path: str, page: int, corners: Corners) -> bytes:
     return page_image(path, page, [Box(page, *corner) for corner in corners], SCALE)
@@ -173,6 +178,7 @@ def forget_pictures() -> None:
     _picture.clear()
     _drawn_or_why_not.clear()
     pages_in.clear()
+    _size.clear()
 
 
 def _marks(page: int, boxes: tuple[Box, ...]) -> tuple[int, Corners]:

@@ -33,6 +33,11 @@ class Links:
 
 def reasons(corpus: Corpus, paper: Paper, others: Sequence[Paper]) -> Mapping[str, str]:
     """Return why each of some similar papers is one, by its id; "" where nothing can be said."""
+    asked = ("reasons", paper.id, tuple(other.id for other in others))
+    return corpus.reads.answer(asked, lambda: _reasons(corpus, paper, others))
+
+
+def _reasons(corpus: Corpus, paper: Paper, others: Sequence[Paper]) -> Mapping[str, str]:
     links = Links(
         frozenset(link.cited for link in corpus.links.from_paper(paper.id)),
         frozenset(link.citing for link in corpus.links.to_paper(paper.id)),
