@@ -5,6 +5,8 @@ from functools import cache
 from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.runtime import app_session
 
+_put_together = app_session._populate_theme_msg
+
 
 def remember_theme() -> None:
     """Keep Streamlit from putting its theme together before every run of a screen.
@@ -12,12 +14,11 @@ def remember_theme() -> None:
     It looks through all its settings for that, once for each of six parts: of a small screen a tenth of its
     processor time. The settings stay what they are while a server runs.
     """
-    put_together = app_session._populate_theme_msg
 
     @cache
     def remembered(section: str) -> CustomThemeConfig:
         theme = CustomThemeConfig()
-        put_together(theme, section)
+        _put_together(theme, section)
         return theme
 
     def populate(msg: CustomThemeConfig, section: str = "theme") -> None:

@@ -127,7 +127,7 @@ def _draw_collections(summaries: Summaries, shown: Library, kept: Sequence[KeptL
         st.markdown(f"There is no collection “{escaped(shortened(wanted, 60))}” here: all are shown.")
     if shown.kept or len(chosen) == 1 < len(summaries):
         # The menu cuts a long title.
-        st.subheader(escaped(shown.kept.title if shown.kept else titles[picked]), anchor=False)
+        st.header(escaped(shown.kept.title if shown.kept else titles[picked]), anchor=False)
     if len(chosen) == 1 and chosen[0].collection.description:
         st.caption(escaped(shortened(chosen[0].collection.description, 400)))
     return chosen

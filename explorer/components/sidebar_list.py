@@ -63,7 +63,7 @@ def is_id(named: str) -> bool:
 def draw_sidebar_list(shown: SidebarList) -> None:
     """Draw the left drawer: what is stored, the one last changed first."""
     with st.sidebar, st.container(key=f"{shown.one}s", gap="xsmall"):
-        st.subheader(f"{shown.one.capitalize()}s", anchor=False)
+        st.header(f"{shown.one.capitalize()}s", anchor=False)
         st.button(
             f"New {shown.one}",
             icon=":material/add:",

@@ -130,7 +130,7 @@ def _draw_paper(library: Library, visitor: Visitor, opened: Opened) -> None:
     with side:
         if opened.pdf:
             if visitor.now.narrow:
-                st.subheader("Pages", anchor=PAGES_ANCHOR)
+                st.header("Pages", anchor=PAGES_ANCHOR)
             draw_pages(opened.pdf, paper, opened.meant, opened.sentence)
     with text if opened.pdf else side:
         _draw_similar(found, why)
@@ -147,7 +147,7 @@ def _draw_similar(found: tuple[PaperHits, ...], why: Mapping[str, str]) -> None:
     """Draw similar papers, each with what it shares with this one."""
     if not found:
         return
-    st.subheader("Similar papers", anchor=SIMILAR_ANCHOR)
+    st.header("Similar papers", anchor=SIMILAR_ANCHOR)
     with st.container(key="similar", gap="xsmall"):
         for one in found:
             label = escaped(shortened(short_reference(one.paper), 140))

@@ -41,7 +41,7 @@ def draw_text(reading: Reading, passages: tuple[Passage, ...]) -> None:
         draw_contents(sections)
     for chapter in chapters(sections):
         if chapter.own is None:
-            st.subheader(_heading(chapter.heading), anchor=chapter.anchor)
+            st.header(_heading(chapter.heading), anchor=chapter.anchor)
         for section in (chapter.own, *chapter.below):
             if section:
                 _draw_section(section, reading)
@@ -85,7 +85,7 @@ def _draw_abstract(reading: Reading, passages: tuple[Passage, ...]) -> None:
     paper, meant = reading.paper, reading.meant
     marks = reading.notes.marks(passages[:1])
     with st.container(key="reading_abstract"):
-        st.subheader("Abstract", anchor="abstract")
+        st.header("Abstract", anchor="abstract")
         if meant and meant.kind == "abstract":
             _draw_marked(reading, meant, place_of("abstract", meant, reading.sentence))
         elif marks:
@@ -98,8 +98,8 @@ def _draw_abstract(reading: Reading, passages: tuple[Passage, ...]) -> None:
 
 
 def _draw_section(section: PaperSection, reading: Reading) -> None:
-    heading = _heading(section.heading)
-    st.subheader(heading if section.depth == 1 else f":small[{heading}]", anchor=section.anchor)
+    draw_heading = st.header if section.depth == 1 else st.subheader
+    draw_heading(_heading(section.heading), anchor=section.anchor)
     with st.container(key=f"reading_{section.anchor}"):
         marks, meant = reading.notes.marks(section.passages), reading.meant.id if reading.meant else ""
         has_pages = reading.pdf is not None

@@ -65,9 +65,7 @@ def _draw_list(
 ) -> None:
     with row("list_head"):
         unread = sum(not one.read for one in listed)
-        st.subheader(
-            f"To read :gray[{unread:,}]" if unread else "Reading list", anchor=False, width="content"
-        )
+        st.header(f"To read :gray[{unread:,}]" if unread else "Reading list", anchor=False, width="content")
         held = tuple(papers[one.paper_id] for one in listed if one.paper_id in papers)
         with (
             st.popover("Export", icon=":material/download:", type="tertiary", key="export_list"),
@@ -108,7 +106,7 @@ def _draw_followed(
     library: Library, visitor: Visitor, followed: Sequence[Arrivals], papers: Mapping[str, Paper]
 ) -> None:
     with row("followed_head"):
-        st.subheader("Followed", anchor=False, width="content")
+        st.header("Followed", anchor=False, width="content")
         if any(one.papers for one in followed):
             action("Mark all as seen", "see_all", see, library, visitor)
     with st.container(key="followed", gap="small"):
@@ -165,7 +163,7 @@ def _noted(library: Library, visitor: Visitor) -> dict[str, list[Annotation]]:
 
 
 def _draw_noted(noted: Mapping[str, Sequence[Annotation]], papers: Mapping[str, Paper]) -> None:
-    st.subheader("Papers with notes", anchor=False)
+    st.header("Papers with notes", anchor=False)
     with st.container(key="noted_papers", gap="small"):
         for paper_id, notes in noted.items():
             with st.container(key=f"title_link_noted_{paper_id}", gap="xxsmall"):

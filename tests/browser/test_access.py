@@ -11,6 +11,8 @@ from tests.browser.test_reading_room import answered, ask
 
 OpenPage = Callable[..., Any]
 RULES = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]
+# A screen is found one's way through by its headings: none leaves a level out.
+HEADINGS = "heading-order"
 PAPER = "/paper?id=field-notes-retrieval%2Fbm25"
 # Nothing fades any more: half faded in, a text is paler than it will be.
 STANDS = """() => !document.querySelector('[data-stale=true]') && document.getAnimations().every(
@@ -34,17 +36,21 @@ def axe() -> str:
 
 
 def faults(page: Any, axe: str) -> list[str]:
-    """Return what axe calls serious or critical on a page, a line each, and whether it is too wide."""
+    """Return what axe calls serious or critical on a page, a line each, or finds of its headings.
+
+    With it comes whether the page is too wide.
+    """
     settled(page)
     page.wait_for_function(STANDS)
     if not page.evaluate("typeof axe === 'object'"):
         page.evaluate(axe)
-    found = page.evaluate("(rules) => axe.run(document, { runOnly: rules })", RULES)["violations"]
+    asked = {"runOnly": {"type": "tag", "values": RULES}, "rules": {HEADINGS: {"enabled": True}}}
+    found = page.evaluate("(asked) => axe.run(document, asked)", asked)["violations"]
     too_wide = [] if fits(page) else ["wider than the window"]
     return too_wide + [
         f"{one['id']}: {node['html'][:300]} ({node['failureSummary'].splitlines()[-1].strip()[:200]})"
         for one in found
-        if one["impact"] in ("serious", "critical")
+        if one["impact"] in ("serious", "critical") or one["id"] == HEADINGS
         for node in one["nodes"]
     ]
 

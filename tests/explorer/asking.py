@@ -10,7 +10,15 @@ QUESTION = "How do dense retrieval and BM25 compare, and where does each of them
 
 
 def texts(test: AppTest) -> str:
-    parts = [*test.title, *test.subheader, *test.markdown, *test.caption, *test.text, *test.warning]
+    parts = [
+        *test.title,
+        *test.header,
+        *test.subheader,
+        *test.markdown,
+        *test.caption,
+        *test.text,
+        *test.warning,
+    ]
     return "\n".join(str(one.value) for one in parts)
 
 

@@ -47,7 +47,6 @@ def theme() -> CustomThemeConfig:
 def test_the_theme_is_the_one_of_the_settings_and_put_together_once(
     told: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    theirs = theme()
     asked: list[str] = []
     options = config.get_options_for_section
 
@@ -57,6 +56,10 @@ def test_the_theme_is_the_one_of_the_settings_and_put_together_once(
 
     monkeypatch.setattr(config, "get_options_for_section", counted)
     remember_theme()
-    assert [theme() for _ in range(3)] == [theirs] * 3
-    assert theirs.light.primary_color == "#1F4E79" and not theirs.HasField("sidebar")
+    first = theme()
+    assert [theme() for _ in range(2)] == [first] * 2
     assert len(asked) == 6
+    assert (first.base_font_size, first.light.primary_color) == (17, "#1F4E79")
+    assert list(first.heading_font_sizes) == ["2rem", "1.5rem"]
+    assert first.dark.sidebar.text_color == "#ECE9E1"
+    assert not first.HasField("sidebar")

@@ -66,7 +66,7 @@ def test_volumes_are_listed_and_opened(screen: Screen) -> None:
     assert len(address(test, "collection")) == 1
     assert buttons(test, "open_volume_") == {}
     assert "8 papers" in texts(test)
-    assert test.subheader[0].value in plain("".join(volumes.values()))
+    assert test.header[0].value in plain("".join(volumes.values()))
 
 
 @pytest.mark.parametrize("query", [{"q": "bm25"}, {"view": "Map"}, {"author": "Nobody"}])

@@ -92,9 +92,11 @@ def test_a_paper_has_its_topics_its_chapters_and_its_references(studied: Screen)
     ]  # fmt: skip
     found = links(test)
     assert found["SciTLDR"].endswith("topic=dataset%3ASciTLDR")
-    headings = [one.value.replace("\\", "") for one in test.subheader]
-    assert headings[:3] == ["Abstract", "1 Introduction", "2 Method"]
-    assert headings[4] == ":small[2.2 Choice]"
+    chapters, sections = (
+        [one.value.replace("\\", "") for one in level] for level in (test.header, test.subheader)
+    )
+    assert chapters[:3] == ["Abstract", "1 Introduction", "2 Method"]
+    assert sections[1] == "2.2 Choice"
     contents = next(one.value for one in test.markdown if "(#section-1)" in one.value)
     assert "[2 Method](#section-2-chapter)" in contents.replace("\\", "")
     assert "#section-3" in contents
@@ -250,7 +252,9 @@ def test_what_is_hostile_on_a_paper_is_only_text(studied: Screen) -> None:
     for key in ("hostile", "summaries"):
         test = studied("paper", id=f"studied/{key}")
         assert not test.exception
-        drawn = [one.value for one in (*test.markdown, *test.caption, *test.title, *test.subheader)]
+        drawn = [
+            one.value for one in (*test.markdown, *test.caption, *test.title, *test.header, *test.subheader)
+        ]
         drawn += [one.proto.label for one in test.get("page_link")]
         own = [text.replace("](#", "") for text in drawn]
         assert not [text for text in own if "![" in text or "](" in text or "<b>" in text]

@@ -108,7 +108,7 @@ def test_a_visits_documents_are_kept_with_their_conversation_and_opened_after_a_
 def _papers_are_browsed_and_read(test: AppTest, one: LibrarySummary) -> None:
     go_to(test, "collection", collection=library_collection(one.id))
     assert "On xylophonic pages" in texts(test) + str(test.main)
-    assert [box.value for box in test.subheader][:1] == ["My reading"]
+    assert [box.value for box in test.header][:1] == ["My reading"]
     go_to(test, "paper", id=f"{library_collection(one.id)}/notes")
     assert "On xylophonic pages" in texts(test)
     assert "42 readers heard" in texts(test)
