@@ -1,5 +1,6 @@
 """For everybody: what axe finds on every screen and what is too wide, and the whole way by keyboard."""
 
+import re
 from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
@@ -13,6 +14,8 @@ OpenPage = Callable[..., Any]
 RULES = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]
 # A screen is found one's way through by its headings: none leaves a level out.
 HEADINGS = "heading-order"
+# Of 255, than the page, are the words of what cannot be used yet in the dark.
+LIGHTER = 40
 PAPER = "/paper?id=field-notes-retrieval%2Fbm25"
 # Nothing fades any more: half faded in, a text is paler than it will be.
 STANDS = """() => !document.querySelector('[data-stale=true]') && document.getAnimations().every(
@@ -83,6 +86,22 @@ def test_nothing_of_ours_keeps_anybody_out(open_page: OpenPage, axe: str, size: 
     page.get_by_role("button", name="What was sent").click()
     page.get_by_role("dialog").get_by_text("Received").first.wait_for()
     assert faults(page, axe) == []
+
+
+def test_a_button_that_cannot_be_used_yet_can_be_read_in_the_dark(open_page: OpenPage) -> None:
+    """Regression: its words had the colour of the page. Of such buttons axe says nothing."""
+    page = open_page("/compare", scheme="dark")
+    button = page.get_by_role("button", name="Compare", exact=True)
+    assert button.is_disabled()
+    words = button.locator("p").evaluate("one => getComputedStyle(one).color")
+    ground = page.locator(".stApp").evaluate("one => getComputedStyle(one).backgroundColor")
+    assert _light(words) - _light(ground) > LIGHTER
+
+
+def _light(colour: str) -> float:
+    """Return how light "rgba(236, 233, 225, 0.4)" is, 0..255, seen on black."""
+    red, green, blue, *opacity = map(float, re.findall(r"[\d.]+", colour))
+    return (red + green + blue) / 3 * (opacity[0] if opacity else 1.0)
 
 
 def test_the_whole_way_is_gone_by_keyboard(open_page: OpenPage) -> None:
