@@ -17,7 +17,7 @@ HEADINGS = "heading-order"
 # Of 255, than the page, are the words of what cannot be used yet in the dark.
 LIGHTER = 40
 PAPER = "/paper?id=field-notes-retrieval%2Fbm25"
-# Our style has come, and nothing fades any more: before it and half faded in, a text is paler than it will be.
+# Our style has come, and nothing fades any more: before that a text is paler than it will be.
 STANDS = """() => getComputedStyle(document.documentElement).getPropertyValue('--pt-weak')
   && !document.querySelector('[data-stale=true]') && document.getAnimations().every(
   (one) => one.playState !== 'running' || one.effect?.getComputedTiming().endTime === Infinity)"""
