@@ -4,8 +4,10 @@ import asyncio
 import gc
 import importlib
 import logging
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import count
 
 import streamlit as st
 
@@ -32,11 +34,16 @@ logger = logging.getLogger(__name__)
 
 FREEZE_SECONDS = 0.25
 COLLECT_SECONDS = 2.0
-# Before questions are tried, when a server's first visitors come; between two of them, for visitors' own; and
-# until a build may have brought others to try.
+# Only each so many times is garbage looked for among all that visitors hold: twenty conversations are 100,000
+# objects, and everybody waits a tenth of a second.
+COLLECT_ALL = 30
+YOUNG = 1
+# Before questions are tried, when a server's first visitors come; and until a build may have brought others.
 TRY_FIRST_SECONDS = 60.0
-TRY_SECONDS = 1.0
 TRY_AGAIN_SECONDS = 300.0
+# For so long a process has hardly worked when nobody is served, a tenth of one core.
+QUIET_SECONDS = 2.0
+QUIET_SHARE = 0.1
 # What the first visitor to a page would else wait for, and the garbage collector look through ever after.
 _DRAWN_WITH = (
     "pandas",
@@ -61,23 +68,36 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
 
 
 async def _load_and_collect() -> None:
-    """Load what every question needs, and then collect garbage now and then.
+    """Load what every question needs, and then collect garbage now and then, mostly what is young.
 
     Streamlit would collect it after every run of a screen (`runner.postScriptGC`), while all other visitors
     wait; without that it would pile up.
     """
     await _load()
-    while True:
+    for times in count(1):
         await asyncio.sleep(COLLECT_SECONDS)
-        if any(gc.get_count()[1:]):
+        if times % COLLECT_ALL == 0:
             gc.collect()
+        elif any(gc.get_count()[1:]):
+            gc.collect(YOUNG)
 
 
 async def _try_questions() -> None:
     """Try the questions that may be offered, one at a time: a server that ends waits for one at most."""
     await asyncio.sleep(TRY_FIRST_SECONDS)
     while True:
-        await asyncio.sleep(TRY_SECONDS if await asyncio.to_thread(try_question) else TRY_AGAIN_SECONDS)
+        await _quiet()
+        if not await asyncio.to_thread(try_question):
+            await asyncio.sleep(TRY_AGAIN_SECONDS)
+
+
+async def _quiet() -> None:
+    """Wait until nobody is served: answering a question takes what a hundred screens take."""
+    worked = float("inf")
+    while worked > QUIET_SHARE * QUIET_SECONDS:
+        before = time.process_time()
+        await asyncio.sleep(QUIET_SECONDS)
+        worked = time.process_time() - before
 
 
 def try_question() -> bool:

@@ -84,7 +84,7 @@ def offered_questions(corpus: Corpus, collections: Sequence[str], most: int) -> 
     scopes = [""] if is_all else collections
     found = [list(_best(tried.of(scope), scope)) for scope in scopes]
     if not any(found):
-        found = [list(islice(_candidates(corpus, scope), _forms().limits.tried)) for scope in scopes[:1]]
+        found = [_first(corpus, scope) for scope in scopes[:1]]
     return tuple(islice(_each_of_its_own(_by_turns(found)), most))
 
 
@@ -96,9 +96,9 @@ def try_next_question(assistant: Assistant) -> bool:
         earlier = tried.of(collection)
         if sum(one.seconds for one in earlier) >= _forms().limits.seconds:
             continue
-        candidates = islice(_candidates(corpus, collection), _forms().limits.tried)
         asked = {one.question for one in earlier}
-        if candidate := next((one for one in candidates if one.question not in asked), None):
+        first = _first(corpus, collection)
+        if candidate := next((one for one in first if one.question not in asked), None):
             return tried.add(collection, _tried(assistant, candidate))
     return False
 
@@ -144,6 +144,14 @@ def _candidates(corpus: Corpus, collection: str) -> Iterator[OfferedQuestion]:
         for form in _forms().form
     )
     yield from _by_turns(of_forms)
+
+
+def _first(corpus: Corpus, collection: str) -> list[OfferedQuestion]:
+    """Return the questions of a collection that are tried first."""
+    return corpus.reads.answer(
+        ("questions tried first", collection),
+        lambda: list(islice(_candidates(corpus, collection), _forms().limits.tried)),
+    )
 
 
 def _filled(form: _Form, about: str | tuple[str, str], collection: str) -> OfferedQuestion:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from explorer.app import field_value, set_field
 from explorer.collection.restrictions import Parameter, restrict
+from explorer.components import menu
 from explorer.presenters import Facet, FacetValue, escaped
 
 # The kinds that are parameters of the address by their own names; all others are topics.
@@ -13,6 +14,8 @@ NAMED: dict[str, Parameter] = {"venue": "venue", "label": "label", "language": "
 SHOWN_IN_ROW = 3
 SHOWN_IN_MENU = 12
 SHOWN_ON_PHONE = 4
+# What a menu takes at most, in pixels: its place is chosen before it is drawn.
+MENU_HEIGHT, BOX_HEIGHT = 300, 60
 
 
 def draw_fields(facets: Sequence[Facet]) -> None:
@@ -33,7 +36,10 @@ def _draw_menu(facet: Facet) -> None:
     in_row = facet.kind == "field"
     if in_row and len(facet.first_keys(SHOWN_IN_ROW)) == len(facet.values):
         return
-    with st.popover("More fields" if in_row else facet.name, type="tertiary", key=f"facet_menu_{facet.kind}"):
+    name, height = ("More fields", BOX_HEIGHT) if in_row else (facet.name, MENU_HEIGHT)
+    with menu(name, f"facet_menu_{facet.kind}", height=height) as is_drawn:
+        if not is_drawn:
+            return
         if not in_row:
             _draw_pills(facet, SHOWN_IN_MENU)
         _draw_rest(facet, SHOWN_IN_ROW if in_row else SHOWN_IN_MENU)

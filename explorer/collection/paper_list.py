@@ -44,28 +44,30 @@ def _draw_row(visitor: Visitor, listed: Listed, terms: frozenset[str]) -> None:
     paper = listed.paper
     with row(f"row{_with_aspects(listed)}_{paper.id}", align="top"):
         draw_tick(visitor, paper)
-        _draw_title(listed, terms)
-        st.caption("\n\n".join(part for part in (_who_and_when(listed), _fields(paper)) if part))
+        _draw_title(listed)
+        # The last paragraph is who and when, as the style knows.
+        who = "  \n".join(part for part in (_who_and_when(listed), _fields(paper)) if part)
+        st.markdown("\n\n".join(part for part in (_about(listed, terms), who or "&nbsp;") if part))
 
 
 def _draw_card(visitor: Visitor, listed: Listed, terms: frozenset[str]) -> None:
     paper = listed.paper
     with st.container(key=f"title_link{_with_aspects(listed)}_{paper.id}", gap="xxsmall"):
-        _draw_title(listed, terms)
+        _draw_title(listed)
+        if about := _about(listed, terms):
+            st.markdown(about)
     with row(f"card_foot_{paper.id}"):
         draw_tick(visitor, paper)
         st.caption(" · ".join(part for part in (_who_and_when(listed), _fields(paper)) if part))
 
 
-def _draw_title(listed: Listed, terms: frozenset[str]) -> None:
-    """Draw the title as the way to the paper, and what of it matched, or else what it is about."""
+def _draw_title(listed: Listed) -> None:
+    """Draw the title as the way to the paper, and to what of it matched."""
     paper, hit = listed.paper, listed.hit
     query = {"id": paper.id}
     if hit and hit.passage.number:
         query["passage"] = str(hit.passage.number)
     link_to(PAPER, escaped(shortened(paper.title, TITLE_LENGTH)), query_params=query)
-    if about := _about(listed, terms):
-        st.markdown(about)
 
 
 def _about(listed: Listed, terms: frozenset[str]) -> str:

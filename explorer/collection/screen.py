@@ -157,7 +157,14 @@ def _listing(finding: Finding, order: Order, page: int) -> Listing:
 
 
 def _facets(finding: Finding, listing: Listing) -> tuple[Facet, ...]:
-    """Return what the papers listed can be restricted to."""
+    """Return what the papers listed can be restricted to; without a search the scope alone decides that."""
+    if finding.is_search:
+        return _counted_facets(finding, listing)
+    reads = finding.corpus.reads
+    return reads.answer(("facets", finding.scope), lambda: _counted_facets(finding, listing))
+
+
+def _counted_facets(finding: Finding, listing: Listing) -> tuple[Facet, ...]:
     counts = listing.counts
     topics = facets_of(finding.scope, counts.topics, lambda wider: finding.within(wider).counts().topics)
     scope, within = finding.scope, finding.within

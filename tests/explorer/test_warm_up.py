@@ -5,6 +5,7 @@ import gc
 import shutil
 import sys
 import threading
+import time
 import tomllib
 import weakref
 from collections.abc import Callable, Iterator
@@ -67,6 +68,54 @@ def test_garbage_that_no_run_of_a_screen_collects_is_collected_beside_them(
 
     asyncio.run(wait_for_it())
     assert "explorer.paper.screen" in sys.modules
+
+
+def test_a_screen_waited_for_the_garbage_of_all_that_visitors_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, old_garbage_stays: None
+) -> None:
+    """Regression: every two seconds all conversations that are open were looked through, 4 ms for each."""
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
+    monkeypatch.setattr(warm_up, "COLLECT_SECONDS", 0.01)
+    looked_through: list[int] = []
+
+    def note(phase: str, of: dict[str, int]) -> None:
+        if phase == "stop":
+            looked_through.append(of["generation"])
+
+    async def leave_garbage() -> None:
+        async with warm_up.lifespan(None), asyncio.timeout(60):  # type: ignore[arg-type]
+            await asyncio.sleep(0)
+            while looked_through.count(warm_up.YOUNG) < 2 * warm_up.COLLECT_ALL:
+                Knot()
+                gc.collect(0)
+                await asyncio.sleep(0.005)
+
+    gc.callbacks.append(note)
+    try:
+        asyncio.run(leave_garbage())
+    finally:
+        gc.callbacks.remove(note)
+    # Two are those of the loading.
+    assert looked_through.count(2) - 2 <= looked_through.count(warm_up.YOUNG) / (warm_up.COLLECT_ALL - 1) + 1
+
+
+def test_questions_are_tried_only_while_nobody_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = threading.Event()
+    monkeypatch.setattr(warm_up, "TRY_FIRST_SECONDS", 0.0)
+    monkeypatch.setattr(warm_up, "QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(warm_up, "try_question", lambda: tried.set() or False)
+
+    async def serve_and_rest() -> None:
+        trying = asyncio.create_task(warm_up._try_questions())
+        until = time.monotonic() + 0.5
+        while time.monotonic() < until:
+            sum(range(20_000))
+            await asyncio.sleep(0)
+        assert not tried.is_set(), "visitors waited for a question that none of them asked"
+        await asyncio.wait_for(asyncio.to_thread(tried.wait), 30)
+        trying.cancel()
+
+    asyncio.run(serve_and_rest())
 
 
 def test_the_first_visitor_met_modules_that_the_server_was_loading(

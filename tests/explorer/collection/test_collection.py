@@ -12,7 +12,7 @@ from corpus.store.statistics import Statistics
 from explorer.app.session import Current
 from explorer.app.visitor.session import VisitorSession
 from explorer.collection.selection import MOST_SELECTED, select
-from tests.explorer.asking import links, texts, visitor_of
+from tests.explorer.asking import links, open_menu, texts, visitor_of
 from tests.explorer.studied_corpus import HOSTILE, TITLES
 
 Screen = Callable[..., AppTest]
@@ -42,6 +42,9 @@ def chips(test: AppTest) -> list[str]:
 
 
 def pills(test: AppTest, kind: str) -> Any:
+    """Return what papers can be restricted to of a kind, the menu it stands in opened."""
+    if kind != "field":
+        open_menu(test, f"facet_menu_{kind}")
     return next(one for one in test.get("button_group") if one.key == f"facet_{kind}")
 
 

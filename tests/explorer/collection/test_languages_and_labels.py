@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from corpus.encoders import SentenceEncoder
 from tests.explorer.asking import links, texts
+from tests.explorer.collection.test_collection import pills
 from tests.small_corpus import make_paper, write_corpus
 
 PAPERS = {
@@ -61,14 +62,14 @@ def test_an_address_restricts_papers_by_language_and_label(
 
 def test_languages_are_offered_by_name_and_chosen(screen: Callable[..., AppTest]) -> None:
     test = screen("collection", collection="notes")
-    pills = {one.key: one for one in test.get("button_group")}
-    assert [one.content for one in pills["facet_language"].proto.options] == [
+    languages = pills(test, "language")
+    assert [one.content for one in languages.proto.options] == [
         "English :gray[2]",
         "German :gray[1]",
     ]
-    offered = [one.content for one in pills["facet_label"].proto.options]
+    offered = [one.content for one in pills(test, "label").proto.options]
     assert offered == ["to read :gray[2]", "speed :gray[1]"]
-    pills["facet_language"].set_value(["de"]).run()
+    pills(test, "language").set_value(["de"]).run()
     assert listed(test) == {"woerter"}
     assert test.query_params["language"] == "de"
 
