@@ -24,7 +24,8 @@ _HURRY = 0.02
 class SiteFigures(TypedDict):
     """A page behind nginx: `a_second` is how often it is drawn at most, `to_first` beside the first site.
 
-    As many visitors are carried as look once a second; `ms` are what those waited who gave it no rest.
+    As many visitors are carried as look once a second; `ms` are what those waited who gave it no rest, and
+    `thinking_ms` what as many do who think between two looks as they are told to.
     """
 
     page: str
@@ -34,6 +35,8 @@ class SiteFigures(TypedDict):
     to_first: float
     ms_p50: float
     ms_p95: float
+    thinking_ms_p50: float
+    thinking_ms_p95: float
     errors: list[str]
 
 
@@ -62,15 +65,17 @@ class _Bench:
     def measure(self, page: Page, sessions: int) -> list[SiteFigures]:
         """Return the figures of a page for each site; before they are taken all have drawn it once."""
         for site in self.sites:
-            if errors := self._look(site, page, sessions, 1.0)["errors"]:
+            if errors := self._look(site, page, sessions, 1.0, _HURRY)["errors"]:
                 raise EvaluationError(f"/{page.path} cannot be measured: {errors[0]}")
-        looks: dict[int, list[dict[str, Any]]] = {site.processes: [] for site in self.sites}
+        hurried: dict[int, list[dict[str, Any]]] = {site.processes: [] for site in self.sites}
+        thinking: dict[int, list[dict[str, Any]]] = {site.processes: [] for site in self.sites}
         for turn in range(TURNS):
             for site in self.sites:
-                number = site.processes
+                number, seconds = site.processes, self.wanted.seconds
                 self.progress(f"{page.path}, {sessions} at once, {number} processes, {turn + 1} of {TURNS}")
-                looks[number].append(self._look(site, page, sessions, self.wanted.seconds))
-        first = self._a_second(looks[self.sites[0].processes])
+                hurried[number].append(self._look(site, page, sessions, seconds, _HURRY))
+                thinking[number].append(self._look(site, page, sessions, seconds, self.wanted.think))
+        first = self._a_second(hurried[self.sites[0].processes])
         return [
             SiteFigures(
                 page=page.path,
@@ -80,13 +85,15 @@ class _Bench:
                 to_first=self._a_second(seen) / first if first else 0.0,
                 ms_p50=statistics.median(_milliseconds(seen)),
                 ms_p95=p95(_milliseconds(seen)),
-                errors=[error for look in seen for error in look["errors"]][:3],
+                thinking_ms_p50=statistics.median(_milliseconds(thinking[number])),
+                thinking_ms_p95=p95(_milliseconds(thinking[number])),
+                errors=[error for look in (*seen, *thinking[number]) for error in look["errors"]][:3],
             )
-            for number, seen in looks.items()
+            for number, seen in hurried.items()
         ]
 
-    def _look(self, site: Site, page: Page, sessions: int, seconds: float) -> dict[str, Any]:
-        return self.visitors.look(Load(site.address, 0, page, sessions, seconds, _HURRY))
+    def _look(self, site: Site, page: Page, sessions: int, seconds: float, think: float) -> dict[str, Any]:
+        return self.visitors.look(Load(site.address, 0, page, sessions, seconds, think))
 
     def _a_second(self, looks: Sequence[dict[str, Any]]) -> float:
         return sum(len(look["ms"]) for look in looks) / (len(looks) * self.wanted.seconds)
@@ -97,9 +104,11 @@ def _milliseconds(looks: Sequence[dict[str, Any]]) -> list[float]:
 
 
 def processes_table(figures: Sequence[SiteFigures]) -> Table:
-    names = ("Processes", "At once", "Drawn a second", "Times the first", "ms, median / p95")
+    names = ("Processes", "At once", "Drawn a second", "Times the first", "ms, median / p95", "thinking, ms")
     table = Table("Page", *(Column(name, justify="right") for name in names), box=SIMPLE_HEAD)
     for one in figures:
         numbers = (one["processes"], one["sessions"], f"{one['a_second']:.1f}", f"{one['to_first']:.2f}")
-        table.add_row(one["page"], *map(str, numbers), f"{one['ms_p50']:.0f} / {one['ms_p95']:.0f}")
+        hurried = f"{one['ms_p50']:.0f} / {one['ms_p95']:.0f}"
+        thinking = f"{one['thinking_ms_p50']:.0f} / {one['thinking_ms_p95']:.0f}"
+        table.add_row(one["page"], *map(str, numbers), hurried, thinking)
     return table

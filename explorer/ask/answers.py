@@ -38,27 +38,28 @@ from explorer.presenters import (
 
 
 @st.fragment
-def draw_turn(
-    library: Library, visitor: Visitor, number: int, turn: Turn, *, is_last: bool, drawn: VisitorSession
+def draw_last_turn(
+    library: Library, visitor: Visitor, number: int, turn: Turn, drawn: VisitorSession
 ) -> None:
-    """Draw turn `number` of the conversation, counted from 1.
+    """Draw turn `number` of the conversation, counted from 1, with all that belongs to it.
 
-    Of an earlier one what is not read is drawn when it is opened: a screen is drawn anew at every step. When
-    a turn's menu is opened it is drawn alone; the whole screen is when what it has `drawn` is no longer so.
+    When one of its menus is opened it is drawn alone; the whole screen is when what was `drawn` is no longer
+    so.
     """
     if visitor.now != drawn:
         st.rerun()
     _draw_question(number, turn.question)
-    if is_last:
-        _draw_steps(visitor, number, turn)
-        _draw_answer(visitor, number, turn)
-        _draw_rest(library, visitor, number, turn, is_last=True)
-    else:
-        _draw_earlier(library, visitor, number, turn)
+    _draw_steps(visitor, number, turn)
+    _draw_answer(visitor, number, turn)
+    _draw_rest(library, visitor, number, turn, is_last=True)
 
 
-def _draw_earlier(library: Library, visitor: Visitor, number: int, turn: Turn) -> None:
-    """Draw an earlier turn with what led to its answer and what can be done with it in a fold."""
+def draw_earlier_turn(library: Library, visitor: Visitor, number: int, turn: Turn) -> None:
+    """Draw an earlier turn with what led to its answer and what can be done with it in a fold.
+
+    It is drawn anew at every step, and opened seldom: no fragment, for one takes as long as three elements.
+    """
+    _draw_question(number, turn.question)
     if turn.rewrite.searched_for != turn.question:
         st.caption(searched_for(turn.rewrite))
     _draw_answer(visitor, number, turn)

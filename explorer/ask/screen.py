@@ -11,7 +11,7 @@ from corpus.errors import CorpusError
 from corpus.records import Scope
 from explorer.app import FollowUps, Library, Visitor, VisitorSession, field_value, jobs, set_field
 from explorer.ask.actions import draw_taken_off
-from explorer.ask.answers import draw_failure, draw_running, draw_turn
+from explorer.ask.answers import draw_earlier_turn, draw_failure, draw_last_turn, draw_running
 from explorer.ask.choices import draw_choices
 from explorer.ask.conversations import draw_notes, draw_sidebar, follow_address
 from explorer.ask.evidence import render_evidence
@@ -120,10 +120,12 @@ def _draw_conversation(library: Library, visitor: Visitor, scope: Scope) -> Delt
         )
     for number, turn in enumerate(visitor.now.turns[first:], start=first + 1):
         with st.container(key=_place(number, is_latest=number == last)):
-            # A fragment as the one that draws a question on its way: in another place the answer would stand
-            # there twice for a moment.
-            draw_turn(library, visitor, number, turn, is_last=number == last, drawn=visitor.now)
-            if number == last:
+            if number != last:
+                draw_earlier_turn(library, visitor, number, turn)
+            else:
+                # A fragment as the one that draws a question on its way: in another place the answer would
+                # stand there twice for a moment.
+                draw_last_turn(library, visitor, number, turn, visitor.now)
                 below_last = st.container()
     draw_notes(library, visitor)
     if visitor.now.job_id:
