@@ -5,7 +5,6 @@ What that process has taken so far is known where the system tells (Linux does).
 
 import http.client
 import os
-import socket
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from corpus.settings import PROJECT
+from deployment.site import free_ports
 from evaluation.input_files import EvaluationError
 
 Manner = Literal["ours", "stock"]
@@ -47,7 +47,7 @@ def serving(home: Path, conversations: Path, manner: Manner) -> Iterator[AppServ
     """Run the app on a home until the end of the block; raises EvaluationError where it does not start."""
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log.txt")
-        port = _free_port()
+        (port,) = free_ports(1)
         with log.open("w") as output:
             server = subprocess.Popen(  # noqa: S603 - our own entry file
                 _command(manner, Path(folder), port),
@@ -75,7 +75,7 @@ class Site:
 @contextmanager
 def serving_site(home: Path, conversations: Path, processes: int) -> Iterator[Site]:
     """Run processes of the app behind nginx until the end of the block; raises EvaluationError."""
-    address, port = f"http://{HOST}", _free_port()
+    (port,) = free_ports(1)
     command = [sys.executable, "-m", "deployment", "--processes", str(processes), "--port", str(port)]
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder, "log.txt")
@@ -85,7 +85,7 @@ def serving_site(home: Path, conversations: Path, processes: int) -> Iterator[Si
             )
             try:
                 _wait_for(port, server, log)
-                yield Site(processes, f"{address}:{port}")
+                yield Site(processes, f"http://{HOST}:{port}")
             finally:
                 server.terminate()
                 _ended(server, 60)
@@ -114,12 +114,6 @@ def _environment(home: Path, conversations: Path) -> dict[str, str]:
         "PYTHONPATH": str(PROJECT),
         "HF_HUB_OFFLINE": "1",
     }
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
 
 
 def _wait_for(port: int, server: "subprocess.Popen[bytes]", log: Path) -> None:
