@@ -27,6 +27,8 @@ ARGUMENTS = [
 SIZES = {"wide": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
 # What a screen shows once it has been found to be narrow.
 NARROW = {"/ask": ".st-key-choices_folded", "/collection": ".st-key-filters_popover"}
+# These show nothing of it, but are drawn a second time.
+MEASURED = ("/paper", "/compare")
 IN_VIEW = """([key, words]) => [...document.querySelectorAll(`[class*="st-key-${key}"]`)]
   .filter((one) => one.innerText.includes(words)).slice(0, 1)
   .some((one) => { const { top, bottom } = one.getBoundingClientRect();
@@ -182,14 +184,12 @@ def opening(chromium: Any, address: str) -> Iterator[Callable[..., Any]]:
         page.on("request", lambda request: complaints.extend(_foreign(request.url)))
         page.on("pageerror", lambda error: complaints.append(f"page error: {error}"))
         page.on("console", lambda message: complaints.extend(_console(message)))
+        sent: list[object] = []
+        page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.extend([frame])))
         page.goto(address + path)
         settled(page)
         if size == "phone":
-            # The screen is drawn anew when it has been found to be narrow; not every one shows it.
-            if sign := NARROW.get(path.partition("?")[0]):
-                page.locator(sign).first.wait_for(state="attached")
-            else:
-                page.wait_for_timeout(400)
+            _found_to_be_narrow(page, path.partition("?")[0], sent)
             settled(page)
         return page
 
@@ -197,6 +197,19 @@ def opening(chromium: Any, address: str) -> Iterator[Callable[..., Any]]:
     while _contexts:
         _contexts.pop().close()
     assert complaints == []
+
+
+def _found_to_be_narrow(page: Any, path: str, sent: list[object]) -> None:
+    """Wait until a screen is drawn anew for a phone: what is clicked in that moment may be lost."""
+    if sign := NARROW.get(path):
+        page.locator(sign).first.wait_for(state="attached")
+    elif path in MEASURED:
+        until = time.monotonic() + 60
+        while len(sent) < 2 and time.monotonic() < until:
+            page.wait_for_timeout(20)
+        page.wait_for_timeout(200)
+    else:
+        page.wait_for_timeout(400)
 
 
 def settled(page: Any) -> None:

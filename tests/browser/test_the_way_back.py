@@ -29,6 +29,7 @@ def test_back_leads_to_the_search_and_never_to_a_page_with_the_parameters_of_ano
     page.go_back()
     _is_at(page, search, searched="layers")
     page.get_by_role("radio", name="Cards", checked=True).wait_for()
+    settled(page)
     page.go_forward()
     page.get_by_role("heading", name=TITLES["heads"]).wait_for()
     page.locator(".st-key-author_links").get_by_role("link", name="Ana Lin").click()
