@@ -57,7 +57,7 @@ def draw_last_turn(
 def draw_earlier_turn(library: Library, visitor: Visitor, number: int, turn: Turn) -> None:
     """Draw an earlier turn with what led to its answer and what can be done with it in a fold.
 
-    It is drawn anew at every step, and opened seldom: no fragment, for one takes as long as three elements.
+    It is drawn anew at every step, and opened seldom: no fragment, which would take longer at every step.
     """
     _draw_question(number, turn.question)
     if turn.rewrite.searched_for != turn.question:
