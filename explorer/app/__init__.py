@@ -2,6 +2,7 @@
 
 from explorer.app.login import check_sign_in, draw_signed_in
 from explorer.app.navigation import ASK, COLLECTION, COMPARE, PAPER, READING, draw, link_to, loading_modules
+from explorer.app.one_by_one import screens
 from explorer.app.resources import (
     KeptLibrary,
     Library,
@@ -45,5 +46,5 @@ __all__ = [
     "current_owners", "current_session", "current_visitor", "documents_limit", "draw", "draw_signed_in",
     "field_value", "forget_field", "has_corpus", "has_field", "holds", "is_anothers", "jobs", "link_to",
     "loading_modules", "middleware", "new_id", "open_library", "questions_limit", "remember_theme",
-    "set_field", "show_script_error", "uncounted_models", "without"
+    "screens", "set_field", "show_script_error", "uncounted_models", "without"
 ]  # fmt: skip

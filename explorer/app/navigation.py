@@ -11,6 +11,7 @@ from streamlit.navigation.page import Page
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
 from explorer.app.login import is_admitted, render_sign_in
+from explorer.app.one_by_one import screens
 from explorer.app.resources import has_corpus, open_library
 from explorer.app.session import current_caller, current_visitor
 from explorer.app.upload_guard import admitted, current_session
@@ -38,7 +39,12 @@ loading_modules = threading.Lock()
 
 
 def draw() -> None:
-    """Draw the screen that the address asks for."""
+    """Draw the screen that the address asks for, when those asked for before are drawn."""
+    with screens.turn():
+        _draw()
+
+
+def _draw() -> None:
     with loading_modules:
         pass
     # A picture of ours: Streamlit would fetch a page's icon as favicon from another host.

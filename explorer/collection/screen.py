@@ -7,7 +7,7 @@ import streamlit as st
 
 from corpus.records import CollectionSummary, Scope, library_collection
 from corpus.wording import counted
-from explorer.app import KeptLibrary, Library, Visitor, VisitorSession, field_value, set_field
+from explorer.app import KeptLibrary, Library, Visitor, VisitorSession, field_value, screens, set_field
 from explorer.ask import ask_about, ask_within, draw_examples
 from explorer.collection.filters import VIEWS, Filters, clear_filters, draw_chosen, draw_facets, draw_filters
 from explorer.collection.map import draw_map
@@ -151,7 +151,8 @@ def _listing(finding: Finding, order: Order, page: int) -> Listing:
         return finding.papers(order, page)
     key, listing = field_value("last_search", (None, None))
     if key != (finding, order, page) or not isinstance(listing, Listing):
-        listing = finding.papers(order, page)
+        with screens.others_first():
+            listing = finding.papers(order, page)
         set_field("last_search", ((finding, order, page), listing))
     return listing
 
