@@ -6,6 +6,7 @@ joiner that is not seen, because escaping does not reach it.
 """
 
 import re
+import string
 from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from itertools import count, pairwise
 
@@ -27,7 +28,7 @@ UNCITED_MARK = "†"
 
 _MARK = "\ue000"
 _ADDRESS_OR_CODE = re.compile(r":(?=\S)|@(?=[\w-]+\.[\w-])|www(?=\.)", re.IGNORECASE)
-_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_BEHIND_BACKSLASHES = {ord(sign): f"\\{sign}" for sign in string.punctuation}
 _LABEL = re.compile(r"\[(?P<label>\d{1,3})\]")
 _TOKEN = re.compile(
     rf"(?P<mark>{_MARK})"
@@ -83,7 +84,7 @@ def marked_terms(text: str, terms: Set[str]) -> str:
     """Return `text` on one line as Markdown with the words whose stem is in `terms` in bold."""
     pieces = re.split(r"(\w+)", _joined(one_line(text)))
     return "".join(
-        f"**{piece}**" if stem(piece.lower()) in terms else _PUNCTUATION.sub(r"\\\1", piece)
+        f"**{piece}**" if stem(piece.lower()) in terms else piece.translate(_BEHIND_BACKSLASHES)
         for piece in pieces
     )
 
@@ -95,7 +96,7 @@ def web_address(url: str) -> str | None:
 
 
 def _escaped(text: str) -> str:
-    return _PUNCTUATION.sub(r"\\\1", _joined(text))
+    return _joined(text).translate(_BEHIND_BACKSLASHES)
 
 
 def _joined(text: str) -> str:
