@@ -30,6 +30,9 @@ from explorer.app.visitor.comparison import ComparisonSession
 from explorer.app.visitor.session import VisitorSession
 from explorer.jobs import ADDRESS_HEADER, Caller
 
+# In what all browsers on phones call themselves.
+PHONE = "Mobi"
+
 State = TypeVar("State")
 Given = ParamSpec("Given")
 
@@ -85,7 +88,16 @@ def forget_field(key: str) -> None:
 
 def current_visitor() -> Visitor:
     """Return the door to the visitor whose screen is being drawn."""
-    return _current("visitor", VisitorSession)
+    return _current("visitor", _arrived)
+
+
+def _arrived() -> VisitorSession:
+    """Return somebody who has just come; a phone's screen is taken for narrow until it is measured.
+
+    A screen that is measured to be another than it was taken for is drawn twice, and what is tapped in
+    between can lose its address: Streamlit reports the width with the parameters of the page before.
+    """
+    return VisitorSession(narrow=PHONE in str(st.context.headers.get("User-Agent", "")))
 
 
 def current_comparison() -> CurrentComparison:

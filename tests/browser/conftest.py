@@ -24,11 +24,15 @@ ARGUMENTS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
-SIZES = {"wide": {"width": 1440, "height": 900}, "phone": {"width": 390, "height": 844}}
-# What a screen shows once it has been found to be narrow.
-NARROW = {"/ask": ".st-key-choices_folded", "/collection": ".st-key-filters_popover"}
-# These show nothing of it, but are drawn a second time.
-MEASURED = ("/paper", "/compare")
+SIZES = {
+    "wide": {"width": 1440, "height": 900},
+    "phone": {"width": 390, "height": 844},
+    "narrow window": {"width": 390, "height": 844},
+}
+PHONE = (
+    "Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/140.0.0.0 Mobile Safari/537.36"
+)
 IN_VIEW = """([key, words]) => [...document.querySelectorAll(`[class*="st-key-${key}"]`)]
   .filter((one) => one.innerText.includes(words)).slice(0, 1)
   .some((one) => { const { top, bottom } = one.getBoundingClientRect();
@@ -176,7 +180,11 @@ def opening(chromium: Any, address: str) -> Iterator[Callable[..., Any]]:
 
     def open_one(path: str = "/", size: str = "wide", scheme: str = "light") -> Any:
         context = chromium.new_context(
-            viewport=SIZES[size], color_scheme=scheme, reduced_motion="reduce", accept_downloads=True
+            viewport=SIZES[size],
+            color_scheme=scheme,
+            reduced_motion="reduce",
+            accept_downloads=True,
+            user_agent=PHONE if size == "phone" else None,
         )
         _contexts.append(context)
         page = context.new_page()
@@ -184,32 +192,14 @@ def opening(chromium: Any, address: str) -> Iterator[Callable[..., Any]]:
         page.on("request", lambda request: complaints.extend(_foreign(request.url)))
         page.on("pageerror", lambda error: complaints.append(f"page error: {error}"))
         page.on("console", lambda message: complaints.extend(_console(message)))
-        sent: list[object] = []
-        page.on("websocket", lambda socket: socket.on("framesent", lambda frame: sent.extend([frame])))
         page.goto(address + path)
         settled(page)
-        if size == "phone":
-            _found_to_be_narrow(page, path.partition("?")[0], sent)
-            settled(page)
         return page
 
     yield open_one
     while _contexts:
         _contexts.pop().close()
     assert complaints == []
-
-
-def _found_to_be_narrow(page: Any, path: str, sent: list[object]) -> None:
-    """Wait until a screen is drawn anew for a phone: what is clicked in that moment may be lost."""
-    if sign := NARROW.get(path):
-        page.locator(sign).first.wait_for(state="attached")
-    elif path in MEASURED:
-        until = time.monotonic() + 60
-        while len(sent) < 2 and time.monotonic() < until:
-            page.wait_for_timeout(20)
-        page.wait_for_timeout(200)
-    else:
-        page.wait_for_timeout(400)
 
 
 def settled(page: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from assistant.trail.transcript import from_json
-from tests.browser.conftest import NARROW, SIZES, downloaded, fits, settled
+from tests.browser.conftest import SIZES, downloaded, fits, settled
 
 OpenPage = Callable[..., Any]
 NAME_OF_CITATION = re.compile(r"^\[\d+\] support (weak|partial|strong), [01]\.\d\d$")
@@ -133,7 +133,7 @@ def test_a_click_on_a_phone_is_reported_once_however_late_the_screen_was_measure
     drawer = page.get_by_role("dialog")
     drawer.wait_for()
     page.set_viewport_size(SIZES["wide"])
-    folded = page.locator(NARROW["/ask"])
+    folded = page.locator(".st-key-choices_folded")
     folded.wait_for(state="detached")
     drawer.wait_for(state="detached")
     settled(page)
@@ -153,6 +153,25 @@ def _read_in_the_drawer(page: Any) -> None:
     drawer.get_by_role("button", name="Close").click()
     drawer.wait_for(state="hidden")
     assert page.locator('a[href="#cite-1-1"]').is_visible()
+
+
+def test_fault_a_phone_was_drawn_twice_and_what_was_tapped_in_between_lost_its_address(
+    open_page: OpenPage,
+) -> None:
+    """Only a window that was not taken for a phone's is measured and drawn anew."""
+    runs: dict[str, int] = {}
+    for size in ("phone", "narrow window"):
+        page = open_page("/collection", size=size)
+        page.locator(".st-key-filters_popover").first.wait_for()
+        asked: list[object] = []
+        page.on(
+            "websocket", lambda socket, asked=asked: socket.on("framesent", lambda _: asked.append(socket))
+        )
+        page.reload()
+        page.locator(".st-key-filters_popover").first.wait_for()
+        page.wait_for_timeout(1000)
+        runs[size] = len(asked)
+    assert runs == {"phone": 1, "narrow window": 2}
 
 
 def test_a_phone_shows_the_passage_that_was_come_for_at_once(open_page: OpenPage) -> None:

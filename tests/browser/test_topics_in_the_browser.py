@@ -29,8 +29,9 @@ def test_topics_are_chosen_and_their_address_restores_them(open_studied: OpenPag
     page.wait_for_url(lambda url: "Efficiency" not in url and "F1" in url)
 
 
-def test_topics_are_chosen_on_a_phone_behind_the_one_button(open_studied: OpenPage) -> None:
-    page = open_studied("/collection", size="phone", scheme="dark")
+@pytest.mark.parametrize("size", ["phone", "narrow window"])
+def test_topics_are_chosen_on_a_phone_behind_the_one_button(open_studied: OpenPage, size: str) -> None:
+    page = open_studied("/collection", size=size, scheme="dark")
     page.locator(".st-key-filters_popover button").first.click()
     page.get_by_role("button", name="Summarization 1", exact=True).click()
     page.get_by_role("button", name="Field: Summarization").wait_for()
@@ -82,9 +83,9 @@ def test_nothing_hostile_is_fetched_or_too_wide(open_studied: OpenPage) -> None:
     assert page.locator('main img, [class*="badge"]').count() == 0
 
 
-@pytest.mark.parametrize("size", ["wide", "phone"])
+@pytest.mark.parametrize("size", ["wide", "phone", "narrow window"])
 def test_cards_can_be_asked(open_studied: OpenPage, size: str) -> None:
-    """Regression: with the view in the address, as always on a phone, going to Ask was an error."""
+    """Regression: with the view in the address, as once always on a phone, going to Ask was an error."""
     page = open_studied("/collection?view=Cards&topic=field%3AEfficiency", size=size)
     page.get_by_role("button", name="Ask these 2 papers").click()
     page.wait_for_url("**/ask")
