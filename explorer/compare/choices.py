@@ -37,6 +37,7 @@ from explorer.app import (
     current_owner,
     has_field,
     link_to,
+    screens,
     set_field,
 )
 from explorer.ask import draw_parameters, draw_writer
@@ -271,7 +272,8 @@ def _draw_search(library: Library, session: CurrentComparison) -> None:
     query = str(query or "")[:LONGEST_SEARCH]
     if not words(query):
         return
-    found = search_papers(library.corpus, library.encoder, query, Scope())
+    with screens.others_first():
+        found = search_papers(library.corpus, library.encoder, query, Scope())
     fresh = [one.paper for one in found if one.paper.id not in session.now.papers]
     with st.container(key="found_papers", gap="xxsmall"):
         if not fresh:
