@@ -1,7 +1,7 @@
 """Screens drawn one by one: Python draws at one at a time anyway, and who shares it with others waits longer.
 
 Of ten screens begun at once and drawn side by side, in slices of a few milliseconds, all are done when the
-last is. One after another, in the order in which they were asked for, half of them are done by then.
+last is. One after another, in the order in which they were asked for, half of them are done in half the time.
 """
 
 import threading
@@ -42,8 +42,8 @@ class OneByOne:
     @contextmanager
     def turn(self) -> Iterator[None]:
         """Draw when those who came before are done."""
-        self._begin()
         try:
+            self._begin()
             yield
         finally:
             self._end()
