@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from itertools import count, pairwise
 
 from corpus.language import stem
-from corpus.text import UNSEEN, one_line, shortened
+from corpus.text import one_line, seen, shortened
 
 __all__ = [
     "answer_markdown",
@@ -27,7 +27,8 @@ JOINER = "\u2060"
 UNCITED_MARK = "†"
 
 _MARK = "\ue000"
-_ADDRESS_OR_CODE = re.compile(r":(?=\S)|@(?=[\w-]+\.[\w-])|www(?=\.)", re.IGNORECASE)
+# Each alternative begins with one letter, which is sought in half the time of letters of either case.
+_ADDRESS_OR_CODE = re.compile(r":(?=\S)|@(?=[\w-]+\.[\w-])|w[wW]{2}(?=\.)|W[wW]{2}(?=\.)")
 _BEHIND_BACKSLASHES = {ord(sign): f"\\{sign}" for sign in string.punctuation}
 _LABEL = re.compile(r"\[(?P<label>\d{1,3})\]")
 _TOKEN = re.compile(
@@ -101,7 +102,7 @@ def _escaped(text: str) -> str:
 
 def _joined(text: str) -> str:
     """Return the text without unseen characters of its own, and with ours inside addresses and codes."""
-    return _ADDRESS_OR_CODE.sub(lambda found: found[0] + JOINER, UNSEEN.sub("", text).replace("\t", " "))
+    return _ADDRESS_OR_CODE.sub(lambda found: found[0] + JOINER, seen(text).replace("\t", " "))
 
 
 def _with_marks(text: str, ends: Collection[int]) -> str:
@@ -127,7 +128,7 @@ def _blocks(lines: list[str], link: Callable[[int], str]) -> Iterator[str]:
 
 def _kind(line: str) -> tuple[str, str, str]:
     """Return kind of a line ("" when blank), what it starts with in Markdown, and its content."""
-    if not UNSEEN.sub("", line.replace(_MARK, " ")).strip():
+    if not seen(line.replace(_MARK, " ")).strip():
         return "", "", ""
     if found := _BULLET.match(line):
         return "bullet", "- ", line[found.end() :]
