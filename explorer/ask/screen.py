@@ -86,10 +86,7 @@ def _measure(visitor: Visitor) -> None:
     """Find out whether the screen is narrow, for all of it: the panel's own listener tells only the panel."""
     with st.container(key="measure"):
         heard = listen("ask_width_listener", narrow=visitor.now.narrow)
-    if heard.narrow != visitor.now.narrow:
-        visitor.update(VisitorSession.measure, narrow=heard.narrow)
-        # The page has to learn what is believed now: it reports only what differs.
-        st.rerun()
+    visitor.update(VisitorSession.measure, narrow=heard.narrow)
 
 
 def _take_question(visitor: Visitor) -> None:

@@ -8,6 +8,8 @@ from typing import Literal
 
 import streamlit as st
 
+from explorer.app import field_value
+
 NARROW_PIXELS = 640
 
 # Only data leaves the page's script: an id that Python checks, and a truth value.
@@ -35,7 +37,7 @@ def listen(
     is_new_entry: bool = True,
     hears: Literal["clicks", "width"] = "width",
 ) -> Heard:
-    """Mount the listener; `narrow` is what is believed so far, so that only a change is reported.
+    """Mount the listener; `narrow` is what is believed before it reports anything: only a change is reported.
 
     `show` is the key of a container that is scrolled into view, once: to the top, or else only as far as it
     takes to see it. `place` names what is read: after a reload it is scrolled to where it was. `address`
@@ -43,6 +45,10 @@ def listen(
     "back" leads to the address before. Of two on a screen one `hears` clicks on citations and one the width:
     of what two report at once, one of them in a fragment, Streamlit loses what is not that fragment's.
     """
+    told = field_value(key)
+    if isinstance(told, Mapping) and isinstance(told.get("narrow"), bool):
+        # It has to learn that it was heard: the way back would be no change to it.
+        narrow = told["narrow"]
     result = _component(
         key=key,
         data={

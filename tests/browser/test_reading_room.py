@@ -174,6 +174,21 @@ def test_fault_a_phone_was_drawn_twice_and_what_was_tapped_in_between_lost_its_a
     assert runs == {"phone": 1, "narrow window": 2}
 
 
+@pytest.mark.parametrize("size", ["phone", "narrow window"])
+def test_fault_every_second_turn_of_a_screen_left_it_as_it_was(open_page: OpenPage, size: str) -> None:
+    """The script that measures was not told that it had been heard: the way back was no change to it."""
+    page = open_page("/collection", size=size)
+    behind_a_button, in_a_row = page.locator(".st-key-filters_popover"), page.locator(".st-key-facets")
+    behind_a_button.wait_for()
+    for _ in range(2):
+        page.set_viewport_size(SIZES["wide"])
+        in_a_row.wait_for()
+        behind_a_button.wait_for(state="detached")
+        page.set_viewport_size(SIZES[size])
+        behind_a_button.wait_for()
+        in_a_row.wait_for(state="detached")
+
+
 def test_a_phone_shows_the_passage_that_was_come_for_at_once(open_page: OpenPage) -> None:
     page = open_page("/paper?id=field-notes-retrieval%2Fbm25&passage=8&sentence=1", size="phone")
     page.wait_for_function(

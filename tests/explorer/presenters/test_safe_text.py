@@ -182,6 +182,19 @@ def test_an_at_sign_that_begins_no_address_is_left_alone() -> None:
     assert JOINER in escaped("write to a@evil.example")
 
 
+@pytest.mark.parametrize("sign", ["<->", "->", "<-", "--", ">=", "<=", "~="])
+def test_fault_signs_that_stand_alone_were_drawn_as_arrows(sign: str) -> None:
+    """Streamlit draws each as an arrow, a dash or the like where spaces are round it, after parsing."""
+    for text in (sign, f"a {sign} b", f"{sign} b", f"a {sign}"):
+        assert sign not in unescaped(escaped(text))
+        assert unescaped(escaped(text)).replace(JOINER, "") == text
+    assert unescaped(escaped(f"a{sign}b")) == f"a{sign}b"
+
+
+def unescaped(markdown: str) -> str:
+    return "".join(token.content for token in tokens(markdown) if token.type in ("text", "text_special"))
+
+
 def test_long_text_is_cut_at_a_word() -> None:
     assert shortened("one two three", 8) == "one two …"
     assert shortened("one two", 8) == "one two"
