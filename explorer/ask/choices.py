@@ -70,7 +70,7 @@ def _draw_folded(library: Library, visitor: Visitor) -> Choices:
 
 
 def _draw_in_a_line(library: Library, visitor: Visitor) -> Choices:
-    places, count, menu, more = st.columns([0.48, 0.2, 0.22, 0.1], gap="medium", vertical_alignment="bottom")
+    places, count, menu, more = st.columns([0.46, 0.2, 0.2, 0.14], gap="medium", vertical_alignment="bottom")
     with places:
         scope = _draw_scope(library, visitor)
     with count:
