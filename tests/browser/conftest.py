@@ -194,6 +194,8 @@ def opening(chromium: Any, address: str) -> Iterator[Callable[..., Any]]:
         page.on("console", lambda message: complaints.extend(_console(message)))
         page.goto(address + path)
         settled(page)
+        # The page's own scripts are mounted a moment after the screen is drawn.
+        page.wait_for_timeout(500)
         return page
 
     yield open_one
