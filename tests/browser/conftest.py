@@ -179,13 +179,7 @@ def opening(chromium: Any, address: str) -> Iterator[Callable[..., Any]]:
     complaints: list[str] = []
 
     def open_one(path: str = "/", size: str = "wide", scheme: str = "light") -> Any:
-        context = chromium.new_context(
-            viewport=SIZES[size],
-            color_scheme=scheme,
-            reduced_motion="reduce",
-            accept_downloads=True,
-            user_agent=PHONE if size == "phone" else None,
-        )
+        context = chromium.new_context(**looking(size, scheme), accept_downloads=True)
         _contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(120_000)
@@ -202,6 +196,12 @@ def opening(chromium: Any, address: str) -> Iterator[Callable[..., Any]]:
     while _contexts:
         _contexts.pop().close()
     assert complaints == []
+
+
+def looking(size: str, scheme: str) -> dict[str, Any]:
+    """Return what a context of Chromium is made of for a screen of this size, in light or dark."""
+    agent = {"user_agent": PHONE} if size == "phone" else {}
+    return {"viewport": SIZES[size], "color_scheme": scheme, "reduced_motion": "reduce", **agent}
 
 
 def settled(page: Any) -> None:

@@ -14,7 +14,7 @@ from urllib.parse import urljoin
 from PIL import Image
 
 import corpus.demo
-from tests.browser.conftest import ARGUMENTS, CHROMIUM, PHONE, SIZES, play_model, serving, settled
+from tests.browser.conftest import ARGUMENTS, CHROMIUM, looking, play_model, serving, settled
 from tests.demo_home import build_demo_home
 from tests.standin_chat import StandinChat
 
@@ -164,12 +164,7 @@ def main(wanted: list[str]) -> None:
 
 def _take(browser: Any, address: str, scene: Scene, look: tuple[str, str, str], file: Path) -> None:
     _, size, scheme = look
-    context = browser.new_context(
-        viewport=SIZES[size],
-        color_scheme=scheme,
-        reduced_motion="reduce",
-        user_agent=PHONE if size == "phone" else None,
-    )
+    context = browser.new_context(**looking(size, scheme))
     page = context.new_page()
     page.set_default_timeout(90_000)
     page.goto(address)
