@@ -173,9 +173,9 @@ def test_a_server_of_one_slot_is_found_out_and_asked_for_one_thing_at_a_time():
 
 def test_time_in_the_queue_is_no_silence_of_the_server():
     """The third call of a server with two slots waited there, and its time ran out."""
-    slow = reply("Yes.", "Yes.", wait_before=0.5)
+    slow = reply("Yes.", "Yes.", wait_before=1.0)
     with StandinChat(default=slow, pages={"/v1/models": {"data": [{"id": "m"}]}, "/slots": [{}]}) as server:
-        settings = Settings(TOGETHER_API_KEY="", model_url=server.url, model_timeout=0.9)
+        settings = Settings(TOGETHER_API_KEY="", model_url=server.url, model_timeout=2.5)
         (entry,) = available_models(settings)
         models = [open_model(entry, settings, session) for session in "abc"]
         with ThreadPoolExecutor(3) as pool:

@@ -422,9 +422,9 @@ def test_a_slow_prompt_and_a_slow_word_have_limits_of_their_own():
 
 def test_thoughts_that_a_server_keeps_apart_are_no_silence():
     chunk = {"choices": [{"index": 0, "delta": {"reasoning_content": "Hm."}, "finish_reason": None}]}
-    thinking = Behaviour(extra_events=(json.dumps(chunk),) * 6, wait_between=0.2)
+    thinking = Behaviour(extra_events=(json.dumps(chunk),) * 6, wait_between=0.3)
     with StandinChat(thinking) as server:
-        model = TogetherModel("m", "M", api_key="k", base_url=server.url, patience=Patience(0.4, 0.4))
+        model = TogetherModel("m", "M", api_key="k", base_url=server.url, patience=Patience(1.5, 1.5))
         completion = ask(model)[1]
         model.close()
     assert (completion.text, completion.attempts) == ("", 1)
