@@ -6,7 +6,7 @@ together can be run at once: no torch, no exporter, no file.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,16 @@ if TYPE_CHECKING:
     from onnx import NodeProto, TensorProto
 
 Weights = Mapping[str, NDArray[np.float32]]
-INPUTS = ("ids", "mask", "sides")
+Pooling = Literal["mean", "cls"]
+
+_IDS, _MASK, _SIDES = "input_ids", "attention_mask", "token_type_ids"
+INPUTS = (_IDS, _MASK)
+PAIR_INPUTS = (*INPUTS, _SIDES)
 OUTPUT = "numbers"
 _FUSED = "com.microsoft"
 _OPSET, _IR = 17, 8
 # One bit less in the weights: processors without VNNI would saturate on the eighth.
-_LARGEST, _LARGEST_WORD, _TINY = 63, 127, 1e-9
+_LARGEST, _TINY = 63, 1e-9
 # ONNX's numbers for its kinds of tensors.
 _FLOAT, _INT32, _INT64 = 1, 6, 7
 
@@ -32,18 +36,30 @@ class Shape:
     layers: int
     heads: int
     epsilon: float
-    per_token: bool = False
 
 
-def bert_network(weights: Weights, shape: Shape) -> bytes:
-    """Return the ONNX file of a BERT with the matrix `head.weight` on top, (outputs, size), and its bias.
+def bert_encoder(weights: Weights, shape: Shape, pooling: Pooling) -> bytes:
+    """Return the ONNX file of a BERT that gives a text's unit vector, (texts, size).
 
-    It takes `ids`, `mask` and `sides` (texts, tokens) and gives (texts, outputs) over the mean of a text's
-    states, or (texts, tokens, outputs) where it is `per_token`.
+    It takes `INPUTS`, (texts, tokens), and pools the states of a text to their mean, or to the first.
     """
     graph = _Graph(weights, shape)
-    graph.read()
-    return graph.to_file()
+    states = graph.states(INPUTS)
+    graph.add("LpNormalization", [graph.mean(states) if pooling == "mean" else graph.first(states)])
+    return graph.to_file(INPUTS, ("texts", "size"))
+
+
+def bert_network(weights: Weights, shape: Shape, *, per_token: bool = False) -> bytes:
+    """Return the ONNX file of a BERT with the matrix `head.weight` on top, (outputs, size), and its bias.
+
+    It takes `PAIR_INPUTS`, (texts, tokens), and gives (texts, outputs) over the mean of a text's states, or
+    (texts, tokens, outputs) where it is `per_token`.
+    """
+    graph = _Graph(weights, shape)
+    states = graph.states(PAIR_INPUTS)
+    graph.head(states if per_token else graph.mean(states))
+    sizes = ("texts", "tokens", "outputs") if per_token else ("texts", "outputs")
+    return graph.to_file(PAIR_INPUTS, sizes)
 
 
 @dataclass(slots=True)
@@ -55,19 +71,19 @@ class _Graph:
     nodes: list["NodeProto"] = field(default_factory=list)
     constants: list["TensorProto"] = field(default_factory=list)
 
-    def read(self) -> None:
-        """Add all there is between a text's tokens and its numbers."""
-        mask = self._add("Cast", ["mask"], to=_INT32)
-        states = self._embedded()
+    def states(self, inputs: Sequence[str]) -> str:
+        """Add all there is between a text's tokens and their last states."""
+        mask = self.add("Cast", [_MASK], to=_INT32)
+        states = self._embedded(has_sides=_SIDES in inputs)
         for number in range(self.shape.layers):
             states = self._layer(f"encoder.layer.{number}", states, mask)
-        if not self.shape.per_token:
-            states = self._mean(states)
-        head = self._constant("head.weight", np.ascontiguousarray(self.weights["head.weight"].T))
-        bias = self._constant("head.bias", self.weights["head.bias"])
-        self._add("Add", [self._add("MatMul", [states, head]), bias])
+        return states
 
-    def _add(self, kind: str, inputs: Sequence[str], **attributes: Any) -> str:
+    def head(self, states: str) -> str:
+        matrix = self._constant("head.weight", np.ascontiguousarray(self.weights["head.weight"].T))
+        return self.add("Add", [self.add("MatMul", [states, matrix]), self._own("head.bias")])
+
+    def add(self, kind: str, inputs: Sequence[str], **attributes: Any) -> str:
         from onnx import helper  # noqa: PLC0415 - only where a network is put together
 
         made = f"{kind}_{len(self.nodes)}"
@@ -80,34 +96,31 @@ class _Graph:
         self.constants.append(numpy_helper.from_array(value, name))
         return name
 
-    def _embedded(self) -> str:
-        """Add what stands for each token, its place and its side."""
-        words = self.weights["embeddings.word_embeddings.weight"]
-        scale = np.maximum(np.abs(words).max(axis=1, keepdims=True), _TINY) / _LARGEST_WORD
-        held = self._constant("words", np.rint(words / scale).astype(np.int8))
-        scales = self._constant("word_scales", scale.astype(np.float32))
-        token = self._add("Cast", [self._add("Gather", [held, "ids"])], to=_FLOAT)
-        token = self._add("Mul", [token, self._add("Gather", [scales, "ids"])])
-        place = self._add("Gather", [self._own("embeddings.position_embeddings.weight"), self._places()])
-        side = self._add("Gather", [self._own("embeddings.token_type_embeddings.weight"), "sides"])
-        whole = self._add("Add", [self._add("Add", [token, place]), side])
-        normal = self._normal("embeddings.LayerNorm")
-        return self._add("LayerNormalization", [whole, *normal], epsilon=self.shape.epsilon, axis=-1)
+    def _embedded(self, *, has_sides: bool) -> str:
+        """Add what stands for each token, its place and its side; without sides all are of the first."""
+        words = self.weights["embeddings.word_embeddings.weight"].astype(np.float16)
+        token = self.add("Gather", [self._constant("words", words), _IDS])
+        token = self.add("Cast", [token], to=_FLOAT)
+        place = self.add("Gather", [self._own("embeddings.position_embeddings.weight"), self._places()])
+        sides = self._own("embeddings.token_type_embeddings.weight")
+        side = self.add("Gather", [sides, _SIDES if has_sides else self._constant("first_side", np.array(0))])
+        whole = self.add("Add", [self.add("Add", [token, place]), side])
+        return self._normal("embeddings.LayerNorm", whole)
 
     def _places(self) -> str:
         zero, one = self._constant("zero", np.array(0)), self._constant("one", np.array(1))
-        count = self._add("Gather", [self._add("Shape", ["ids"]), one])
-        return self._add("Range", [zero, count, one])
+        count = self.add("Gather", [self.add("Shape", [_IDS]), one])
+        return self.add("Range", [zero, count, one])
 
     def _layer(self, name: str, states: str, mask: str) -> str:
         """Add attention and the feed-forward net of a layer, each added to what came in."""
         own = f"{name}.attention.self"
         parts = [self._product(f"{own}.{part}", states) for part in ("query", "key", "value")]
-        seen = self._add("MultiHeadAttention", [*parts, "", mask], domain=_FUSED, num_heads=self.shape.heads)
+        seen = self.add("MultiHeadAttention", [*parts, "", mask], domain=_FUSED, num_heads=self.shape.heads)
         seen = self._product(f"{name}.attention.output.dense", seen)
         states = self._joined(f"{name}.attention.output.LayerNorm", seen, states)
         wide = self._product(f"{name}.intermediate.dense", states)
-        narrow = self._product(f"{name}.output.dense", self._add("Gelu", [wide], domain=_FUSED))
+        narrow = self._product(f"{name}.output.dense", self.add("Gelu", [wide], domain=_FUSED))
         return self._joined(f"{name}.output.LayerNorm", narrow, states)
 
     def _product(self, name: str, states: str) -> str:
@@ -117,33 +130,36 @@ class _Graph:
         held = self._constant(f"{name}.weight", np.rint(matrix / scale).astype(np.int8))
         scales = self._constant(f"{name}.scale", scale.astype(np.float32))
         inputs = [states, held, scales, "", self._own(f"{name}.bias")]
-        return self._add("DynamicQuantizeMatMul", inputs, domain=_FUSED)
+        return self.add("DynamicQuantizeMatMul", inputs, domain=_FUSED)
 
     def _joined(self, name: str, new: str, states: str) -> str:
-        inputs = [new, states, *self._normal(name)]
-        return self._add("SkipLayerNormalization", inputs, domain=_FUSED, epsilon=self.shape.epsilon)
+        return self._normal(name, self.add("Add", [new, states]))
 
-    def _normal(self, name: str) -> tuple[str, str]:
-        return self._own(f"{name}.weight"), self._own(f"{name}.bias")
+    def _normal(self, name: str, states: str) -> str:
+        normal = [self._own(f"{name}.weight"), self._own(f"{name}.bias")]
+        return self.add("LayerNormalization", [states, *normal], epsilon=self.shape.epsilon, axis=-1)
 
     def _own(self, name: str) -> str:
         return self._constant(name, self.weights[name])
 
-    def _mean(self, states: str) -> str:
+    def mean(self, states: str) -> str:
         """Add the mean of the states of a text's own tokens."""
         last, tokens = self._constant("last", np.array([-1])), self._constant("tokens", np.array([1]))
-        kept = self._add("Cast", [self._add("Unsqueeze", ["mask", last])], to=_FLOAT)
-        total = self._add("ReduceSum", [self._add("Mul", [states, kept]), tokens], keepdims=0)
-        return self._add("Div", [total, self._add("ReduceSum", [kept, tokens], keepdims=0)])
+        kept = self.add("Cast", [self.add("Unsqueeze", [_MASK, last])], to=_FLOAT)
+        total = self.add("ReduceSum", [self.add("Mul", [states, kept]), tokens], keepdims=0)
+        return self.add("Div", [total, self.add("ReduceSum", [kept, tokens], keepdims=0)])
 
-    def to_file(self) -> bytes:
+    def first(self, states: str) -> str:
+        """Add the state of a text's first token."""
+        return self.add("Gather", [states, self._constant("first_token", np.array(0))], axis=1)
+
+    def to_file(self, inputs: Sequence[str], sizes: Sequence[str]) -> bytes:
         """Return the graph as a file; what was added last is what it gives."""
         from onnx import helper  # noqa: PLC0415
 
         self.nodes[-1].output[0] = OUTPUT
-        inputs = [helper.make_tensor_value_info(name, _INT64, ["texts", "tokens"]) for name in INPUTS]
-        sizes = ["texts", "tokens", "outputs"] if self.shape.per_token else ["texts", "outputs"]
+        given = [helper.make_tensor_value_info(name, _INT64, ["texts", "tokens"]) for name in inputs]
         output = helper.make_tensor_value_info(OUTPUT, _FLOAT, sizes)
-        made = helper.make_graph(self.nodes, "bert", inputs, [output], self.constants)
+        made = helper.make_graph(self.nodes, "bert", given, [output], self.constants)
         opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_FUSED, 1)]
         return bytes(helper.make_model(made, opset_imports=opsets, ir_version=_IR).SerializeToString())

@@ -14,7 +14,8 @@ from filelock import FileLock
 
 from corpus.durable import replace_durably
 from corpus.encoders.base import SentenceEncoder
-from corpus.encoders.onnx import COMPANION_KEY, INPUTS, Companion, OnnxEncoder
+from corpus.encoders.bert import INPUTS, Pooling, Shape, bert_encoder
+from corpus.encoders.onnx import COMPANION_KEY, Companion, OnnxEncoder
 from corpus.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -93,19 +94,61 @@ def _companion(encoder: SentenceEncoder) -> Companion:
 
 def _write_network(model: "SentenceTransformer", companion: Companion, path: Path) -> None:
     """Write the quantised network and its companion to one file."""
-    import onnx  # noqa: PLC0415 - seconds to import, needed once
-    import torch  # noqa: PLC0415
+    import onnx  # noqa: PLC0415 - needed once
+
+    transformer: Any = model[0]
+    pooling = _pooling(model)
+    if _is_plain_bert(transformer.model):
+        network = onnx.load_from_string(_bert(transformer.model, pooling))
+    else:
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            network = onnx.load(_traced(transformer.model, pooling, model.max_seq_length, Path(folder)))
+    network.metadata_props.add(key=COMPANION_KEY, value=companion.to_json())
+    onnx.save(network, path)
+
+
+def _pooling(model: "SentenceTransformer") -> Pooling:
+    """Return how a model of the plain shape, a transformer whose states are pooled, pools them."""
+    from sentence_transformers.sentence_transformer import modules  # noqa: PLC0415
+
+    kinds = [type(module) for module in model]
+    if kinds[:2] != [modules.Transformer, modules.Pooling] or kinds[2:] not in ([], [modules.Normalize]):
+        raise ExportError(f"This encoder is built of {', '.join(kind.__name__ for kind in kinds)}.")
+    pooling: Any = model[1]
+    if pooling.pooling_mode not in ("mean", "cls") or not pooling.include_prompt:
+        raise ExportError(f"This encoder pools its states by {pooling.pooling_mode!r}.")
+    mode: Pooling = pooling.pooling_mode
+    return mode
+
+
+def _is_plain_bert(network: "Module") -> bool:
+    from transformers import BertModel  # noqa: PLC0415
+
+    config: Any = network.config
+    return type(network) is BertModel and config.hidden_act == "gelu" and not config.is_decoder
+
+
+def _bert(network: "Module", pooling: Pooling) -> bytes:
+    config: Any = network.config
+    weights = {name: value.float().numpy() for name, value in network.state_dict().items()}
+    shape = Shape(config.num_hidden_layers, config.num_attention_heads, config.layer_norm_eps)
+    return bert_encoder(weights, shape, pooling)
+
+
+def _traced(network: "Module", pooling: Pooling, longest: int | None, folder: Path) -> Path:
+    """Have torch write down what a network does, and quantise it; returns the file in the folder."""
+    import torch  # noqa: PLC0415 - seconds to import
     from onnxruntime.quantization import (  # type: ignore[import-untyped]  # noqa: PLC0415
         QuantType,
         quantize_dynamic,
     )
 
     example = torch.tensor([[1, 2, 3, 4], [1, 2, 3, 0]])
-    dynamic = {0: torch.export.Dim("texts"), 1: torch.export.Dim("tokens", max=model.max_seq_length)}
-    whole = path.with_suffix(".float.onnx")
+    dynamic = {0: torch.export.Dim("texts"), 1: torch.export.Dim("tokens", max=longest)}
+    whole, quantised = folder / "float.onnx", folder / "int8.onnx"
     with _quiet(), torch.no_grad():
         torch.onnx.export(
-            _network(model),
+            _pooled(network, pooling),
             (example, (example > 0).long()),
             whole,
             input_names=INPUTS,
@@ -115,34 +158,28 @@ def _write_network(model: "SentenceTransformer", companion: Companion, path: Pat
         )
         # One bit less in the weights: processors without VNNI would saturate on the eighth.
         quantize_dynamic(
-            whole, path, ["MatMul", "Gemm"], per_channel=True, reduce_range=True, weight_type=QuantType.QInt8
+            whole,
+            quantised,
+            ["MatMul", "Gemm"],
+            per_channel=True,
+            reduce_range=True,
+            weight_type=QuantType.QInt8,
         )
-    network = onnx.load(path)
-    network.metadata_props.add(key=COMPANION_KEY, value=companion.to_json())
-    onnx.save(network, path)
+    return quantised
 
 
-def _network(model: "SentenceTransformer") -> "Module":
-    """Return a model of the plain shape, a transformer whose states are pooled, as one module of tensors."""
+def _pooled(network: "Module", pooling: Pooling) -> "Module":
+    """Return a network with its pooling as one module of tensors."""
     import torch  # noqa: PLC0415
-    from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer  # noqa: PLC0415
-
-    kinds = [type(module) for module in model]
-    if kinds not in ([Transformer, Pooling], [Transformer, Pooling, Normalize]):
-        raise ExportError(f"This encoder is built of {', '.join(kind.__name__ for kind in kinds)}.")
-    transformer: Any = model[0]
-    pooling: Any = model[1]
-    if pooling.pooling_mode not in ("mean", "cls") or not pooling.include_prompt:
-        raise ExportError(f"This encoder pools its states by {pooling.pooling_mode!r}.")
 
     class Network(torch.nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.transformer = transformer.model
+            self.transformer = network
 
         def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> torch.Tensor:
             states = self.transformer(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-            if pooling.pooling_mode == "cls":
+            if pooling == "cls":
                 return torch.nn.functional.normalize(states[:, 0], dim=1)
             weights = attention_mask.unsqueeze(-1).to(states.dtype)
             return torch.nn.functional.normalize((states * weights).sum(1), dim=1)

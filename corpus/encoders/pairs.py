@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from corpus.encoders.base import bundled_path
 from corpus.encoders.batching import core_threads, token_batches
-from corpus.encoders.bert import INPUTS, Shape, Weights, bert_network
+from corpus.encoders.bert import PAIR_INPUTS, Shape, Weights, bert_network
 from corpus.encoders.onnx import open_session
 from corpus.errors import CorpusError
 
@@ -55,7 +55,7 @@ class PairNetwork:
 
         unusable = CorpusError("The learned network cannot be run by the installed onnxruntime.")
         self._session = open_session(
-            bert_network(weights, Shape(LAYERS, HEADS, EPSILON, per_token)), unusable
+            bert_network(weights, Shape(LAYERS, HEADS, EPSILON), per_token=per_token), unusable
         )
         self._tokenizer = Tokenizer.from_file(str(bundled_path() / "tokenizer.json"))
         self._tokenizer.no_padding()
@@ -85,10 +85,11 @@ class PairNetwork:
 
     def _run(self, ids: Sequence[Sequence[int]], sides: Sequence[Sequence[int]]) -> Numbers:
         shape = (len(ids), max(map(len, ids)))
-        padded, mask, side = (np.zeros(shape, np.int64) for _ in INPUTS)
+        padded, mask, side = (np.zeros(shape, np.int64) for _ in PAIR_INPUTS)
         for row, (own, its_sides) in enumerate(zip(ids, sides, strict=True)):
             padded[row, : len(own)], mask[row, : len(own)], side[row, : len(own)] = own, 1, its_sides
-        return cast(Numbers, self._session.run(None, dict(zip(INPUTS, (padded, mask, side), strict=True)))[0])
+        inputs = dict(zip(PAIR_INPUTS, (padded, mask, side), strict=True))
+        return cast(Numbers, self._session.run(None, inputs)[0])
 
 
 def token_starts(found: "Encoding") -> tuple[dict[int, int], dict[int, int]]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from corpus.encoders import PairNetwork, bundled_path, bundled_weights
-from corpus.encoders.bert import INPUTS, Shape, bert_network
+from corpus.encoders.bert import PAIR_INPUTS, Shape, bert_network
 from corpus.encoders.onnx import open_session
 from corpus.encoders.pairs import EPSILON, HEADS, LAYERS
 from corpus.errors import CorpusError
@@ -31,7 +31,7 @@ def in_torch(weights: dict[str, Any], inputs: dict[str, Any], *, per_token: bool
     from transformers import BertModel  # noqa: PLC0415
 
     model = BertModel.from_pretrained(bundled_path(), add_pooling_layer=False).eval()
-    ids, mask, sides = (torch.tensor(inputs[name]) for name in INPUTS)
+    ids, mask, sides = (torch.tensor(inputs[name]) for name in PAIR_INPUTS)
     with torch.no_grad():
         found = model(input_ids=ids, attention_mask=mask, token_type_ids=sides).last_hidden_state
     if not per_token:
@@ -48,8 +48,8 @@ def test_the_network_gives_what_torch_gives_but_for_rounding(
     ids = chance.integers(1000, 20000, (8, 40))
     mask, sides = np.ones_like(ids), np.zeros_like(ids)
     mask[3, 25:], sides[:, 12:] = 0, 1
-    inputs = {"ids": ids, "mask": mask, "sides": sides}
-    network = bert_network(weights, Shape(LAYERS, HEADS, EPSILON, per_token))
+    inputs = dict(zip(PAIR_INPUTS, (ids, mask, sides), strict=True))
+    network = bert_network(weights, Shape(LAYERS, HEADS, EPSILON), per_token=per_token)
     found = open_session(network, CorpusError("")).run(None, inputs)[0]
     wanted = in_torch(weights, inputs, per_token=per_token)
     kept = mask > 0 if per_token else slice(None)

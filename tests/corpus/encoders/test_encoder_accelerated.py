@@ -19,7 +19,7 @@ from corpus.encoders.export import ExportError, export
 from corpus.errors import CorpusError
 from corpus.settings import BUNDLED_ENCODER, Settings
 from corpus.store.manifest import TABLES, Manifest, write_manifest
-from tests.tiny_encoder import save_tiny_encoder
+from tests.tiny_encoder import save_tiny_encoder, tiny_bert, tiny_distilbert
 
 TEXTS = ["Cats sleep.", "A question?", "", "🙂", "Dense retrieval finds paraphrases. " * 60, "a " * 700]
 WITHOUT_TORCH = """
@@ -174,9 +174,10 @@ def test_a_model_of_another_shape_stays_in_torch(tmp_path: Path, maximum: str) -
         open_encoder(settings, "onnx-int8").load()
 
 
-@pytest.fixture
-def tiny(tmp_path: Path) -> str:
-    return str(save_tiny_encoder(tmp_path / "tiny", {"query": "find: ", "document": ""}))
+@pytest.fixture(params=[tiny_bert, tiny_distilbert])
+def tiny(tmp_path: Path, request: pytest.FixtureRequest) -> str:
+    """Return the folder of a model that is written down, and of one that torch has to follow."""
+    return str(save_tiny_encoder(tmp_path / "tiny", {"query": "find: ", "document": ""}, request.param))
 
 
 def test_another_model_is_exported_with_its_pooling_and_prompts(
