@@ -5,7 +5,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, combinations
 from pathlib import Path
 
@@ -16,6 +16,8 @@ from corpus.language import stem, stop_words
 
 # A paper's title and abstract. Terms are keys of words with a space between them.
 Text = tuple[str, str]
+# Words that stand beside each other without a mark or a word that ends a term.
+Run = list[str]
 Counts = NDArray[np.float64]
 
 _DEBRIS = re.compile(r"\$[^$]{0,200}\$|\\[a-zA-Z]+\*?(?:\[[^\]]{0,40}\])?|[{}~^\\]|https?://\S+|www\.\S+")
@@ -38,6 +40,7 @@ _ADJECTIVE = re.compile(
 _SHARE_OF_TITLES = 0.01
 # An abstract is no longer; neither is a word.
 _CHARACTERS, _LETTERS = 4000, 40
+_KEYS_KEPT = 2**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +60,38 @@ def _words() -> _Words:
     return _Words(stop_words() | ends, frozenset(map(_key, lists["alone"].split())), nothing)
 
 
-def label_clusters(clusters: Sequence[Sequence[Text]]) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class _Paper:
+    """What is read of a paper: of its title, and of its abstract."""
+
+    title: list[Run]
+    abstract: list[Run]
+
+    @property
+    def whole(self) -> list[Run]:
+        return [*self.title, *self.abstract]
+
+
+def label_clusters(texts: Sequence[Sequence[Text]]) -> list[str]:
     """Return a label for each cluster, given titles and abstracts of its papers; no term is in two labels."""
+    clusters = [
+        [_Paper(list(_runs(title)), list(_runs(abstract))) for title, abstract in papers] for papers in texts
+    ]
     chosen: list[list[str]] = [[] for _ in clusters]
     taken: set[str] = set()
     for score, number, term in _ranked(clusters):
         if term not in taken and _adds(term, score, chosen[number]):
             chosen[number].append(term)
             taken.add(term)
-    plain = _plain(abstract for papers in clusters for _, abstract in papers)
+    plain = _plain(run for paper in chain.from_iterable(clusters) for run in paper.abstract)
     labels = [_label(terms, papers, plain) for terms, papers in zip(chosen, clusters, strict=True)]
     return [label or _without_terms(labels, number) for number, label in enumerate(labels)]
 
 
-def _plain(texts: Iterable[str]) -> Set[str]:
-    """Return the keys of words that texts write without capitals more often than with them."""
+def _plain(runs: Iterable[Run]) -> Set[str]:
+    """Return the keys of words that are written without capitals more often than with them."""
     balance: Counter[str] = Counter()
-    for word in chain.from_iterable(run for text in texts for run in _runs(text)):
+    for word in chain.from_iterable(runs):
         balance[_key(word)] += 1 if word.islower() else -1
     return {key for key, count in balance.items() if count > 0} | _words().alone
 
@@ -84,14 +102,13 @@ def _without_terms(labels: Sequence[str], number: int) -> str:
     return "Various subjects" if alike == 1 else f"Various subjects ({alike})"
 
 
-def _label(terms: Sequence[str], papers: Sequence[Text], plain: Set[str]) -> str:
+def _label(terms: Sequence[str], papers: Sequence[_Paper], plain: Set[str]) -> str:
     """Return terms as their papers write them most; words whose key is `plain` need no capital."""
     written: dict[str, Counter[str]] = {term: Counter() for term in terms}
-    for text in chain.from_iterable(papers):
-        for run in _runs(text):
-            for term, words in _terms(run):
-                if term in written:
-                    written[term][_spelt(words, plain)] += 1
+    for run in chain.from_iterable(paper.whole for paper in papers):
+        for term, words in _terms(run):
+            if term in written:
+                written[term][_spelt(words, plain)] += 1
     label = ", ".join(max(forms, key=lambda one: (forms[one], one)) for forms in written.values())
     return label[:1].upper() + label[1:] if label.split(" ", 1)[0].islower() else label
 
@@ -103,12 +120,12 @@ def _spelt(words: Sequence[str], plain: Set[str]) -> str:
     return " ".join(word.lower() if plainly and word in capitals else word for word in words)
 
 
-def _runs(text: str) -> Iterator[list[str]]:
-    """Yield the words that stand beside each other without a mark or a word that ends a term."""
-    run: list[str] = []
+def _runs(text: str) -> Iterator[Run]:
+    run: Run = []
+    ends = _words().ends
     for word in _WORD.findall(_DEBRIS.sub(" , ", text[:_CHARACTERS])):
         bare = _ELIDED.sub("", word)
-        if 1 < len(bare) <= _LETTERS and bare[0].isalpha() and bare.lower() not in _words().ends:
+        if 1 < len(bare) <= _LETTERS and bare[0].isalpha() and bare.lower() not in ends:
             run.append(bare)
         elif run:
             yield run
@@ -117,6 +134,7 @@ def _runs(text: str) -> Iterator[list[str]]:
         yield run
 
 
+@lru_cache(maxsize=_KEYS_KEPT)
 def _key(word: str) -> str:
     """Return a word in lower case and singular.
 
@@ -137,11 +155,11 @@ def _terms(run: Sequence[str]) -> Iterator[tuple[str, Sequence[str]]]:
                 yield " ".join(keys[start : start + length]), run[start : start + length]
 
 
-def _terms_of(texts: Text) -> list[str]:
-    return [term for text in texts for run in _runs(text) for term, _ in _terms(run)]
+def _terms_of(runs: Iterable[Run]) -> list[str]:
+    return [term for run in runs for term, _ in _terms(run)]
 
 
-def _ranked(clusters: Sequence[Sequence[Text]]) -> list[tuple[float, int, str]]:
+def _ranked(clusters: Sequence[Sequence[_Paper]]) -> list[tuple[float, int, str]]:
     """Return what sets each cluster apart, the most telling first: class-based TF-IDF over papers."""
     terms, counts, frequent = _counted(clusters)
     sizes = np.array([len(papers) for papers in clusters])
@@ -160,15 +178,15 @@ def _ranked(clusters: Sequence[Sequence[Text]]) -> list[tuple[float, int, str]]:
     return sorted((one for one in found if one[0] > 0), key=lambda one: (-one[0], *one[1:]))
 
 
-def _counted(clusters: Sequence[Sequence[Text]]) -> tuple[list[str], Counts, NDArray[np.bool_]]:
+def _counted(clusters: Sequence[Sequence[_Paper]]) -> tuple[list[str], Counts, NDArray[np.bool_]]:
     """Return the terms of titles, in how many papers of each cluster they are, and whether that is enough.
 
     Shapes: (clusters, terms).
     """
     from sklearn.feature_extraction.text import CountVectorizer  # noqa: PLC0415  as in projection.py
 
-    papers = [paper for cluster in clusters for paper in cluster]
-    titles = [(title, "") for title, _ in papers]
+    titles = [paper.title for paper in chain.from_iterable(clusters)]
+    papers = [paper.whole for paper in chain.from_iterable(clusters)]
     terms = sorted({term for title in titles for term in _terms_of(title) if _is_noun(term)})
     if not terms:
         return [], np.empty((len(clusters), 0)), np.empty((len(clusters), 0), bool)

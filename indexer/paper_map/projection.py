@@ -21,6 +21,8 @@ _FEWEST_ARRANGED = 8
 _SAMPLE = 3000
 _COMPONENTS = 50
 _PERPLEXITY = 30
+# Twice as many steps take twice as long, and keep .480 instead of .478 of the ten nearest of 1,097 papers near.
+_STEPS = 500
 _NEIGHBOURS = 15
 # How fast the nearest lose weight with their distance, as a difference of cosines.
 _SOFTNESS = 0.1
@@ -88,9 +90,8 @@ def _arrange(directions: Vectors, luck: Vectors) -> Vectors:
     sample = directions[:_SAMPLE]
     start = sample[:, :2] / max(float(sample[:, 0].std()), _TINY) * 1e-4
     perplexity = min(_PERPLEXITY, (len(sample) - 1) / 3)
-    arranged: Vectors = TSNE(perplexity=perplexity, init=start, random_state=0, n_jobs=1).fit_transform(
-        sample
-    )
+    tsne = TSNE(perplexity=perplexity, init=start, max_iter=_STEPS, random_state=0, n_jobs=1)
+    arranged: Vectors = tsne.fit_transform(sample)
     if len(directions) == len(sample):
         return arranged
     others = _put_among(arranged, sample, directions[len(sample) :])
