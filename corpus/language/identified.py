@@ -39,6 +39,7 @@ class _OfPapers(_Table):
     letters: int
     sure: float
     read: int
+    english_share: float
 
 
 class _OfQuestions(_Table):
@@ -68,6 +69,9 @@ def language_of_text(text: str) -> str:
     text = text[: bars.read]
     if sum(map(str.isalpha, text)) < bars.letters:
         return ""
+    told = words(text)
+    if told and _english_words(told) >= bars.english_share * len(told):
+        return ENGLISH
     code, sure = _ranked(text)[0]
     return code if sure >= bars.sure else ""
 
@@ -84,12 +88,17 @@ def foreign_language(text: str) -> str:
     nameless, told = _NAME_PARTICLES.sub(" ", own), words(own)
     is_marked = not _languages().all_words.isdisjoint(words(nameless))
     marked = sum(word in _languages().all_words for word in told) if is_marked else 0
-    english = sum(word in stop_words() for word in told)
+    english = _english_words(told)
     if marked > max(1, english):
         return _likeliest(own)
     if not is_marked and told and english >= _languages().question.english_share * len(told):
         return ""
     return _surely_foreign(nameless, is_marked=0 < marked >= english)
+
+
+def _english_words(told: Sequence[str]) -> int:
+    """Return how many words are English function words."""
+    return sum(word in stop_words() for word in told)
 
 
 def _is_in_other_letters(text: str) -> bool:

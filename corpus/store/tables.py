@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from datetime import timedelta
 from itertools import groupby
@@ -244,8 +245,14 @@ def condition(scope: Scope | None, paper_column: Literal["id", "paper_id"]) -> s
     return " AND ".join(conditions) or None
 
 
-def bring_indices_up_to_date(name: str, table: Any) -> None:
-    """Compact a table, add new rows to its indices and make those it lacks."""
+def bring_indices_up_to_date(tables: Mapping[str, Any]) -> None:
+    """Compact tables, add new rows to their indices and make those they lack; all at once."""
+    with ThreadPoolExecutor(len(tables)) as threads:
+        for done in [threads.submit(_bring_up_to_date, *named) for named in tables.items()]:
+            done.result()
+
+
+def _bring_up_to_date(name: str, table: Any) -> None:
     table.optimize(cleanup_older_than=KEEP_VERSIONS)
     rows = table.count_rows()
     if not rows:

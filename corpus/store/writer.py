@@ -217,6 +217,11 @@ class CorpusWriter:
             "one has staged is kept: run the same command again when the other is done."
         )
 
+    def index(self) -> None:
+        """Bring the indices of papers and passages up to date ahead of the publication, beside other work."""
+        with self._changing():
+            tables.bring_indices_up_to_date({name: self._tables[name] for name in ("papers", "passages")})
+
     def publish(self) -> None:
         """Bring links and indices up to date and make everything visible to readers, in one step."""
         with self._changing():
@@ -231,8 +236,7 @@ class CorpusWriter:
         tables are not locked, what another one is just writing.
         """
         with self._changing():
-            for name, table in self._tables.items():
-                tables.bring_indices_up_to_date(name, table)
+            tables.bring_indices_up_to_date(self._tables)
             if self._durable:
                 self._path.settle([f"{name}.lance" for name in self._tables])
             versions = {name: int(table.version) for name, table in self._tables.items()}

@@ -17,7 +17,7 @@ from indexer.build.staging import StagedPaper, write_part
 from indexer.enrich import field_labeller
 from indexer.prepare import PreparedPaper, Task
 
-PASSAGES_PER_BLOCK = 512
+PASSAGES_PER_BLOCK = 256
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -245,7 +246,10 @@ class _Run:
             for tally in told:
                 self._writer.cut_as(self._size_of(tally.collection), [tally.collection.id])
             self._writer.put_collections([tally.collection for tally in told])
-            self._draw_map(told)
+            with ThreadPoolExecutor(1) as beside:
+                indexed = beside.submit(self._writer.index)
+                self._draw_map(told)
+                indexed.result()
             self._writer.add_builds([self._report(tally) for tally in told])
             self._writer.publish()
         self._share_rest(tallies)

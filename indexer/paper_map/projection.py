@@ -21,7 +21,7 @@ _FEWEST_ARRANGED = 8
 _SAMPLE = 3000
 _COMPONENTS = 50
 _PERPLEXITY = 30
-# Twice as many steps take twice as long, and keep .480 instead of .478 of the ten nearest of 1,097 papers near.
+# Twice as many take twice as long, and keep .480, not .478, of the ten nearest of 1,097 papers near.
 _STEPS = 500
 _NEIGHBOURS = 15
 # How fast the nearest lose weight with their distance, as a difference of cosines.

@@ -38,6 +38,8 @@ from indexer.sources import SourcePaper
 MOST_LISTED = 10_000
 """How many authors or keywords a paper has at most; of the largest collaborations there are 5,154."""
 _LEAST_AHEAD = 32
+# Of what needs no reading a block is ready before it is wanted, so that no encoder waits.
+_WITHOUT_FILES_AHEAD = 256
 _DESCRIBED = ("title", "venue", "abstract", "keywords", "authors")
 
 logger = logging.getLogger(__name__)
@@ -159,11 +161,15 @@ class Preparer(Generic[_Prepared]):
         waiting: deque[tuple[Task, Future[_Prepared]]] = deque()
         for task in tasks:
             waiting.append((task, self._threads.submit(self._prepare, task)))
-            if len(waiting) >= self._ahead:
+            if self._are_enough(len(waiting), sum(one.entry.file is not None for one, _ in waiting)):
                 first, future = waiting.popleft()
                 yield first, self._outcome(future)
         for first, future in waiting:
             yield first, self._outcome(future)
+
+    def _are_enough(self, papers: int, files: int) -> bool:
+        """Return whether so many papers, of these so many files, keep all workers and the encoder busy."""
+        return files >= self._ahead or papers >= max(_WITHOUT_FILES_AHEAD, self._ahead)
 
     def _outcome(self, future: Future[_Prepared]) -> _Prepared | ParseError:
         try:
