@@ -13,14 +13,20 @@ import numpy as np
 from filelock import FileLock
 
 from corpus.durable import replace_durably
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import BUNDLED_SHA256, SentenceEncoder, bundled_path
 from corpus.encoders.bert import INPUTS, Pooling, Shape, bert_encoder
 from corpus.encoders.onnx import COMPANION_KEY, Companion, OnnxEncoder
+from corpus.encoders.pairs import EPSILON, HEADS, LAYERS, bundled_weights
 from corpus.errors import CorpusError
+from corpus.settings import BUNDLED_ENCODER
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+    from tokenizers import Tokenizer
     from torch.nn import Module
+
+# Tokens of a text that the bundled encoder reads, as its configuration has them.
+BUNDLED_LONGEST = 256
 
 # The bundled encoder's texts keep 0.99; one scale for a whole matrix instead of one per column gives 0.94.
 LOWEST_COSINE = 0.98
@@ -57,54 +63,77 @@ def export(encoder: SentenceEncoder, path: Path) -> None:
 
 
 def _export(encoder: SentenceEncoder, path: Path) -> None:
-    companion = _companion(encoder)
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         made = Path(folder) / path.name
         try:
-            _write_network(encoder.model, companion, made)
+            companion, network = _bundled() if encoder.name == BUNDLED_ENCODER else _of_model(encoder)
+            _save(companion, network, made)
         except ImportError as error:
             raise ExportError(f"A package that exports models cannot be imported: {error}.") from error
         except (RuntimeError, ValueError) as error:
             raise ExportError(f"The encoder {encoder.name!r} could not be exported: {error}") from error
-        _compare(encoder, OnnxEncoder(encoder.name, companion.sha256, made))
+        if encoder.name != BUNDLED_ENCODER:  # whose vectors are known
+            _compare(encoder, OnnxEncoder(encoder.name, companion.sha256, made))
         replace_durably(made, path)
 
 
-def _companion(encoder: SentenceEncoder) -> Companion:
-    """Return what goes with the network of a model; raises ExportError for one that is not plain."""
+def _save(companion: Companion, network: bytes, path: Path) -> None:
+    """Write a network and its companion to one file."""
+    import onnx  # noqa: PLC0415 - needed once
+
+    model = onnx.load_from_string(network)
+    model.metadata_props.add(key=COMPANION_KEY, value=companion.to_json())
+    onnx.save(model, path)
+
+
+def _bundled() -> tuple[Companion, bytes]:
+    """Return the bundled encoder without torch, as its configuration has it: by far the most often wanted."""
+    from tokenizers import Tokenizer  # noqa: PLC0415
+
+    tokenizer = Tokenizer.from_file(str(bundled_path() / "tokenizer.json"))
+    weights = bundled_weights()
+    dimension = len(weights["embeddings.LayerNorm.bias"])
+    companion = _companion(tokenizer, BUNDLED_LONGEST, BUNDLED_SHA256, dimension)
+    return companion, bert_encoder(weights, Shape(LAYERS, HEADS, EPSILON), "mean")
+
+
+def _of_model(encoder: SentenceEncoder) -> tuple[Companion, bytes]:
+    """Return what goes with a model, and its network; raises ExportError for one that is not plain."""
     model = encoder.model
     transformer: Any = model[0]
     tokenizer = getattr(transformer.tokenizer, "backend_tokenizer", None)
     if tokenizer is None:
         raise ExportError(f"The encoder {encoder.name!r} has no tokenizer that runs outside torch.")
-    tokenizer = type(tokenizer).from_str(tokenizer.to_str())  # a copy: the model's own stays as it is
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(model.max_seq_length)
     prompts = model.prompts
     documents = (prompts[key] for key in ("document", "passage", "corpus") if key in prompts)
-    return Companion(
-        sha256=encoder.sha256,
-        dimension=model.get_embedding_dimension() or 0,
+    companion = _companion(
+        type(tokenizer).from_str(tokenizer.to_str()),  # a copy: the model's own stays as it is
+        model.max_seq_length,
+        encoder.sha256,
+        model.get_embedding_dimension() or 0,
         padding_id=transformer.tokenizer.pad_token_id or 0,
-        query_prompt=prompts.get("query") or "",
-        document_prompt=next(documents, "") or "",
-        tokenizer=tokenizer.to_str(),
+        prompts=(prompts.get("query") or "", next(documents, "") or ""),
     )
-
-
-def _write_network(model: "SentenceTransformer", companion: Companion, path: Path) -> None:
-    """Write the quantised network and its companion to one file."""
-    import onnx  # noqa: PLC0415 - needed once
-
-    transformer: Any = model[0]
     pooling = _pooling(model)
     if _is_plain_bert(transformer.model):
-        network = onnx.load_from_string(_bert(transformer.model, pooling))
-    else:
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            network = onnx.load(_traced(transformer.model, pooling, model.max_seq_length, Path(folder)))
-    network.metadata_props.add(key=COMPANION_KEY, value=companion.to_json())
-    onnx.save(network, path)
+        return companion, _bert(transformer.model, pooling)
+    return companion, _traced(transformer.model, pooling, model.max_seq_length)
+
+
+def _companion(
+    tokenizer: "Tokenizer",
+    longest: int | None,
+    sha256: str,
+    dimension: int,
+    *,
+    padding_id: int = 0,
+    prompts: tuple[str, str] = ("", ""),
+) -> Companion:
+    """Return what goes with a network; its tokenizer is made to cut texts and to leave them unpadded."""
+    tokenizer.no_padding()
+    if longest is not None:
+        tokenizer.enable_truncation(longest)
+    return Companion(sha256, dimension, padding_id, *prompts, tokenizer.to_str())
 
 
 def _pooling(model: "SentenceTransformer") -> Pooling:
@@ -135,8 +164,8 @@ def _bert(network: "Module", pooling: Pooling) -> bytes:
     return bert_encoder(weights, shape, pooling)
 
 
-def _traced(network: "Module", pooling: Pooling, longest: int | None, folder: Path) -> Path:
-    """Have torch write down what a network does, and quantise it; returns the file in the folder."""
+def _traced(network: "Module", pooling: Pooling, longest: int | None) -> bytes:
+    """Have torch write down what a network does, and quantise it."""
     import torch  # noqa: PLC0415 - seconds to import
     from onnxruntime.quantization import (  # type: ignore[import-untyped]  # noqa: PLC0415
         QuantType,
@@ -145,8 +174,8 @@ def _traced(network: "Module", pooling: Pooling, longest: int | None, folder: Pa
 
     example = torch.tensor([[1, 2, 3, 4], [1, 2, 3, 0]])
     dynamic = {0: torch.export.Dim("texts"), 1: torch.export.Dim("tokens", max=longest)}
-    whole, quantised = folder / "float.onnx", folder / "int8.onnx"
-    with _quiet(), torch.no_grad():
+    with tempfile.TemporaryDirectory() as folder, _quiet(), torch.no_grad():
+        whole, quantised = Path(folder, "float.onnx"), Path(folder, "int8.onnx")
         torch.onnx.export(
             _pooled(network, pooling),
             (example, (example > 0).long()),
@@ -165,7 +194,7 @@ def _traced(network: "Module", pooling: Pooling, longest: int | None, folder: Pa
             reduce_range=True,
             weight_type=QuantType.QInt8,
         )
-    return quantised
+        return quantised.read_bytes()
 
 
 def _pooled(network: "Module", pooling: Pooling) -> "Module":

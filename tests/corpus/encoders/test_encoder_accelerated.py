@@ -29,7 +29,7 @@ from corpus.settings import read_settings
 encoder = open_encoder(read_settings())
 assert encoder.encode_query("Which cats sleep?").shape == (384,)
 assert encoder.runtime == "onnx-int8", encoder.runtime
-sys.exit(", ".join({"torch", "transformers", "sentence_transformers", "onnx"} & sys.modules.keys()) or 0)
+sys.exit(", ".join(set(sys.argv[1:]) & sys.modules.keys()) or 0)
 """
 
 
@@ -97,9 +97,12 @@ def test_threads_that_share_the_encoder_get_what_one_gets(settings: Settings) ->
             assert vectors == pytest.approx(alone, abs=1e-6)
 
 
-def test_a_cold_command_needs_no_torch_once_the_file_is_there(root: Path, home: Path) -> None:
-    environment = os.environ | {"PAPER_TRAIL_HOME": str(home), "PAPER_TRAIL_ENCODER_RUNTIME": "auto"}
-    command = [sys.executable, "-c", WITHOUT_TORCH]
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_cold_command_needs_no_torch(root: Path, home: Path, tmp_path: Path, *, is_there: bool) -> None:
+    place = home if is_there else tmp_path
+    environment = os.environ | {"PAPER_TRAIL_HOME": str(place), "PAPER_TRAIL_ENCODER_RUNTIME": "auto"}
+    not_needed = ["torch", "transformers", "sentence_transformers", *["onnx"][: int(is_there)]]
+    command = [sys.executable, "-c", WITHOUT_TORCH, *not_needed]
     done = subprocess.run(
         command, cwd=root, env=environment, capture_output=True, text=True, timeout=120, check=False
     )
