@@ -58,6 +58,7 @@ class Figures(LearnedSteps):
     build_passages_per_s: float
     build_to_bare: float
     accelerated_build_passages_per_s: float
+    accelerated_build_to_bare: float
     export_seconds: float
     passages_embedded_again: int
     rebuild_seconds: float
@@ -139,6 +140,7 @@ def measure(anthology: Path | None, *, quick: bool = False) -> Figures:
         build_passages_per_s=passages / torch_build,
         build_to_bare=encoding["bare"] / torch_build,
         accelerated_build_passages_per_s=passages / accelerated.seconds,
+        accelerated_build_to_bare=encoding["bare"] / accelerated.seconds,
         export_seconds=accelerated.preparation,
         passages_embedded_again=torch.passages - passages,
         rebuild_seconds=rebuild,

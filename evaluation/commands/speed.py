@@ -137,6 +137,7 @@ _BENCH_ROWS = (
     ("Build, passages/s", "{build_passages_per_s:.1f}"),
     ("Build / bare encoder", "{build_to_bare:.2f}"),
     ("Accelerated build, passages/s", "{accelerated_build_passages_per_s:.1f}"),
+    ("Accelerated build / bare encoder", "{accelerated_build_to_bare:.2f}"),
     ("Preparing the accelerated encoder, once, s", "{export_seconds:.1f}"),
     ("Passages embedded by a second build", "{passages_embedded_again}"),
     ("Second build, s", "{rebuild_seconds:.1f}"),
