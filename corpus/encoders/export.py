@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 # Tokens of a text that the bundled encoder reads, as its configuration has them.
 BUNDLED_LONGEST = 256
-
 # The bundled encoder's texts keep 0.99; one scale for a whole matrix instead of one per column gives 0.94.
 LOWEST_COSINE = 0.98
 SAMPLES = (
@@ -72,7 +71,7 @@ def _export(encoder: SentenceEncoder, path: Path) -> None:
             raise ExportError(f"A package that exports models cannot be imported: {error}.") from error
         except (RuntimeError, ValueError) as error:
             raise ExportError(f"The encoder {encoder.name!r} could not be exported: {error}") from error
-        if encoder.name != BUNDLED_ENCODER:  # whose vectors are known
+        if encoder.name != BUNDLED_ENCODER:  # its vectors are compared by a test, without everybody's torch
             _compare(encoder, OnnxEncoder(encoder.name, companion.sha256, made))
         replace_durably(made, path)
 
@@ -159,7 +158,7 @@ def _is_plain_bert(network: "Module") -> bool:
 
 def _bert(network: "Module", pooling: Pooling) -> bytes:
     config: Any = network.config
-    weights = {name: value.float().numpy() for name, value in network.state_dict().items()}
+    weights = {name: value.float().cpu().numpy() for name, value in network.state_dict().items()}
     shape = Shape(config.num_hidden_layers, config.num_attention_heads, config.layer_norm_eps)
     return bert_encoder(weights, shape, pooling)
 
