@@ -4,6 +4,7 @@ Made once of a snapshot's papers, in Arrow (a million papers take some seconds),
 nothing here reads a table for a query.
 """
 
+import re
 import unicodedata
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,13 +24,18 @@ _LAST = "\U0010ffff"
 # Whoever shares a name with more people cannot be meant by it.
 MOST_NAMES = 200
 _SHORTEST_ACRONYM = 2
+_PLAIN_WORD = re.compile(r"[^\W_]+")
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 
 def plain_words(text: str) -> list[str]:
     """Return the runs of letters and digits of a text as they are looked up: lower case, without accents."""
     folded = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", text).lower())
-    kinds = ((character, unicodedata.category(character)[0]) for character in folded)
-    return "".join(character if kind in "LN" else " " for character, kind in kinds if kind != "M").split()
+    return _PLAIN_WORD.findall(_BEYOND_ASCII.sub(_without_marks, folded))
+
+
+def _without_marks(run: re.Match[str]) -> str:
+    return "".join(character for character in run[0] if unicodedata.category(character)[0] != "M")
 
 
 def plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -1,5 +1,7 @@
 """What can be named: words, names and venues, the same in Arrow as in Python."""
 
+import sys
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +33,17 @@ LATIN = st.characters(max_codepoint=0x24F, exclude_categories=("Cs",))
 )
 def test_words_are_looked_up_in_one_form(text: str, expected: list[str]) -> None:
     assert plain_words(text) == expected
+
+
+def test_a_word_is_of_the_letters_and_digits_of_every_script() -> None:
+    """By Unicode's categories: L and N are of words, M is left out, all else separates."""
+    written = {"L": 1, "N": 1, "M": 0}
+    for code in (*range(0x3000), *range(0x3000, sys.maxunicode, 97)):
+        folded = unicodedata.normalize("NFD", unicodedata.normalize("NFKC", chr(code)).lower())
+        kinds = [unicodedata.category(character)[0] for character in folded]
+        expected = sum(written.get(kind, 0) for kind in kinds)
+        assert len("".join(plain_words(f"a{chr(code)}b"))) == 2 + expected, hex(code)
+        assert len(plain_words(f"a{chr(code)}b")) == 1 or not set(kinds) <= written.keys(), hex(code)
 
 
 @given(text=st.text(LATIN, max_size=40))
