@@ -158,7 +158,12 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "threadpoolctl": ("indexer/paper_map/projection.py",),
     "together": ("assistant/models/together.py",),
     "safetensors": ("assistant/learned/parts.py", "corpus/encoders/pairs.py", "training/*.py"),
-    "tokenizers": ("corpus/encoders/onnx.py", "corpus/encoders/pairs.py", "training/trunk.py"),
+    "tokenizers": (
+        "corpus/encoders/export.py",
+        "corpus/encoders/onnx.py",
+        "corpus/encoders/pairs.py",
+        "training/trunk.py",
+    ),
     "torch": (
         "assistant/models/local.py",
         "corpus/encoders/base.py",

@@ -24,7 +24,7 @@ OUTPUT = "numbers"
 _FUSED = "com.microsoft"
 _OPSET, _IR = 17, 8
 # One bit less in the weights: processors without VNNI would saturate on the eighth.
-_LARGEST, _TINY = 63, 1e-9
+_LARGEST, _LARGEST_WORD, _TINY = 63, 127, 1e-9
 # ONNX's numbers for its kinds of tensors.
 _FLOAT, _INT32, _INT64 = 1, 6, 7
 
@@ -98,14 +98,25 @@ class _Graph:
 
     def _embedded(self, *, has_sides: bool) -> str:
         """Add what stands for each token, its place and its side; without sides all are of the first."""
-        words = self.weights["embeddings.word_embeddings.weight"].astype(np.float16)
-        token = self.add("Gather", [self._constant("words", words), _IDS])
-        token = self.add("Cast", [token], to=_FLOAT)
+        token = self._rounded_word() if has_sides else self._word()
         place = self.add("Gather", [self._own("embeddings.position_embeddings.weight"), self._places()])
         sides = self._own("embeddings.token_type_embeddings.weight")
         side = self.add("Gather", [sides, _SIDES if has_sides else self._constant("first_side", np.array(0))])
         whole = self.add("Add", [self.add("Add", [token, place]), side])
         return self._normal("embeddings.LayerNorm", whole)
+
+    def _word(self) -> str:
+        words = self.weights["embeddings.word_embeddings.weight"].astype(np.float16)
+        return self.add("Cast", [self.add("Gather", [self._constant("words", words), _IDS])], to=_FLOAT)
+
+    def _rounded_word(self) -> str:
+        """Add words in eight bits: networks of pairs are many, and what they tell was measured with these."""
+        words = self.weights["embeddings.word_embeddings.weight"]
+        scale = np.maximum(np.abs(words).max(axis=1, keepdims=True), _TINY) / _LARGEST_WORD
+        held = self._constant("words", np.rint(words / scale).astype(np.int8))
+        scales = self._constant("word_scales", scale.astype(np.float32))
+        token = self.add("Cast", [self.add("Gather", [held, _IDS])], to=_FLOAT)
+        return self.add("Mul", [token, self.add("Gather", [scales, _IDS])])
 
     def _places(self) -> str:
         zero, one = self._constant("zero", np.array(0)), self._constant("one", np.array(1))

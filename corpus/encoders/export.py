@@ -150,10 +150,8 @@ def _pooling(model: "SentenceTransformer") -> Pooling:
 
 
 def _is_plain_bert(network: "Module") -> bool:
-    from transformers import BertModel  # noqa: PLC0415
-
     config: Any = network.config
-    return type(network) is BertModel and config.hidden_act == "gelu" and not config.is_decoder
+    return type(network).__name__ == "BertModel" and config.hidden_act == "gelu" and not config.is_decoder
 
 
 def _bert(network: "Module", pooling: Pooling) -> bytes:
