@@ -137,7 +137,7 @@ LIVES_IN: dict[str, tuple[str, ...]] = {
     "rapidocr": ("indexer/parsers/ocr/rapid.py",),
     "ray": ("indexer/build/ray_engine.py",),
     "requests": ("indexer/parsers/grobid/client.py", "indexer/sources/arxiv.py"),
-    "rouge_score": ("assistant/checking/overlap.py", "evaluation/*.py"),
+    "rouge_score": ("evaluation/*.py",),
     "sentence_transformers": (
         "corpus/encoders/base.py",
         "corpus/encoders/export.py",

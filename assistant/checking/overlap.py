@@ -1,24 +1,27 @@
-"""How well a claim is carried by the text it cites; the only file that imports rouge_score."""
+"""How well a claim is carried by the text it cites, by the words they share.
 
+These are rouge_score's figures, and tests compare them with it; its import takes two seconds, which somebody
+who asks in a terminal would wait for.
+"""
+
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from assistant.checking.thresholds import Bars, thresholds
 from assistant.records import AnswerSentence
 from corpus.text import words
 
-if TYPE_CHECKING:
-    from rouge_score.rouge_scorer import RougeScorer
-    from rouge_score.tokenizers import Tokenizer
-
+_ROUGE_WORD = re.compile("[a-z0-9]+")
 _LAST_LATIN = "\u02af"
 ScoreWord = Literal["weak", "partial", "strong"]
 
 
 def score_attribution(claim: str, evidence: str) -> float:
     """Return ROUGE-1 precision of `claim` against `evidence`, 0..1 (TruthReader, section 2)."""
-    return float(_scorer().score(evidence, claim)["rouge1"].precision)
+    words_of_claim = _words_of(claim)
+    return _shared(words_of_claim, _words_of(evidence)) / max(words_of_claim.total(), 1)
 
 
 def overlap_word(overlap: float) -> ScoreWord:
@@ -56,7 +59,12 @@ def _word(score: float, bars: Bars) -> ScoreWord:
 
 def likeness(claim: str, sentence: str) -> float:
     """Return how like two texts are: ROUGE-1 F1, 0..1."""
-    return float(_scorer().score(sentence, claim)["rouge1"].fmeasure)
+    words_of_claim, words_of_sentence = _words_of(claim), _words_of(sentence)
+    shared = _shared(words_of_claim, words_of_sentence)
+    if not shared:
+        return 0.0
+    precision, recall = shared / words_of_claim.total(), shared / words_of_sentence.total()
+    return 2 * precision * recall / (precision + recall)
 
 
 def best_sentence(claim: str, sentences: Sequence[str]) -> tuple[int, float]:
@@ -69,23 +77,16 @@ def best_sentence(claim: str, sentences: Sequence[str]) -> tuple[int, float]:
     return best, scores[best] if scores else 0.0
 
 
-@cache
-def _scorer() -> "RougeScorer":
-    # Here, because it brings a second of imports that only checking needs.
-    from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415
-    from rouge_score.tokenizers import DefaultTokenizer  # noqa: PLC0415
-
-    return RougeScorer(["rouge1"], tokenizer=_Words(DefaultTokenizer()))
+def _shared(one: Counter[str], other: Counter[str]) -> int:
+    return (one & other).total()
 
 
-class _Words:
-    """ROUGE's own words, which are of Latin letters and digits, and behind them those of other scripts."""
-
-    def __init__(self, own: "Tokenizer") -> None:
-        self._own = own
-
-    def tokenize(self, text: str) -> list[str]:
-        return [*self._own.tokenize(text), *(word for word in words(text) if _is_of_other_script(word))]
+def _words_of(text: str) -> Counter[str]:
+    """Count ROUGE's own words, which are of Latin letters and digits, and those of other scripts."""
+    counted = Counter(_ROUGE_WORD.findall(text.lower()))
+    if not text.isascii():
+        counted.update(filter(_is_of_other_script, words(text)))
+    return counted
 
 
 def _is_of_other_script(word: str) -> bool:

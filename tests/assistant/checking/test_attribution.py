@@ -4,17 +4,25 @@ from hypothesis import strategies as st
 from rouge_score.rouge_scorer import RougeScorer
 
 from assistant.checking.citations import resolve_citation
-from assistant.checking.overlap import best_sentence, overlap_word, score_attribution
+from assistant.checking.overlap import best_sentence, likeness, overlap_word, score_attribution
 from tests.assistant.checking.test_citations import make_paper
 
 SOURCE = "The model reaches 91.2 F1 on the test set and does not use external data."
 
 
-@given(st.text(max_size=60), st.text(max_size=60))
-def test_overlap_is_rouge_scores_own_precision(claim, evidence):
-    expected = RougeScorer(["rouge1"]).score(target=evidence, prediction=claim)["rouge1"].precision
-    assert score_attribution(claim, evidence) == expected
-    assert 0 <= score_attribution(claim, evidence) <= 1
+# Words of other scripts count with us alone (see test_other_scripts.py), from two letters on.
+TEXTS = st.text(st.characters(max_codepoint=0x2AF), max_size=60)
+SENTENCES = st.lists(st.sampled_from(["Parsers", "parsers", "read", "91.2", "don't", "naïve", "İ"])).map(
+    " ".join
+)
+
+
+@given(TEXTS | SENTENCES, TEXTS | SENTENCES)
+def test_overlap_and_likeness_are_rouge_scores_own(claim, evidence):
+    expected = RougeScorer(["rouge1"]).score(target=evidence, prediction=claim)["rouge1"]
+    assert score_attribution(claim, evidence) == expected.precision
+    assert likeness(claim, evidence) == expected.fmeasure
+    assert 0 <= expected.precision <= 1
 
 
 @pytest.mark.parametrize(
