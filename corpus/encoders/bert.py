@@ -113,7 +113,8 @@ class _Graph:
         """Add words in eight bits: networks of pairs are many, and what they tell was measured with these."""
         words = self.weights["embeddings.word_embeddings.weight"]
         scale = np.maximum(np.abs(words).max(axis=1, keepdims=True), _TINY) / _LARGEST_WORD
-        held = self._constant("words", np.rint(words / scale).astype(np.int8))
+        rounded = words / scale
+        held = self._constant("words", np.rint(rounded, out=rounded).astype(np.int8))
         scales = self._constant("word_scales", scale.astype(np.float32))
         token = self.add("Cast", [self.add("Gather", [held, _IDS])], to=_FLOAT)
         return self.add("Mul", [token, self.add("Gather", [scales, _IDS])])
