@@ -214,8 +214,8 @@ def ordinary_words() -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def _file_hash(path: Path, changed: int) -> str:
-    """Return the hash of a file as it is since it was `changed`."""
+def _file_hash(path: Path, _changed: int) -> str:
+    """Return the hash of a file, which is remembered until it is changed."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
