@@ -1,4 +1,7 @@
-"""LanceDB as the corpus uses it: tables, conditions and indices; the only file that imports lancedb."""
+"""LanceDB as the corpus uses it: tables, conditions and indices; the only file that imports lancedb.
+
+It is imported where a corpus is opened: it takes three seconds, and most that a command can say needs none.
+"""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,10 +11,7 @@ from datetime import timedelta
 from itertools import groupby
 from typing import Any, Literal
 
-import lancedb
 import pyarrow as pa
-from lancedb.index import FTS, Bitmap, BTree, LabelList
-from lancedb.query import FullTextOperator, MatchQuery
 
 from corpus.errors import CorpusError
 from corpus.places import Place
@@ -26,25 +26,28 @@ _ROWS_PER_BATCH = 2048
 _ADDITIONS_KEPT = 32
 # Whoever reads a table that no build publishes has opened it a moment ago.
 _KEPT_FOR_READERS = timedelta(hours=1)
+# Columns by which rows are found, and the kind of LanceDB's index that each has.
 _FILTERS = {
-    "id": BTree(),
-    "collection_id": Bitmap(),
-    "topic_keys": LabelList(),
-    "venue": Bitmap(),
-    "author_names": LabelList(),
-    "language": Bitmap(),
-    "labels": LabelList(),
+    "id": "BTree",
+    "collection_id": "Bitmap",
+    "topic_keys": "LabelList",
+    "venue": "Bitmap",
+    "author_names": "LabelList",
+    "language": "Bitmap",
+    "labels": "LabelList",
 }
-_INDICES: dict[str, dict[str, Any]] = {
-    "papers": {"doi": BTree(), "arxiv_id": BTree(), **_FILTERS},
-    "passages": {"indexed": FTS(), "paper_id": BTree(), **_FILTERS},
-    "links": {"citing": BTree(), "cited": BTree()},
+_INDICES: dict[str, dict[str, str]] = {
+    "papers": {"doi": "BTree", "arxiv_id": "BTree", **_FILTERS},
+    "passages": {"indexed": "FTS", "paper_id": "BTree", **_FILTERS},
+    "links": {"citing": "BTree", "cited": "BTree"},
 }
 
 logger = logging.getLogger(__name__)
 
 
 def connect(place: Place) -> Any:
+    import lancedb  # noqa: PLC0415 - three seconds
+
     found = place.connection()
     return lancedb.connect(found.uri, storage_options=dict(found.options) or None)
 
@@ -180,6 +183,8 @@ def matching(
     table: Any, words: str, scope: Scope, limit: int, *, is_all: bool = False
 ) -> tuple[list[int], list[float]]:
     """Return the rows that share words with a text, or all its words, and their scores by BM25."""
+    from lancedb.query import FullTextOperator, MatchQuery  # noqa: PLC0415 - see connect
+
     # A MatchQuery takes the words as words: nothing in them is read as query syntax.
     operator = FullTextOperator.AND if is_all else FullTextOperator.OR
     query = MatchQuery(spaced(words), "indexed", operator=operator)
@@ -253,14 +258,16 @@ def bring_indices_up_to_date(tables: Mapping[str, Any]) -> None:
 
 
 def _bring_up_to_date(name: str, table: Any) -> None:
+    from lancedb import index as indices  # noqa: PLC0415 - see connect
+
     table.optimize(cleanup_older_than=KEEP_VERSIONS)
     rows = table.count_rows()
     if not rows:
         return
     indexed = {column for index in table.list_indices() for column in index.columns}
-    for column, config in _INDICES.get(name, {}).items():
+    for column, kind in _INDICES.get(name, {}).items():
         if column not in indexed:
-            table.create_index(column, config=config, replace=True)
+            table.create_index(column, config=getattr(indices, kind)(), replace=True)
     for index in table.list_indices():
         # Made until 2026: vectors are compared in memory (corpus/store/passage_index.py).
         if "vector" in index.columns:
