@@ -10,7 +10,7 @@ import subprocess
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -23,6 +23,8 @@ from deployment.nginx import Frontend, configuration
 
 # Until a process has loaded its encoder; a machine that is busy takes its time.
 READY_WITHIN_SECONDS = 300.0
+# Until nginx listens. Its address is told then.
+REACHED_WITHIN_SECONDS = 30.0
 # What a process may take to end once its answers have.
 ENDS_WITHIN_SECONDS = 15.0
 # A process that has died so often at the first start is not tried again: its settings are to be looked at.
@@ -116,6 +118,7 @@ class Site:
             nginx_command, stdin=subprocess.DEVNULL, start_new_session=True
         ) as nginx:
             try:
+                self._wait_until_reached(nginx)
                 self._tell_of_start()
                 self._watch(nginx)
                 self._stop_processes()
@@ -138,6 +141,14 @@ class Site:
             time.sleep(_LOOK_SECONDS)
         for process in waiting if not self._is_told_to_stop else ():
             self.tell(f"Process {process.name} is not ready: http://{process.address}/readyz says why.")
+
+    def _wait_until_reached(self, nginx: "subprocess.Popen[bytes]") -> None:
+        """Return when nginx takes visitors; or when it has ended, or that has taken long."""
+        deadline = time.monotonic() + REACHED_WITHIN_SECONDS
+        while nginx.poll() is None and not self._is_told_to_stop and time.monotonic() < deadline:
+            with suppress(OSError), socket.create_connection((self.wanted.address, self.wanted.port), 1.0):
+                return
+            time.sleep(_LOOK_SECONDS)
 
     def _tell_of_start(self) -> None:
         scheme = "https" if self.wanted.certificate else "http"
