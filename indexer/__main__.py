@@ -1,5 +1,12 @@
 """The indexer's command line: paper collections in, corpus out."""
 
+import os
+import signal
+
+if __name__ == "__main__":
+    # The imports below take a second or more, and an interrupt in one of them would print where it was.
+    _on_interrupt = signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+
 import typer
 
 from indexer.commands import building, enriching, keeping, looking
@@ -29,4 +36,5 @@ for _panel, _commands in {
         app.command(rich_help_panel=_panel)(_command)
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, _on_interrupt)
     app()

@@ -40,6 +40,16 @@ def _run(root: Path, home: Path, *arguments: object) -> subprocess.CompletedProc
     )
 
 
+def test_an_interrupt_while_it_is_still_loading_ends_it_without_a_traceback(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Stands before the real one on the path, and is among the first to be loaded.
+    (tmp_path / "typer.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    done = _run(root, tmp_path / "home", "status")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 def test_the_real_command_keeps_standard_output_for_the_json(root: Path, home: Path, papers: Path) -> None:
     done = _run(root, home, "tei", papers, *NOTES, "--json")
     assert done.returncode == 0
