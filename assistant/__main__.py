@@ -6,7 +6,7 @@ import signal
 
 if __name__ == "__main__":
     # The imports below take seconds, and an interrupt in one of them would print where it was.
-    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    _on_interrupt = signal.signal(signal.SIGINT, lambda *_: os._exit(130))
 
 import typer
 
@@ -29,7 +29,7 @@ app.add_typer(reading.app, name="reading")
 app.add_typer(libraries.libraries, name="libraries")
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, _on_interrupt)
     # A process as short as this one only loses time to the garbage collector: two seconds of seven.
     gc.disable()
     try:

@@ -1,5 +1,6 @@
 """All of it: the processes and nginx before them, from the first start to the last answer."""
 
+import errno
 import os
 import random
 import secrets
@@ -71,6 +72,7 @@ class Site:
             self.processes = self._planned()
             config = self._configured(Path(folder))
             check_configuration(nginx, config)
+            check_address(self.wanted.address, self.wanted.port)
             stack.enter_context(_heeding(self._signals))
             try:
                 return self._serve([nginx, "-p", folder, "-c", str(config), "-e", "stderr"])
@@ -227,6 +229,16 @@ def check_configuration(nginx: str, config: Path) -> None:
     )
     if done.returncode:
         raise ServeError(f"nginx cannot be started: {done.stderr.strip()}")
+
+
+def check_address(address: str, port: int) -> None:
+    """Raise ServeError where somebody else listens; what else may be wrong with an address nginx says."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        socket.create_server((address, port), family=family).close()
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise ServeError(f"Another program listens at port {port} of {address}.") from error
 
 
 def free_ports(count: int) -> list[int]:

@@ -4,6 +4,9 @@ import asyncio
 import os
 import re
 import signal
+import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,6 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from corpus.settings import PROJECT
 from evaluation.bench.app_load import visiting
 from tests.postgres_server import PROGRAMS, PostgresServer, postgres_server
 from tests.served_site import NGINX, Served, is_ready, served, until
@@ -141,6 +145,22 @@ def test_all_processes_are_replaced_in_turn_and_the_site_stays_up(site: Served) 
     assert all(map(is_ready, site.addresses.values()))
     with pytest.raises(ProcessLookupError):
         os.kill(site.pids["p2"], 0)
+
+
+def test_the_address_of_another_program_is_not_told_as_its_own(demo_home: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        done = subprocess.run(
+            [sys.executable, "-m", "deployment", "--processes", "1", "--port", str(port)],
+            cwd=PROJECT,
+            env=os.environ | {"PAPER_TRAIL_HOME": str(demo_home)},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"Another program listens at port {port} of 127.0.0.1.\n"
 
 
 def test_an_app_that_cannot_start_is_not_started_for_ever(demo_home: Path, tmp_path: Path) -> None:
