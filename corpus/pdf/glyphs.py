@@ -4,9 +4,11 @@ PDFium tells of one character at a time, and a page has thousands: all else is r
 """
 
 import ctypes
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -19,12 +21,15 @@ from corpus.pdf.quick import address, box_of, origin_of, unicode_of
 Numbers = NDArray[np.float64]
 Transform = tuple[float, ...]
 
+_Flags = NDArray[np.bool_]
+_Places = NDArray[np.intp]
+
 # pdfium marks a line-break hyphen as U+FFFE or U+0002, also for real hyphens.
-_HYPHENS = frozenset((0xFFFE, 0x0002, 0x00AD))
+_HYPHENS = (0xFFFE, 0x0002, 0x00AD)
 # Old TeX fonts without a map to Unicode keep their ligatures at these codes.
 _TEX_LIGATURES = {0x0B: "ff", 0x0C: "fi", 0x0D: "fl", 0x0E: "ffi", 0x0F: "ffl"}
 _LINE_ENDS = (10, 13)
-_DOUBLE = ctypes.sizeof(ctypes.c_double)
+_UNITS = ctypes.POINTER(ctypes.c_ushort)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,66 +43,87 @@ class Extents:
     baseline: Numbers
 
     def __getitem__(self, at: Any) -> "Extents":
-        return Extents(self.left[at], self.top[at], self.right[at], self.bottom[at], self.baseline[at])
+        return Extents(*(one[at] for one in self.arrays))
+
+    @property
+    def arrays(self) -> tuple[Numbers, Numbers, Numbers, Numbers, Numbers]:
+        return self.left, self.top, self.right, self.bottom, self.baseline
 
 
 @dataclass(frozen=True, slots=True)
 class Characters:
-    """A page's text, character by character in the order of the file.
+    """A page's characters in the order of the file: those that are drawn, and those that separate words.
 
-    `signs` has what each stands for, "" for nothing and None where it separates words. `drawn` are the places
-    of those that are drawn, `breaks` of those that separate, of which `hyphens` cut a word at the end of a
-    line. Only what is drawn and the hyphens that are have their `extents`; the others' are zero.
+    `signs`, `places` (in the page's text) and `extents` are of those drawn; `breaks` are the places of those
+    that separate. Of these `is_hyphen` says which cut a word at the end of a line, and `is_line_end` which
+    end a line; hyphens have `extents_of_breaks` if they are drawn (`is_drawn`), the others' are zero.
     """
 
-    signs: Sequence[str | None]
-    drawn: NDArray[np.intp]
-    breaks: NDArray[np.intp]
-    hyphens: frozenset[int]
-    line_ends: frozenset[int]
+    signs: Sequence[str]
+    places: _Places
     extents: Extents
-    has_extent: NDArray[np.bool_]
+    breaks: _Places
+    is_hyphen: _Flags
+    is_line_end: _Flags
+    is_drawn: _Flags
+    extents_of_breaks: Extents
 
 
 def read_characters(text: object, transform: Transform) -> Characters:
     """Return the characters of a text page of PDFium's; `transform` leads to the page as it is shown."""
     page = address(text)
-    codes = [unicode_of(page, index) for index in range(pdfium_c.FPDFText_CountChars(text))]
-    signs = list(map(_sign, codes))
-    for index, code in enumerate(codes):
-        if code in _TEX_LIGATURES:
-            signs[index] = _tex_ligature(text, index, code) or signs[index]
-    hyphens = [
-        index
-        for index, code in enumerate(codes)
-        if code in _HYPHENS and (code != 2 or pdfium_c.FPDFText_IsHyphen(text, index) == 1)
-    ]
-    extents, found = _extents(page, [*(at for at, sign in enumerate(signs) if sign), *hyphens], len(codes))
-    drawn = np.array([bool(sign) for sign in signs], bool) & found
+    codes = _codes(text, page)
+    signs = list(map(_sign, codes.tolist()))
+    for at in np.flatnonzero(np.isin(codes, list(_TEX_LIGATURES))).tolist():
+        signs[at] = _tex_ligature(text, at, int(codes[at])) or signs[at]
+    is_break = np.array([sign is None for sign in signs], bool)
+    is_hyphen = np.isin(codes, _HYPHENS)
+    for at in np.flatnonzero(codes == 2).tolist():
+        is_hyphen[at] = pdfium_c.FPDFText_IsHyphen(text, at) == 1
+    breaks = np.flatnonzero(is_break)
+    extents, is_drawn = _extents(page, is_hyphen | np.array(list(map(bool, signs)), bool), transform)
+    places = np.flatnonzero(is_drawn & ~is_break)
     return Characters(
-        signs,
-        np.flatnonzero(drawn),
-        np.array([at for at, sign in enumerate(signs) if sign is None], np.intp),
-        frozenset(hyphens),
-        frozenset(at for at, code in enumerate(codes) if code in _LINE_ENDS),
-        _shown(extents, transform),
-        found,
+        [signs[at] or "" for at in places.tolist()],
+        places,
+        extents[places],
+        breaks,
+        is_hyphen[breaks],
+        np.isin(codes[breaks], _LINE_ENDS),
+        is_drawn[breaks],
+        extents[breaks],
     )
 
 
-def are_apart(before: Extents, after: Extents) -> NDArray[np.bool_]:
+def are_apart(before: Extents, after: Extents) -> _Flags:
     """Return which characters stand in another place than those before them, though no space is between."""
     height = np.maximum(np.maximum(before.bottom - before.top, after.bottom - after.top), 4.0)
     across = np.maximum(after.left - before.right, before.left - after.right)
     down = np.maximum(after.top - before.bottom, before.top - after.bottom)
     is_lower = np.abs(after.baseline - before.baseline) > 1.2 * height
     wraps = is_lower & (after.left < before.left - 1.2 * height)
-    apart: NDArray[np.bool_] = wraps | (np.maximum(across, down) > 1.5 * height)
+    apart: _Flags = wraps | (np.maximum(across, down) > 1.5 * height)
     return apart
+
+
+def _codes(text: object, page: int) -> NDArray[np.int64]:
+    """Return the code of each character of a text page."""
+    count = pdfium_c.FPDFText_CountChars(text)
+    # The whole text at once lacks what has no code, and has two codes for what lies beyond Unicode's first
+    # plane: then each character is asked for.
+    units = np.zeros(2 * count + 1, np.uint16)
+    told = pdfium_c.FPDFText_GetText(text, 0, count, units.ctypes.data_as(_UNITS)) - 1
+    codes = units[:count].astype(np.int64)
+    if told != count or (codes & 0xF800 == 0xD800).any():
+        return np.fromiter(map(unicode_of, repeat(page), range(count)), np.int64, count)
+    for at in np.flatnonzero(codes == 0xFFFE).tolist():
+        codes[at] = unicode_of(page, at)
+    return codes
 
 
 @cache
 def _sign(code: int) -> str | None:
+    """Return what a code stands for, "" for nothing and None for what separates words."""
     if code in _HYPHENS or code <= 0x20 or (code >= 0x80 and chr(code).isspace()):
         return None
     return character(code)
@@ -111,18 +137,24 @@ def _tex_ligature(text: object, index: int, code: int) -> str:
     return _TEX_LIGATURES[code] if unmapped and any(chr(c).isalpha() for c in beside if c < 0x80) else ""
 
 
-def _extents(page: int, wanted: Sequence[int], count: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return left, right, bottom, top, x and y of the characters wanted, as the file has them: (6, count)."""
+def _extents(page: int, is_wanted: _Flags, transform: Transform) -> tuple[Extents, _Flags]:
+    """Return the extents of the characters wanted, and which of them are drawn."""
+    wanted = np.flatnonzero(is_wanted)
+    count = len(wanted)
     told = np.zeros((6, count))
-    rows = [told.ctypes.data + row * told.strides[0] for row in range(6)]
-    left, right, bottom, top, x, y = rows
-    found = np.zeros(count, bool)
-    for at in wanted:
-        to = at * _DOUBLE
-        if box_of(page, at, left + to, right + to, bottom + to, top + to):
-            origin_of(page, at, x + to, y + to)
-            found[at] = True
-    return told, found
+    # PDFium writes what it is asked at the addresses that it is given: one of each row.
+    left, right, bottom, top, x, y = (_addresses(row) for row in told)
+    places = wanted.tolist()
+    is_told = np.fromiter(map(box_of, repeat(page), places, left, right, bottom, top), bool, count)
+    deque(map(origin_of, repeat(page), places, x, y), maxlen=0)
+    extents, is_drawn = np.zeros((6, len(is_wanted))), np.zeros(len(is_wanted), bool)
+    extents[:, wanted], is_drawn[wanted] = told, is_told
+    return _shown(extents, transform), is_drawn
+
+
+def _addresses(row: Numbers) -> range:
+    first: int = row.ctypes.data
+    return range(first, first + row.nbytes, row.itemsize)
 
 
 def _shown(told: Numbers, transform: Transform) -> Extents:

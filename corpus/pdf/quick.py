@@ -34,3 +34,6 @@ matrix_of = _quick(pdfium_c.FPDFText_GetMatrix, _INT, _ADDRESS, _INT, _ADDRESS)
 font_info = _quick(
     pdfium_c.FPDFText_GetFontInfo, ctypes.c_ulong, _ADDRESS, _INT, _ADDRESS, ctypes.c_ulong, _ADDRESS
 )
+object_of = _quick(pdfium_c.FPDFText_GetTextObject, ctypes.c_size_t, _ADDRESS, _INT)
+# Of what a character is drawn by.
+font_of = _quick(pdfium_c.FPDFTextObj_GetFont, ctypes.c_size_t, _ADDRESS)

@@ -1,0 +1,64 @@
+"""How the characters of a page are set: size, font and direction."""
+
+import ctypes
+import math
+from collections.abc import Sequence
+from itertools import repeat
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus.pdf.glyphs import Transform
+from corpus.pdf.quick import address, font_info, font_of, font_size, font_weight, matrix_of, object_of
+
+_BOLD = ("bold", "black", "heavy", "demi", "medi", "cmbx", "cmssbx", "-bd", "sfbx")
+_ITALIC_ENDS = ("-it", "cmti10", "cmti12", "cmti9")
+
+
+class Font(NamedTuple):
+    name: str
+    bold: bool
+    italic: bool
+
+
+class Styles(NamedTuple):
+    """How characters are set, parallel: the font's height in points on the page, the font, the direction.
+
+    Text that is `upright` runs from left to right.
+    """
+
+    sizes: Sequence[float]
+    fonts: Sequence[Font]
+    upright: NDArray[np.bool_]
+
+
+def styles_of(text: object, places: Sequence[int], transform: Transform) -> Styles:
+    """Return how the characters at these places of a text page of PDFium's are set."""
+    page = address(text)
+    matrices = np.zeros((len(places), 6), np.float32)
+    addresses = range(matrices.ctypes.data, matrices.ctypes.data + matrices.nbytes, matrices.strides[0])
+    has_matrix = np.fromiter(map(matrix_of, repeat(page), places, addresses), bool, len(places))
+    matrices[~has_matrix] = (1, 0, 0, 1, 0, 0)
+    along, down, *slant = matrices.astype(float).T[:4]
+    scales = map(math.hypot, *(one.tolist() for one in slant))
+    a, b, c, d, _, _ = transform
+    return Styles(
+        [size * scale for size, scale in zip(map(font_size, repeat(page), places), scales, strict=True)],
+        _fonts(page, places),
+        ~has_matrix | (abs(a * along + c * down) >= abs(b * along + d * down)),
+    )
+
+
+def _fonts(page: int, places: Sequence[int]) -> list[Font]:
+    handles = list(map(font_of, map(object_of, repeat(page), places)))
+    fonts = {handle: _font(page, at) for handle, at in dict(zip(handles, places, strict=True)).items()}
+    return [fonts[handle] for handle in handles]
+
+
+def _font(page: int, at: int) -> Font:
+    name, flags = ctypes.create_string_buffer(128), ctypes.c_int()
+    font_info(page, at, address(name), len(name), ctypes.addressof(flags))
+    lower = name.value.decode("utf-8", "replace").lower()
+    is_bold = font_weight(page, at) >= 600 or any(mark in lower for mark in _BOLD)
+    return Font(lower, is_bold, "ital" in lower or "obli" in lower or lower.endswith(_ITALIC_ENDS))

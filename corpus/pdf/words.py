@@ -1,0 +1,159 @@
+"""The words of a page: its characters joined, with their boxes and how they are set."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from corpus.pdf.characters import compose, size_from_letters
+from corpus.pdf.glyphs import Characters, Extents, Numbers, Transform, are_apart, read_characters
+from corpus.pdf.styles import styles_of
+from corpus.records import Box
+
+_Flags = NDArray[np.bool_]
+
+
+class Word(NamedTuple):
+    """Characters without white space between them, where they stand, and how they are set.
+
+    Points from the top left of the page as it is shown, like `Box`. `baseline` is where the letters stand,
+    `size` the height of the font. `hyphenated` marks a word that a line break cut; its hyphen is not in the
+    text.
+    `ends_line` says that the file itself breaks the line after it; `upright` is False for turned text.
+    """
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    baseline: float
+    size: float
+    font: str = ""
+    bold: bool = False
+    italic: bool = False
+    hyphenated: bool = False
+    ends_line: bool = False
+    upright: bool = True
+
+    def box(self, page: int) -> Box:
+        return Box(page, self.left, self.top, self.right - self.left, self.bottom - self.top)
+
+
+def words_of(text: object, transform: Transform) -> list[Word]:
+    """Return the words of a text page of PDFium's; `transform` leads to the page as it is shown."""
+    found = read_characters(text, transform)
+    if not found.signs:
+        return []
+    runs = _runs(found)
+    styles = styles_of(text, found.places[runs.starts].tolist(), transform)
+    letters = _extents_of_letters(found, runs)
+    sizes = _real_sizes(found, runs, letters, styles.sizes)
+    extents = _extents(letters, found.extents[runs.starts], np.array(sizes), styles.upright)
+    columns = (
+        [compose("".join(found.signs[start:end])) for start, end in runs.spans()],
+        *(one.tolist() for one in extents.arrays),
+        sizes,
+        *zip(*styles.fonts, strict=True),
+        *(one.tolist() for one in (*_ends(found, runs), styles.upright)),
+    )
+    words = list(map(Word._make, zip(*columns, strict=True)))
+    _draw_hyphens(words, found, runs)
+    return words
+
+
+class _Runs(NamedTuple):
+    """Characters without anything between them, in arrays: each run makes a word.
+
+    `starts` and `ends` are places among the characters drawn; `passed` is how many of the page's breaks stand
+    before each run. One that `is_broken` ends at the break of that number, another where the next is apart.
+    """
+
+    starts: NDArray[np.intp]
+    ends: NDArray[np.intp]
+    passed: NDArray[np.intp]
+    is_broken: _Flags
+
+    def spans(self) -> Iterable[tuple[int, int]]:
+        return zip(self.starts.tolist(), self.ends.tolist(), strict=True)
+
+
+def _runs(found: Characters) -> _Runs:
+    before = np.searchsorted(found.breaks, found.places)
+    apart = are_apart(found.extents[:-1], found.extents[1:])
+    starts = np.flatnonzero(np.concatenate(([True], (np.diff(before) > 0) | apart)))
+    passed = before[starts]
+    ends = np.append(starts[1:], len(found.places))
+    return _Runs(starts, ends, passed, np.diff(passed, append=len(found.breaks)) > 0)
+
+
+def _extents_of_letters(found: Characters, runs: _Runs) -> Extents:
+    """Return where the letters of each run lie; a baseline is the middle one of its characters'."""
+    drawn, starts = found.extents, runs.starts
+    baseline, highest = (reduce.reduceat(drawn.baseline, starts) for reduce in (np.minimum, np.maximum))
+    for at in np.flatnonzero(baseline != highest):
+        baselines = np.sort(drawn.baseline[starts[at] : runs.ends[at]])
+        baseline[at] = baselines[len(baselines) // 2]
+    return Extents(
+        np.minimum.reduceat(drawn.left, starts),
+        np.minimum.reduceat(drawn.top, starts),
+        np.maximum.reduceat(drawn.right, starts),
+        np.maximum.reduceat(drawn.bottom, starts),
+        baseline,
+    )
+
+
+def _real_sizes(found: Characters, runs: _Runs, letters: Extents, told: Sequence[float]) -> list[float]:
+    """Return the heights of the runs' fonts: what the file tells, or, where that cannot be, what letters do.
+
+    Fonts drawn by the file itself (Type 3) have a size in units of their own.
+    """
+    sizes, size = list(told), np.array(told)
+    high, highs = letters.bottom - letters.top, found.extents.bottom - found.extents.top
+    for at in np.flatnonzero(~((0.75 * high <= size) & (size <= 4 * high + 4))):
+        run = slice(runs.starts[at], runs.ends[at])
+        sizes[at] = size_from_letters(found.signs[run], highs[run].tolist())
+    return sizes
+
+
+def _extents(letters: Extents, first: Extents, size: Numbers, upright: _Flags) -> Extents:
+    """Return the extents of words from those of their letters, of which `first` are the first.
+
+    Boxes as high as the font, not as the letters, lie evenly along a line. A baseline far from the first
+    letter is none: the word's is where it ends.
+    """
+    baseline = letters.baseline
+    top = np.where(upright, np.minimum(letters.top, baseline - 0.72 * size), letters.top)
+    bottom = np.where(upright, np.maximum(letters.bottom, baseline + 0.22 * size), letters.bottom)
+    is_near = (first.top - size < baseline) & (baseline < first.bottom + size)
+    return Extents(letters.left, top, letters.right, bottom, np.where(is_near, baseline, bottom))
+
+
+def _ends(found: Characters, runs: _Runs) -> tuple[_Flags, _Flags]:
+    """Return which runs the end of a line cuts at a hyphen, and which end a line of the file."""
+    is_hyphen, is_line_end = (
+        np.append(flags, False)[runs.passed] for flags in (found.is_hyphen, found.is_line_end)
+    )
+    is_cut = runs.is_broken & is_hyphen
+    return is_cut, ~runs.is_broken | is_cut | is_line_end
+
+
+def _draw_hyphens(words: list[Word], found: Characters, runs: _Runs) -> None:
+    """Make the words reach to the ends of their hyphens.
+
+    A hyphen that PDFium reads only behind the line break still goes to the word before it.
+    """
+    for at in np.flatnonzero(found.is_hyphen & found.is_drawn).tolist():
+        run = int(np.searchsorted(runs.passed, at, side="right")) - 1
+        if run < 0:
+            continue
+        word, hyphen = words[run], found.extents_of_breaks[at]
+        if runs.passed[run] == at:
+            is_its = bool(~are_apart(found.extents[runs.ends[run] - 1], hyphen))
+        else:
+            is_its = bool(
+                abs(hyphen.baseline - word.baseline) < 2 and abs(hyphen.left - word.right) < word.size
+            )
+        if is_its:
+            words[run] = word._replace(hyphenated=True, right=max(word.right, float(hyphen.right)))
