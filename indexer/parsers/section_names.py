@@ -49,8 +49,9 @@ _INNER = re.compile(
 
 def is_part(title: str) -> bool:
     """Return True for the name of an outermost part, from the abstract to the back matter."""
+    name = _name(title)
     parts = (ABSTRACT, INTRODUCTION, _UNDIVIDED, _DIVIDED, _BACK_MATTER, BIBLIOGRAPHY)
-    return any(part.fullmatch(_name(title)) for part in parts)
+    return any(part.fullmatch(name) for part in parts)
 
 
 def is_no_title(line: str) -> bool:

@@ -23,7 +23,8 @@ from indexer.parsers.pdf.front_matter import (
     without_run_in,
 )
 from indexer.parsers.pdf.headings import Heading, HeadingFinder
-from indexer.parsers.pdf.layout import Line, lines_in_order
+from indexer.parsers.pdf.layout import lines_in_order
+from indexer.parsers.pdf.lines import Line
 from indexer.parsers.pdf.paragraphs import Style, Vocabulary, paragraph, split_paragraphs
 from indexer.parsers.pdf.references import split_references
 from indexer.parsers.pdf.roles import begins_float, roles

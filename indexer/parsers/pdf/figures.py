@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from corpus.records import Box
-from indexer.parsers.pdf.layout import Line
+from indexer.parsers.pdf.lines import Line
 from indexer.parsers.pdf.roles import Role
 
 # In points: what is lower is white space, and how far text may reach into the sides of a figure.

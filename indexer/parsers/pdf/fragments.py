@@ -46,23 +46,22 @@ def fragments_of(words: Iterable[Word]) -> list[Fragment]:
 
 
 def _follows(before: Word, after: Word) -> bool:
-    size = max(before.size, after.size)
+    size, gap = max(before.size, after.size), after.left - before.right
+    if not -0.5 * size < gap < 3.5 * size or (gap >= 1.5 * size and not LABEL.fullmatch(before.text)):
+        return False
     overlap = min(before.bottom, after.bottom) - max(before.top, after.top)
-    on_line = overlap > 0.4 * min(before.bottom - before.top, after.bottom - after.top)
-    reach = 3.5 if LABEL.fullmatch(before.text) else 1.5
-    return on_line and -0.5 * size < after.left - before.right < reach * size
+    return overlap > 0.4 * min(before.bottom - before.top, after.bottom - after.top)
 
 
 def fragment_of(words: list[Word]) -> Fragment:
-    main = max(words, key=lambda word: (word.size, len(word.text)))
-    return Fragment(
-        words,
-        min(word.left for word in words),
-        max(word.right for word in words),
-        min(word.top for word in words),
-        max(word.bottom for word in words),
-        main.baseline,
-    )
+    texts, lefts, tops, rights, bottoms, baselines, sizes, *_ = zip(*words, strict=True)
+    # The baseline is that of the largest word; of several the longest, of these the first.
+    *_, place = max(zip(sizes, map(len, texts), range(0, -len(words), -1), strict=True))
+    return Fragment(words, min(lefts), max(rights), min(tops), max(bottoms), baselines[-place])
+
+
+def has_figure(text: str) -> bool:
+    return not text.isalpha() and any(map(str.isdigit, text))
 
 
 def without_line_numbers(fragments: list[Fragment]) -> list[Fragment]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from corpus.records import Author
 from indexer.parsers.identifiers import letters_of
 from indexer.parsers.pdf.headings import parse_heading
-from indexer.parsers.pdf.layout import Line
+from indexer.parsers.pdf.lines import Line
 from indexer.parsers.pdf.paragraphs import LITTLE_WORDS, Style
 from indexer.parsers.section_names import ABSTRACT, INTRODUCTION
 

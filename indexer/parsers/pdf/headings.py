@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from corpus.records import Section
-from indexer.parsers.pdf.layout import Line
+from indexer.parsers.pdf.lines import Line
 from indexer.parsers.pdf.paragraphs import Style
 from indexer.parsers.section_names import BIBLIOGRAPHY, is_inner_part, is_part
 
@@ -15,6 +15,9 @@ _NUMBERED = re.compile(
     r"(?P<mark>[.:)]?)\s+(?P<title>\S.*)",
     re.IGNORECASE,
 )
+_ROMAN = re.compile(r"I{1,3}\.? [A-Z].*")
+_LETTERS = re.compile(r"[^\W\d_]{2}")
+_WORD = re.compile(r"[^\W\d_]{4}")
 _LONGEST = 120
 
 
@@ -39,7 +42,7 @@ def _is_number(match: re.Match[str]) -> bool:
     number = match["number"]
     bare = re.sub(r"(?i)^(?:appendix|section) ", "", number)
     if bare[0].isdecimal():
-        return not match["title"][0].islower() and re.search(r"[^\W\d_]{2}", match["title"]) is not None
+        return not match["title"][0].islower() and _LETTERS.search(match["title"]) is not None
     if not bare[0].isupper():
         return False
     return (
@@ -64,14 +67,12 @@ class HeadingFinder:
         self._style = style
         self._last: tuple[int, ...] = ()
         self._looks: dict[tuple[int, bool], int] = {}
-        self._roman = any(
-            re.fullmatch(r"I{1,3}\.? [A-Z].*", line.text) and self._stands_out(line) for line in lines
-        )
+        self._roman = any(_ROMAN.fullmatch(line.text) and self._stands_out(line) for line in lines)
 
     def at(self, index: int) -> Heading | None:
         """Return the heading that begins with line `index`, if one does."""
         line = self._lines[index]
-        if len(line.text) > _LONGEST or not re.search(r"[^\W\d_]{2}", line.text):
+        if len(line.text) > _LONGEST or not _LETTERS.search(line.text):
             return None
         section = parse_heading(line.text)
         if is_part(section.title) or is_inner_part(section.title):
@@ -144,7 +145,7 @@ class HeadingFinder:
         """Return True if a line could be a heading without a number by its type and its wording."""
         if not (line.bold or line.size > 1.08 * self._style.size or self._other_font(line)):
             return False
-        worded = line.text[0].isupper() and re.search(r"[^\W\d_]{4}", line.text) is not None
+        worded = line.text[0].isupper() and _WORD.search(line.text) is not None
         small = line.size < 0.9 * self._style.size or line.cells > 1 or len(line.words) > 14
         return worded and not small and not line.text.endswith((".", ",", ";", "-"))
 
@@ -154,33 +155,26 @@ class HeadingFinder:
         text, count = line.text, 1
         while index + count < len(self._lines):
             following = self._lines[index + count]
-            same = (
-                following.bold == line.bold
-                and abs(following.size - line.size) < 0.4
-                and self._stands_out(following)
-            )
             near = 0 < following.baseline - self._lines[index + count - 1].baseline < 1.35 * line.size
-            numbered = parse_heading(following.text).number
-            if not (
-                same and near and following.column == line.column and not numbered and self._stands_out(line)
-            ):
-                break
-            if count >= 4:
+            if count >= 4 or not (near and self._goes_on(line, following)):
                 break
             text = text[:-1] + following.text if text.endswith("-") else f"{text} {following.text}"
             count += 1
         return Heading(parse_heading(text), depth, count)
 
+    def _goes_on(self, line: Line, following: Line) -> bool:
+        """Return True if a line is set as the heading's before it in its column, and has no number."""
+        same = following.bold == line.bold and abs(following.size - line.size) < 0.4
+        if not same or following.column != line.column:
+            return False
+        both = self._stands_out(following) and self._stands_out(line)
+        return both and not parse_heading(following.text).number
+
     def _stands_out(self, line: Line) -> bool:
+        if line.bold or line.size > 1.04 * self._style.size or self._other_font(line) or line.italic:
+            return True
         letters = [c for c in line.text if c.isalpha()]
-        capitals = len(letters) > 3 and sum(map(str.isupper, letters)) > 0.9 * len(letters)
-        return (
-            line.bold
-            or line.size > 1.04 * self._style.size
-            or capitals
-            or line.italic
-            or self._other_font(line)
-        )
+        return len(letters) > 3 and sum(map(str.isupper, letters)) > 0.9 * len(letters)
 
     def _other_font(self, line: Line) -> bool:
         return (

@@ -2,106 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from itertools import groupby
 
 from corpus.pdf import PdfPage, Word
 from indexer.parsers.pdf.fragments import (
-    LABEL,
     Fragment,
     fragment_of,
     fragments_of,
+    has_figure,
     without_artifacts,
     without_line_numbers,
 )
+from indexer.parsers.pdf.lines import Line
 
 _SPANNING = -1
-
-
-@dataclass(frozen=True)
-class Line:
-    """Words on one line of one column, from left to right.
-
-    `column` counts the columns in reading order through the document; text that spans the page has its own.
-    `column_left` and `column_right` are the edges of that column, in points.
-    """
-
-    page: int
-    column: int
-    column_left: float
-    column_right: float
-    words: tuple[Word, ...]
-
-    @cached_property
-    def text(self) -> str:
-        return " ".join(word.text for word in self.words) + ("-" if self.words[-1].hyphenated else "")
-
-    @cached_property
-    def left(self) -> float:
-        return self.words[0].left
-
-    @cached_property
-    def right(self) -> float:
-        return max(word.right for word in self.words)
-
-    @cached_property
-    def baseline(self) -> float:
-        return _weighted_median([(word.baseline, len(word.text)) for word in self.words])
-
-    @cached_property
-    def size(self) -> float:
-        return _weighted_median([(word.size, len(word.text)) for word in self.words])
-
-    @cached_property
-    def top(self) -> float:
-        return min(word.top for word in self.words)
-
-    @cached_property
-    def bottom(self) -> float:
-        return max(word.bottom for word in self.words)
-
-    @cached_property
-    def bold(self) -> bool:
-        letters = sum(len(word.text) for word in self.words)
-        heavy = sum(len(word.text) for word in self.words if word.bold)
-        return self.words[-1].bold and heavy > 0.8 * letters
-
-    @cached_property
-    def cells(self) -> int:
-        """How many pieces the line falls into at wide gaps, as the rows of a table do."""
-        gaps = [after.left - before.right for before, after in zip(self.words, self.words[1:], strict=False)]
-        # Justified lines of few words have wide gaps too, but all alike.
-        if LABEL.fullmatch(self.words[0].text) or self.words[0].text.isdecimal():
-            gaps = gaps[1:]
-        justified = len(gaps) > 1 and self.fills and max(gaps) < 2 * min(gaps) + 0.5 * self.size
-        return 1 + sum(gap > (5 if justified else 1.4) * self.size for gap in gaps)
-
-    @cached_property
-    def fills(self) -> bool:
-        """Whether the line runs from edge to edge of its column."""
-        slack = 0.04 * (self.column_right - self.column_left)
-        return self.left < self.column_left + 3 * slack and self.right > self.column_right - slack
-
-    @cached_property
-    def italic(self) -> bool:
-        return all(word.italic for word in self.words if sum(map(str.isalpha, word.text)) > 1)
-
-    @cached_property
-    def font(self) -> str:
-        """The font of all words of the line, "" when they differ."""
-        fonts = {word.font for word in self.words if any(map(str.isalpha, word.text))}
-        return fonts.pop() if len(fonts) == 1 else ""
-
-
-def _weighted_median(values: list[tuple[float, int]]) -> float:
-    values = sorted(values)
-    half = sum(weight for _, weight in values) / 2
-    for value, weight in values:
-        half -= weight
-        if half <= 0:
-            return value
-    return values[-1][0]
 
 
 def lines_in_order(pages: Sequence[PdfPage]) -> list[Line]:
@@ -116,7 +30,7 @@ def lines_in_order(pages: Sequence[PdfPage]) -> list[Line]:
             rows = _rows(block)
             left = min(fragment.left for fragment in block)
             right = max(fragment.right for fragment in block)
-            lines.extend(Line(page.number, column, left, right, tuple(row)) for row in rows)
+            lines.extend(Line.of(row, page.number, column, left, right) for row in rows)
             column += 1
     return lines
 
@@ -196,8 +110,11 @@ def _starts(fragments: list[Fragment], page: PdfPage) -> dict[int, int]:
                 counts[round(word.left)] += 1
     crossed = Counter[int]()
     for fragment in fragments:
-        for point in (p for p in counts if fragment.left < p - 8 and fragment.right > p + 8):
-            if not any(abs(word.left - point) < 2.5 for word in fragment.words):
+        points = [p for p in counts if fragment.left < p - 8 and fragment.right > p + 8]
+        begins = {int(word.left) for word in fragment.words} if points else set()
+        for point in points:
+            near = not begins.isdisjoint(range(point - 3, point + 3))
+            if not (near and any(abs(word.left - point) < 2.5 for word in fragment.words)):
                 crossed[point] += 1
     return {
         point: count for point, count in counts.items() if crossed[point] < _most_crossings(counts, point)
@@ -257,7 +174,7 @@ def _cut(fragments: list[Fragment], gutters: tuple[float, ...]) -> list[Fragment
 
 def _is_row_of_figures(words: list[Word]) -> bool:
     """Return True if words are a row of a table that spans the page: its gaps are no gutter."""
-    return len(words) >= 5 and sum(any(map(str.isdigit, w.text)) for w in words) > 0.6 * len(words)
+    return len(words) >= 5 and sum(has_figure(w.text) for w in words) > 0.6 * len(words)
 
 
 def _blocks(fragments: list[Fragment], gutters: tuple[float, ...]) -> list[list[Fragment]]:

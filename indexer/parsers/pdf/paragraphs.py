@@ -1,16 +1,18 @@
 """From lines to paragraphs: hyphens at line ends resolved, sentences with their boxes."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import compress, groupby, pairwise, zip_longest
+from typing import NamedTuple
 
 from corpus.pdf import Word
 from corpus.records import Box, PassageKind
 from corpus.sentences import sentence_spans
 from indexer.parsers.document import Paragraph, Piece
-from indexer.parsers.pdf.layout import Line
+from indexer.parsers.pdf.lines import Line
 
 LIST_MARK = re.compile(r"(?:[•‣◦▪●■–—*-]|\d{1,2}[.)]|\(?[a-z0-9ivx]{1,3}\)|\[\d{1,3}\])(?:\s|$)")
 LITTLE_WORDS = frozenset(
@@ -35,14 +37,14 @@ class Vocabulary:
     """The words of one document, to tell the hyphens of its words from those of its line ends."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
-        self._counts: Counter[str] = Counter()
+        whole: list[str] = []
         cut = False
         for line in lines:
             # The second half of a cut word is no word of its own.
             words = line.words[1:] if cut else line.words
             cut = line.words[-1].hyphenated or _LINE_END_HYPHEN.search(line.words[-1].text) is not None
-            for word in words[:-1] if cut else words:
-                self._counts.update(match.lower() for match in _LETTERS.findall(word.text))
+            whole.extend(word.text for word in (words[:-1] if cut else words))
+        self._counts = Counter(map(str.lower, _LETTERS.findall(" ".join(whole))))
 
     def joint(self, before: str, after: str) -> str:
         """Return what stands between the halves of a word cut at a line end: nothing or a hyphen."""
@@ -104,39 +106,39 @@ class Style:
 
 def paragraph(lines: Sequence[Line], vocabulary: Vocabulary, kind: PassageKind = "body") -> Paragraph:
     """Join lines to one paragraph; each sentence gets one box per line that it covers."""
-    parts, placed = _join(lines, vocabulary)
-    text = "".join(parts)
-    return Paragraph(tuple(_pieces(text, placed)), kind)
+    return Paragraph(tuple(_pieces(_joined(lines, vocabulary))), kind)
 
 
-@dataclass(slots=True)
-class _Placed:
-    """A word at its place in the joined text, and the line it stands on."""
+class _Joined(NamedTuple):
+    """A text, and of each of its words where it starts and ends, on which page and line, and how set."""
 
-    start: int
-    end: int
-    line: int
-    page: int
-    word: Word
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+    on: Sequence[tuple[int, int]]
+    words: Sequence[Word]
 
 
-def _join(lines: Sequence[Line], vocabulary: Vocabulary) -> tuple[list[str], list[_Placed]]:
+def _joined(lines: Sequence[Line], vocabulary: Vocabulary) -> _Joined:
     parts: list[str] = []
-    placed: list[_Placed] = []
+    starts: list[int] = []
+    ends: list[int] = []
     length = 0
-    for number, line in enumerate(lines):
-        for index, word in enumerate(line.words):
-            text = word.text
-            if index == len(line.words) - 1 and number + 1 < len(lines):
-                text, gap = _end_of_line(word, lines[number + 1].words[0].text, vocabulary)
-            elif word.hyphenated and index + 1 < len(line.words):
-                text, gap = _end_of_line(word, line.words[index + 1].text, vocabulary)
-            else:
-                text, gap = text + ("-" if word.hyphenated else ""), " "
-            placed.append(_Placed(length, length + len(text), number, line.page, word))
-            parts.append(text + gap)
+    for line, below in zip_longest(lines, lines[1:]):
+        following = below.words[0].text if below else None
+        for index, word in enumerate(line.words, 1):
+            after = line.words[index].text if index < len(line.words) else following
+            text, gap = word.text, " "
+            if after is None:
+                text += "-" if word.hyphenated else ""
+            elif word.hyphenated or index == len(line.words):
+                text, gap = _end_of_line(word, after, vocabulary)
+            parts += text, gap
+            starts.append(length)
+            ends.append(length + len(text))
             length += len(text) + len(gap)
-    return parts, placed
+    on = [(line.page, number) for number, line in enumerate(lines) for _ in line.words]
+    return _Joined("".join(parts), starts, ends, on, [word for line in lines for word in line.words])
 
 
 def _end_of_line(word: Word, following: str, vocabulary: Vocabulary) -> tuple[str, str]:
@@ -148,41 +150,33 @@ def _end_of_line(word: Word, following: str, vocabulary: Vocabulary) -> tuple[st
     return word.text, " "
 
 
-def _pieces(text: str, placed: list[_Placed]) -> Iterable[Piece]:
-    first = 0
-    for start, end in sentence_spans(text):
-        while first < len(placed) and placed[first].end <= start:
-            first += 1
-        last = first
-        while last < len(placed) and placed[last].start < end:
-            last += 1
-        sentence = text[start:end].strip()
-        if sentence:
-            yield Piece(sentence, tuple(_boxes(placed[first:last], start, end)))
+def _pieces(joined: _Joined) -> Iterable[Piece]:
+    for start, end in sentence_spans(joined.text):
+        if sentence := joined.text[start:end].strip():
+            yield Piece(sentence, tuple(_boxes(joined, start, end)))
 
 
-def _boxes(placed: list[_Placed], start: int, end: int) -> Iterable[Box]:
-    lines: dict[int, list[_Placed]] = {}
-    for item in placed:
-        lines.setdefault(item.line, []).append(item)
-    for items in lines.values():
-        left = min(_edge(item, start, item.word.left) for item in items)
-        right = max(_edge(item, end, item.word.right) for item in items)
+def _boxes(joined: _Joined, start: int, end: int) -> Iterable[Box]:
+    within = range(bisect_right(joined.ends, start), bisect_left(joined.starts, end))
+    for (page, _), group in groupby(within, key=joined.on.__getitem__):
+        places = list(group)
+        words = joined.words[places[0] : places[-1] + 1]
+        _, lefts, tops, rights, bottoms, _, sizes, *_ = zip(*words, strict=True)
+        left = min((_edge(joined, places[0], start, lefts[0]), *lefts[1:]))
+        right = max((_edge(joined, places[-1], end, rights[-1]), *rights[:-1]))
         # Raised and lowered marks would make the boxes of neighbouring lines overlap.
-        full = max(item.word.size for item in items) * 0.8
-        top = min(item.word.top for item in items if item.word.size >= full)
-        bottom = max(item.word.bottom for item in items if item.word.size >= full)
-        yield Box(
-            items[0].page, round(left, 2), round(top, 2), round(right - left, 2), round(bottom - top, 2)
-        )
+        full = 0.8 * max(sizes)
+        is_full = [size >= full for size in sizes]
+        top, bottom = min(compress(tops, is_full)), max(compress(bottoms, is_full))
+        yield Box(page, round(left, 2), round(top, 2), round(right - left, 2), round(bottom - top, 2))
 
 
-def _edge(item: _Placed, offset: int, edge: float) -> float:
+def _edge(joined: _Joined, place: int, offset: int, edge: float) -> float:
     """Return where in a word an offset lies, in points, or `edge` when it lies outside."""
-    if not item.start < offset < item.end:
+    start, end, word = joined.starts[place], joined.ends[place], joined.words[place]
+    if not start < offset < end:
         return edge
-    share = (offset - item.start) / (item.end - item.start)
-    return item.word.left + share * (item.word.right - item.word.left)
+    return word.left + (offset - start) / (end - start) * (word.right - word.left)
 
 
 def split_paragraphs(lines: Sequence[Line], style: Style) -> list[list[Line]]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from corpus.records import Reference
 from indexer.parsers.identifiers import find_arxiv_id, find_doi
-from indexer.parsers.pdf.layout import Line
+from indexer.parsers.pdf.lines import Line
 from indexer.parsers.pdf.paragraphs import Vocabulary, paragraph
 
 _LABEL = re.compile(r"(?:\[[^\]]{1,30}\]|\(?\d{1,3}[.)])(?:\s|$)")

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, takewhile
 from typing import Literal
 
-from indexer.parsers.pdf.layout import Line
+from indexer.parsers.pdf.fragments import has_figure
+from indexer.parsers.pdf.lines import Line
 from indexer.parsers.pdf.paragraphs import LITTLE_WORDS, Style
 from indexer.parsers.section_names import BIBLIOGRAPHY
 
@@ -244,7 +245,7 @@ def _mark_labels(lines: Sequence[Line], style: Style, result: list[Role]) -> Non
 
 
 def _is_row(line: Line) -> bool:
-    figures = sum(any(map(str.isdigit, word.text)) or word.text in "-–—" for word in line.words)
+    figures = sum(has_figure(word.text) or word.text in "-–—" for word in line.words)
     if line.cells >= 3 or (len(line.words) >= 3 and figures > 0.6 * len(line.words)):
         return True
     if len(line.words) >= 6 and len({word.text for word in line.words}) <= 0.5 * len(line.words):
@@ -254,7 +255,7 @@ def _is_row(line: Line) -> bool:
 
 
 def _is_all_figures(line: Line) -> bool:
-    figures = sum(any(map(str.isdigit, word.text)) for word in line.words)
+    figures = sum(has_figure(word.text) for word in line.words)
     return len(line.words) >= 4 and figures == len(line.words) and not line.text.endswith((".", ";", ","))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from corpus.pdf import Word
 from corpus.records import Box, Table
 from corpus.tables import is_nothing, is_number
-from indexer.parsers.pdf.layout import Line
+from indexer.parsers.pdf.lines import Line
 from indexer.parsers.pdf.paragraphs import Style
 from indexer.parsers.pdf.roles import Role, begins_float, is_prose
 from indexer.parsers.tables import FEWEST_ROWS, MOST_COLUMNS, header_rows
@@ -99,6 +99,18 @@ def _extent(lines: Sequence[Line], run: Sequence[int]) -> _Extent:
     )
 
 
+def _union(extents: Sequence[_Extent]) -> _Extent:
+    """Return the extent of all lines of several on one page."""
+    return _Extent(
+        tuple(index for one in extents for index in one.lines),
+        extents[0].page,
+        min(one.left for one in extents),
+        min(one.top for one in extents),
+        max(one.right for one in extents),
+        max(one.bottom for one in extents),
+    )
+
+
 def _parts(
     lines: Sequence[Line], roles: Sequence[Role], captions: Sequence[_Extent], style: Style
 ) -> Iterator[_Extent]:
@@ -110,7 +122,7 @@ def _parts(
         pages.setdefault(lines[index].page, []).append(_extent(lines, [index]))
     for page, extents in pages.items():
         walls = [caption for caption in captions if caption.page == page]
-        yield from _merged(lines, extents, walls, _ROW_GAP * style.leading)
+        yield from _merged(extents, walls, _ROW_GAP * style.leading)
 
 
 def _among(lines: Sequence[Line], roles: Sequence[Role], rows: Sequence[int]) -> Iterator[int]:
@@ -123,14 +135,11 @@ def _among(lines: Sequence[Line], roles: Sequence[Role], rows: Sequence[int]) ->
             yield index
 
 
-def _merged(
-    lines: Sequence[Line], extents: Sequence[_Extent], walls: Sequence[_Extent], reach: float
-) -> list[_Extent]:
+def _merged(extents: Sequence[_Extent], walls: Sequence[_Extent], reach: float) -> list[_Extent]:
     groups: list[_Extent] = []
     for extent in extents:
         near = [group for group in groups if _is_under(extent, group, walls, reach)]
-        merged = _extent(lines, [index for one in (*near, extent) for index in one.lines])
-        groups = [group for group in groups if group not in near] + [merged]
+        groups = [group for group in groups if group not in near] + [_union((*near, extent))]
     return groups
 
 
@@ -172,12 +181,13 @@ def _beside(caption: _Extent, parts: Sequence[_Extent], reach: float, *, under: 
 def _grown(lines: Sequence[Line], roles: Sequence[Role], members: Sequence[int], style: Style) -> list[int]:
     """Return some rows with the lines right above them, or between them, that are no running text."""
     grown = set(members)
+    extent = _extent(lines, members)
     page = lines[members[0]].page
     near = [
         i for i, line in enumerate(lines) if line.page == page and roles[i] in ("body", "table", "figure")
     ]
     for index in sorted(near, key=lambda i: -lines[i].bottom):
-        extent, line = _extent(lines, sorted(grown)), lines[index]
+        line = lines[index]
         apart = extent.top - line.bottom
         if index in grown or not (line.left < extent.right and line.right > extent.left):
             continue
@@ -188,6 +198,7 @@ def _grown(lines: Sequence[Line], roles: Sequence[Role], members: Sequence[int],
                 break
             continue
         grown.add(index)
+        extent = _union((extent, _extent(lines, [index])))
     return sorted(grown)
 
 

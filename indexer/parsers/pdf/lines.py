@@ -1,0 +1,101 @@
+"""Lines of running text, and how they are set."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from corpus.pdf import Word
+from indexer.parsers.pdf.fragments import LABEL
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Words on one line of one column, from left to right; lengths in points from the top left of the page.
+
+    `column` counts the columns in reading order through the document; text that spans the page has its own.
+    `column_left` and `column_right` are the edges of that column; a line that `fills` it runs from edge to
+    edge. `font` is that of all words, "" when they differ; `cells` is how many pieces the line falls into at
+    wide gaps, as the rows of a table do.
+    """
+
+    page: int
+    column: int
+    column_left: float
+    column_right: float
+    words: tuple[Word, ...]
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    baseline: float
+    size: float
+    font: str
+    bold: bool
+    fills: bool
+    cells: int
+
+    @classmethod
+    def of(
+        cls, words: Sequence[Word], page: int, column: int, column_left: float, column_right: float
+    ) -> "Line":
+        texts, lefts, tops, rights, bottoms, baselines, sizes, fonts, bold, *_ = zip(*words, strict=True)
+        text = " ".join(texts) + ("-" if words[-1].hyphenated else "")
+        weights = list(map(len, texts))
+        left, right, size = lefts[0], max(rights), _weighted_median(sizes, weights)
+        slack = 0.04 * (column_right - column_left)
+        fills = left < column_left + 3 * slack and right > column_right - slack
+        gaps = [after - before for before, after in zip(rights, lefts[1:], strict=False)]
+        return cls(
+            page,
+            column,
+            column_left,
+            column_right,
+            tuple(words),
+            text,
+            left,
+            min(tops),
+            right,
+            max(bottoms),
+            _weighted_median(baselines, weights),
+            size,
+            _common_font(text, fonts, texts),
+            bold[-1]
+            and sum(weight for weight, is_bold in zip(weights, bold, strict=True) if is_bold)
+            > 0.8 * sum(weights),
+            fills,
+            _cells(gaps, texts[0], size, fills=fills),
+        )
+
+    @property
+    def italic(self) -> bool:
+        return all(word.italic for word in self.words if sum(map(str.isalpha, word.text)) > 1)
+
+
+def _weighted_median(values: Sequence[float], weights: Sequence[int]) -> float:
+    if min(values) == max(values):
+        return values[0]
+    half = sum(weights) / 2
+    pairs = sorted(zip(values, weights, strict=True))
+    for value, weight in pairs:
+        half -= weight
+        if half <= 0:
+            return value
+    return pairs[-1][0]
+
+
+def _common_font(line: str, fonts: Sequence[str], texts: Sequence[str]) -> str:
+    """Return the one font of the words with letters, "" where there is none."""
+    if len(set(fonts)) == 1:
+        return fonts[0] if any(map(str.isalpha, line)) else ""
+    of_letters = {font for font, text in zip(fonts, texts, strict=True) if any(map(str.isalpha, text))}
+    return of_letters.pop() if len(of_letters) == 1 else ""
+
+
+def _cells(gaps: list[float], first: str, size: float, *, fills: bool) -> int:
+    if not gaps or max(gaps) <= 1.4 * size:
+        return 1
+    # Justified lines of few words have wide gaps too, but all alike.
+    if LABEL.fullmatch(first) or first.isdecimal():
+        gaps = gaps[1:]
+    justified = len(gaps) > 1 and fills and max(gaps) < 2 * min(gaps) + 0.5 * size
+    return 1 + sum(gap > (5 if justified else 1.4) * size for gap in gaps)
