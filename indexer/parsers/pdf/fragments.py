@@ -6,6 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 from corpus.pdf import PdfPage, Word
 
 _BANNER = re.compile(
@@ -19,11 +22,15 @@ _PAGE_NUMBER = re.compile(
 )
 LABEL = re.compile(r"\[?\(?(?:\d{1,3}|[a-z])[.)\]]{1,2}|[•‣◦▪●■–—-]|\d{1,2}(?:\.\d{1,2}){1,3}\.?")
 _MARGIN = 0.1
+LEAST_GUTTER = 7.0
 
 
 @dataclass(slots=True)
 class Fragment:
-    """Words that follow each other in the file on one line without a wide gap."""
+    """Words that follow each other in the file on one line without a wide gap.
+
+    `parts` are the places of the words that begin behind a gap which may be that between two columns.
+    """
 
     words: list[Word]
     left: float
@@ -31,33 +38,37 @@ class Fragment:
     top: float
     bottom: float
     baseline: float
+    parts: list[int]
 
 
 def fragments_of(words: Iterable[Word]) -> list[Fragment]:
-    fragments: list[list[Word]] = []
-    for word in words:
-        if not word.upright or word.size <= 0:
-            continue
-        if fragments and _follows(fragments[-1][-1], word):
-            fragments[-1].append(word)
-        else:
-            fragments.append([word])
-    return [fragment_of(run) for run in fragments]
+    shown = [word for word in words if word.upright and word.size > 0]
+    if not shown:
+        return []
+    ends = (np.flatnonzero(~_follow(shown)) + 1).tolist()
+    return [fragment_of(shown[start:end]) for start, end in pairwise((0, *ends, len(shown)))]
 
 
-def _follows(before: Word, after: Word) -> bool:
-    size, gap = max(before.size, after.size), after.left - before.right
-    if not -0.5 * size < gap < 3.5 * size or (gap >= 1.5 * size and not LABEL.fullmatch(before.text)):
-        return False
-    overlap = min(before.bottom, after.bottom) - max(before.top, after.top)
-    return overlap > 0.4 * min(before.bottom - before.top, after.bottom - after.top)
+def _follow(words: Sequence[Word]) -> NDArray[np.bool_]:
+    """Return which words but the first follow the one before them on its line without a wide gap."""
+    columns = list(zip(*words, strict=True))[1:7]
+    left, top, right, bottom, _, sizes = (np.array(column) for column in columns)
+    size, height, gap = np.maximum(sizes[:-1], sizes[1:]), bottom - top, left[1:] - right[:-1]
+    overlap = np.minimum(bottom[:-1], bottom[1:]) - np.maximum(top[:-1], top[1:])
+    on_line = overlap > 0.4 * np.minimum(height[:-1], height[1:])
+    near: NDArray[np.bool_] = on_line & (-0.5 * size < gap) & (gap < 3.5 * size)
+    for at in np.flatnonzero(near & (gap >= 1.5 * size)).tolist():
+        near[at] = LABEL.fullmatch(words[at].text) is not None
+    return near
 
 
 def fragment_of(words: list[Word]) -> Fragment:
     texts, lefts, tops, rights, bottoms, baselines, sizes, *_ = zip(*words, strict=True)
     # The baseline is that of the largest word; of several the longest, of these the first.
     *_, place = max(zip(sizes, map(len, texts), range(0, -len(words), -1), strict=True))
-    return Fragment(words, min(lefts), max(rights), min(tops), max(bottoms), baselines[-place])
+    gaps = enumerate(zip(rights, lefts[1:], strict=False), 1)
+    parts = [place for place, (end, start) in gaps if start - end >= LEAST_GUTTER]
+    return Fragment(words, min(lefts), max(rights), min(tops), max(bottoms), baselines[-place], parts)
 
 
 def has_figure(text: str) -> bool:

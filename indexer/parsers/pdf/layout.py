@@ -6,6 +6,7 @@ from itertools import groupby
 
 from corpus.pdf import PdfPage, Word
 from indexer.parsers.pdf.fragments import (
+    LEAST_GUTTER,
     Fragment,
     fragment_of,
     fragments_of,
@@ -74,7 +75,7 @@ def _clear_edge(fragments: list[Fragment], usual: float) -> int:
         if len(fragment.words) < 3 or not fragment.left < usual - 40 < fragment.right:
             continue
         end = max(word.right for word in fragment.words if word.left < usual - 6)
-        is_clear = end < usual and (after is None or after - end >= 7)
+        is_clear = end < usual and (after is None or after - end >= LEAST_GUTTER)
         beside += is_clear
         across += not is_clear
     return int(min(begins)) if beside >= 5 and across < 3 * beside else 0
@@ -100,9 +101,9 @@ def _starts(fragments: list[Fragment], page: PdfPage) -> dict[int, int]:
     counts: Counter[int] = Counter()
     reached = _leftmost_ends(fragments)
     for fragment in fragments:
-        for index, word in enumerate(fragment.words):
-            gap = word.left - fragment.words[index - 1].right if index else page.width
-            if gap < 7 or not 0.27 * page.width < word.left < 0.78 * page.width:
+        for index in (0, *fragment.parts):
+            word = fragment.words[index]
+            if not 0.27 * page.width < word.left < 0.78 * page.width:
                 continue
             rest = fragment.words[index:]
             beside = min(reached.get(round(word.baseline / 8) + step, page.width) for step in (-1, 0, 1))
@@ -134,9 +135,8 @@ def _leftmost_ends(fragments: list[Fragment]) -> dict[int, float]:
         strip = round(fragment.baseline / 8)
         if len(fragment.words) >= 2:
             ends[strip] = min(ends.get(strip, fragment.right), fragment.right)
-        for before, after in zip(fragment.words[1:], fragment.words[2:], strict=False):
-            if after.left - before.right >= 7:
-                ends[strip] = min(ends.get(strip, before.right), before.right)
+        for before in (fragment.words[index - 1] for index in fragment.parts if index > 1):
+            ends[strip] = min(ends.get(strip, before.right), before.right)
     return ends
 
 
@@ -162,10 +162,9 @@ def _cut(fragments: list[Fragment], gutters: tuple[float, ...]) -> list[Fragment
     for fragment in fragments:
         begin = 0
         words = fragment.words
-        for index in range(1, len(words)):
-            gap = words[index].left - words[index - 1].right
+        for index in fragment.parts:
             crosses = any(words[index - 1].right - 1 < gutter < words[index].left + 4 for gutter in gutters)
-            if crosses and gap >= 7 and not _is_row_of_figures(words):
+            if crosses and not _is_row_of_figures(words):
                 parts.append(fragment_of(words[begin:index]))
                 begin = index
         parts.append(fragment_of(words[begin:]) if begin else fragment)
