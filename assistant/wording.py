@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from assistant.checking import WORD_BESIDE, relevance_said
+from assistant.checking import WORD_BESIDE, relevance_said, score_digits
 from assistant.records import (
     Answer,
     Call,
@@ -70,7 +70,9 @@ def scope_said(scope: Scope) -> str:
 
 def score_said(name: str, score: float | None) -> str:
     """Return "overlap 0.52 partial"; a score that was not measured is never a zero."""
-    return f"{name}: no score" if score is None else f"{name} {score:.2f} {WORD_BESIDE[name](score)}"
+    return (
+        f"{name}: no score" if score is None else f"{name} {score_digits(score)} {WORD_BESIDE[name](score)}"
+    )
 
 
 def place(passage: Passage) -> str:
@@ -83,7 +85,7 @@ def checked(answer: Answer) -> str:
     """Return how far an answer is to the point and its citations hold, "" where that was not measured."""
     parts = []
     if answer.relevance is not None:
-        parts.append(f"relevance {answer.relevance:.2f}: it {relevance_said(answer.relevance)}")
+        parts.append(f"relevance {score_digits(answer.relevance)}: it {relevance_said(answer.relevance)}")
     if answer.citation_recall is not None:
         parts.append(f"{answer.citation_recall:.0%} of the claims are supported by what they cite")
     if answer.citation_precision is not None:

@@ -18,6 +18,7 @@ from assistant.checking.overlap import (
     is_weak,
     overlap_word,
     score_attribution,
+    score_digits,
     support_word,
 )
 from assistant.checking.refusal import refuse, with_coverage
@@ -36,6 +37,6 @@ __all__ = [
     "SupportReader", "SupportScorer", "SupportWeights", "about", "check", "check_sentences",
     "citation_quality", "close_text", "hold_back", "is_off", "is_weak", "normalise_labels",
     "open_scorer", "overlap_word", "plain_claim", "read_draft", "read_statement", "refuse",
-    "relevance_said", "said", "score_attribution", "stem", "support_weights", "support_word", "thresholds",
-    "with_coverage", "with_relevance", "without_labels", "word_lists"
+    "relevance_said", "said", "score_attribution", "score_digits", "stem", "support_weights", "support_word",
+    "thresholds", "with_coverage", "with_relevance", "without_labels", "word_lists"
 ]  # fmt: skip

@@ -34,6 +34,11 @@ def support_word(support: float) -> ScoreWord:
     return _word(support, thresholds().support)
 
 
+def score_digits(score: float) -> str:
+    """Return a score with two digits, cut: what is weak must not look as if it were not."""
+    return f"{min(100, max(0, int(score * 100 + 1e-9))) / 100:.2f}"
+
+
 # How the word beside a score is found, by the score's name.
 WORD_BESIDE: dict[str, Callable[[float], ScoreWord]] = {"overlap": overlap_word, "support": support_word}
 

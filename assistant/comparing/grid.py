@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from assistant.checking import ScoreWord, support_word
+from assistant.checking import ScoreWord, score_digits, support_word
 from assistant.comparing.records import (
     DESCRIPTION,
     ELEMENT_NAMES,
@@ -69,7 +69,7 @@ class GridCell:
     @property
     def mark(self) -> str:
         """What stands before a text that its paper does not carry, "" before any other."""
-        return f"{NOT_CARRIED} (support {self.support:.2f})" if self.is_weak else ""
+        return f"{NOT_CARRIED} (support {score_digits(self.support or 0)})" if self.is_weak else ""
 
     @property
     def word(self) -> ScoreWord | None:

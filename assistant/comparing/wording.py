@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from assistant import wording
+from assistant.checking import score_digits
 from assistant.comparing.differences import Differences, NamedThing
 from assistant.comparing.grid import ELEMENT_TITLES, NOT_FOUND, Grid
 from assistant.comparing.records import (
@@ -229,4 +230,4 @@ def calls_made(comparison: Comparison) -> int:
 
 
 def _score(score: float | None) -> str:
-    return "not counted" if score is None else f"{score:.2f}"
+    return "not counted" if score is None else score_digits(score)

@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 from markupsafe import Markup
 
 from assistant import wording
-from assistant.checking import is_weak
+from assistant.checking import is_weak, score_digits
 from assistant.comparing import Comparison
 from assistant.comparing import wording as said
 from assistant.exports.answer_text import STRONG, AnswerLine, answer_lines
@@ -103,7 +103,7 @@ def _sentences(answer: Answer, start: int, end: int, keys: Mapping[int, Markup])
 def _doubts(piece: str, sentence: AnswerSentence | None) -> Iterator[str]:
     """Yield what readers should know of the sentence that follows."""
     if sentence and is_weak(sentence):
-        score = "" if sentence.support is None else f" (support {sentence.support:.2f})"
+        score = "" if sentence.support is None else f" (support {score_digits(sentence.support)})"
         yield f"Only weakly supported{score}:"
     if sentence and sentence.needs_citation:
         yield "Makes a claim and cites nothing:"

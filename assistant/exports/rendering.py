@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from assistant import wording
 from assistant.annotations import Annotation
-from assistant.checking import WORD_BESIDE
+from assistant.checking import WORD_BESIDE, score_digits
 from assistant.comparing import ELEMENT_TITLES, Comparison, differences, element_grid
 from assistant.comparing import wording as comparing
 from assistant.exports import escaping
@@ -61,6 +61,7 @@ def environment(suffix: str) -> Environment:
         "element_grid": element_grid,
         "element_titles": tuple(ELEMENT_TITLES.values()),
         "word_beside": WORD_BESIDE,
+        "score_digits": score_digits,
     }
     made.filters |= {
         "quoted": escaping.quoted,

@@ -4,6 +4,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 
+from assistant.checking import score_digits
 from assistant.comparing import ELEMENT_TITLES, Comparison, GridCell, element_grid
 from assistant.exports.escaping import in_spreadsheet
 from assistant.exports.references import citation_keys
@@ -48,7 +49,7 @@ def grid_to_csv(comparison: Comparison) -> str:
 def _cells(cells: Iterable[GridCell]) -> Iterator[str]:
     for cell in cells:
         yield cell.shown
-        yield "" if cell.support is None else f"{cell.support:.2f}"
+        yield "" if cell.support is None else score_digits(cell.support)
         yield " | ".join(one.text for one in cell.evidence)
 
 

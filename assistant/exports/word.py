@@ -16,7 +16,7 @@ from docx.text.run import Run
 
 from assistant import wording
 from assistant.annotations import Annotation
-from assistant.checking import is_weak
+from assistant.checking import is_weak, score_digits
 from assistant.comparing import ELEMENT_TITLES, Comparison, GridCell, element_grid
 from assistant.comparing import wording as said
 from assistant.exports.answer_text import STRONG, AnswerLine, answer_lines
@@ -226,7 +226,7 @@ def _doubts(sentence: AnswerSentence | None) -> Iterator[str]:
     if sentence is None:
         return
     if is_weak(sentence):
-        score = "" if sentence.support is None else f" (support {sentence.support:.2f})"
+        score = "" if sentence.support is None else f" (support {score_digits(sentence.support)})"
         yield f"Only weakly supported{score} by what it cites."
     if sentence.needs_citation:
         yield "Makes a claim and cites nothing."

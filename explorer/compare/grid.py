@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from assistant.checking import score_digits
 from assistant.comparing import (
     DIFFERENCES_NOTE,
     ELEMENT_NAMES,
@@ -95,7 +96,7 @@ def _draw_evidence(paper_row: GridRow, one: ElementEvidence, place: str) -> None
     with st.container(key=f"marked_sentence_{place}"):
         st.text(shortened(one.text, 1200))
     with row(f"says_so_{place}"):
-        st.caption(f"Support {one.support:.2f}", width="content")
+        st.caption(f"Support {score_digits(one.support)}", width="content")
         if not paper_row.is_description and (query := place_in_paper(one)):
             link_to(PAPER, "Show it in the paper", query_params=query)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from assistant.checking import ScoreWord, overlap_word, support_word, thresholds
+from assistant.checking import ScoreWord, overlap_word, score_digits, support_word, thresholds
 
 # How a citation in a text is framed: what is weak is seen without its colour.
 EDGES: dict[ScoreWord, str] = {"weak": "dashed", "partial": "none", "strong": "none"}
@@ -54,7 +54,7 @@ def score_bars(overlap: float | None, support: float | None) -> str:
 
 def format_score(support: float) -> str:
     """Return a support in a line of its own: number and word, beside the colour of its bar."""
-    return f"{_number(support)} {support_word(support)}"
+    return f"{score_digits(support)} {support_word(support)}"
 
 
 def citation_bars(text: int, supports: Sequence[float | None]) -> str:
@@ -72,7 +72,7 @@ def citation_bars(text: int, supports: Sequence[float | None]) -> str:
 
 def _bar_rule(support: float) -> str:
     word = support_word(support)
-    share = f"{float(_number(support)):.0%}"
+    share = f"{float(score_digits(support)):.0%}"
     return f"--pt-height: 82%; --pt-share: {share}; --pt-hue: var(--pt-{word}); --pt-edge: {EDGES[word]};"
 
 
@@ -80,22 +80,17 @@ def support_said(support: float | None) -> str:
     """Return what the bar of a citation says in words: it is part of the citation's name."""
     if support is None:
         return "support not measured"
-    return f"support {support_word(support)}, {_number(support)}"
+    return f"support {support_word(support)}, {score_digits(support)}"
 
 
 def _bar(name: str, score: float, word: ScoreWord, meaning: str) -> str:
-    number = _number(score)
+    number = score_digits(score)
     return (
         f'<div class="pt-score" role="img" aria-label="{meaning}: {number}, {word}"><span>{name}</span>'
         f'<span class="pt-track"><span class="pt-fill pt-{word}" style="width:{float(number):.0%}">'
         "</span></span>"
         f'<span class="pt-value">{number} {word}</span></div>'
     )
-
-
-def _number(score: float) -> str:
-    """Return a score with two digits, cut: what is weak must not look as if it were not."""
-    return f"{min(100, max(0, int(score * 100 + 1e-9))) / 100:.2f}"
 
 
 def _dash(name: str) -> str:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.checking import hold_back, is_off, is_weak, normalise_labels, relevance_said
+from assistant.checking import hold_back, is_off, is_weak, normalise_labels, relevance_said, score_digits
 from assistant.records import Answer, AnswerSentence, Citation, Evidence, LabelledPaper
 from assistant.wording import PROBLEMS
 from corpus.records import Box, Paper, PaperHits, Passage
@@ -243,7 +243,7 @@ def format_claims(answer: Answer) -> str:
     """
     parts = []
     if answer.relevance is not None:
-        parts.append(f"Relevance {answer.relevance:.2f}: {relevance_said(answer.relevance)}")
+        parts.append(f"Relevance {score_digits(answer.relevance)}: {relevance_said(answer.relevance)}")
     claims = [one for one in answer.sentences if one.labels or one.unknown_labels or one.needs_citation]
     if answer.citation_recall is not None and claims:
         held = round(answer.citation_recall * len(claims))
