@@ -36,7 +36,7 @@ def support_word(support: float) -> ScoreWord:
 
 def score_digits(score: float) -> str:
     """Return a score with two digits, cut: what is weak must not look as if it were not."""
-    return f"{min(100, max(0, int(score * 100 + 1e-9))) / 100:.2f}"
+    return f"{int(min(1.0, max(0.0, score)) * 100 + 1e-9) / 100:.2f}"
 
 
 # How the word beside a score is found, by the score's name.
