@@ -70,9 +70,9 @@ def scope_said(scope: Scope) -> str:
 
 def score_said(name: str, score: float | None) -> str:
     """Return "overlap 0.52 partial"; a score that was not measured is never a zero."""
-    return (
-        f"{name}: no score" if score is None else f"{name} {score_digits(score)} {WORD_BESIDE[name](score)}"
-    )
+    if score is None:
+        return f"{name}: no score"
+    return f"{name} {score_digits(score)} {WORD_BESIDE[name](score)}"
 
 
 def place(passage: Passage) -> str:
