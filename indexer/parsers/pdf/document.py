@@ -19,6 +19,7 @@ from indexer.parsers.pdf.front_matter import (
     find_title,
     is_abstract_heading,
     leaves_inset,
+    printed_year,
     title_lines,
     without_run_in,
 )
@@ -37,6 +38,8 @@ PARSER = "pypdfium2"
 
 MOST_PAGES = 1_000
 """The pages that are read of one file: the words of so many take about 600 MiB while they are sorted out."""
+
+_UNBOUNDED_AUTHORS = 8  # lines below a title among which authors may stand where no abstract ends them
 
 # Lines of an abstract begin with "keyword", too.
 _KEYWORDS = re.compile(
@@ -61,7 +64,8 @@ def read_pdf(path: Path, most_pages: int = MOST_PAGES, ocr: OcrOptions = NO_OCR)
     if not lines:
         raise ParseError(f"{path.name} has no running text on its {len(pages)} pages")
     document = scanned.as_shown(_Reader(lines, title_in_properties(path)).document(count))
-    return replace(document, notes=(*_left_out(count, most_pages), *scanned.notes))
+    year = printed_year(scanned.pages[0])
+    return replace(document, year=year, notes=(*_left_out(count, most_pages), *scanned.notes))
 
 
 def _left_out(count: int, most: int) -> tuple[str, ...]:
@@ -95,13 +99,14 @@ class _Reader:
     def document(self, page_count: int) -> Document:
         title = " ".join(self._lines[index].text for index in self._title)
         front, start, abstract, keywords = self._abstract()
-        if abstract:
-            for index in authors_beside(self._lines, self._title, front):
-                self._roles[index] = "artifact"
+        beside = authors_beside(self._lines, self._title, front) if abstract else range(0)
+        below = range(self._title.stop, front if abstract else self._title.stop + _UNBOUNDED_AUTHORS)
+        for index in beside:
+            self._roles[index] = "artifact"
         sections, references = self._sections(start)
         return Document(
             title=_clean_title(title),
-            authors=author_names(self._lines[self._title.stop : front]),
+            authors=author_names(self._lines[part.start : part.stop] for part in (below, beside)),
             abstract=abstract,
             keywords=keywords,
             sections=tuple(sections),

@@ -1,10 +1,12 @@
 """The head of a paper's first page: title, authors, and where the abstract begins."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from corpus.pdf import PdfPage
 from corpus.records import Author
 from indexer.parsers.identifiers import letters_of
+from indexer.parsers.pdf.fragments import fragments_of
 from indexer.parsers.pdf.headings import parse_heading
 from indexer.parsers.pdf.lines import Line
 from indexer.parsers.pdf.paragraphs import LITTLE_WORDS, Style
@@ -16,16 +18,43 @@ _BANNER = re.compile(
     r"|^(?:letter|research|report|paper)s?$|available online",
     re.IGNORECASE,
 )
+_YEAR = re.compile(r"\b(?:19[5-9]\d|20[0-4]\d)\b")
+# The circled c of TeX's fonts is read as "c" or "flc".
+_COPYRIGHT = re.compile(rf"(?:©|\bcopyright|\(c\)|\b(?:fl)?c\b) ?c?[ ,]*({_YEAR.pattern})", re.IGNORECASE)
+_IMPRINT = re.compile(
+    r"proceedings|conference|workshop|symposium|\bjournal\b|transactions on|\bvol(?:ume)?\b|\bpages? \d"
+    r"|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b",
+    re.IGNORECASE,
+)
+_MARGIN = 0.1  # of a page's height
 _AFFILIATION = re.compile(
     r"universit|institut|department|dept|school|college|laborator|\blab\b|\binc\b|research|center|centre|corporation"
     r"|faculty|academy|@|www|http|street|avenue|\d{3}|group|company|technolog|sciences?\b|abstract|\bltd\b|hospital|national",
     re.IGNORECASE,
 )
-_NAME_PART = r"(?:[A-Z][\w'’.-]*|van|von|de|der|den|da|di|du|la|le|el|al|bin|ten)"
-_NAME = re.compile(rf"{_NAME_PART}(?: {_NAME_PART}){{1,4}}")
+_PARTICLES = frozenset("van von de der den da di du la le el al bin ten".split())
+_NAME_PART = re.compile(r"[^\W\d_][\w'’.‐-]*")
+_FAMILY_FIRST = re.compile(r"(?:[A-Z]{2,} [A-Z]\w*[a-z]\w*(?: |$))+")
+_ORCID = re.compile(r"\[[\d-]{15,}[\dX]\]")
 _MARKS = re.compile(r"[\d*∗†‡§¶‖♠♣♥♦♯⋆★✉#]+(?:,[\d*∗†‡§¶]+)*")
+_GRADES = re.compile(r",? (?:(?:graduate )?student |senior |life )*(?:member|fellow),? IEEE", re.IGNORECASE)
+_BETWEEN_NAMES = re.compile(r"(?:(?<!\s)\s++)?(?:,|;|&|\band\b)\s*+")
+_LONGEST_NAMES, _LONGEST_AFFILIATION = 3, 6  # lines
 _RUN_IN = re.compile(r"(?:abstract|summary)\s*(?:[—–:.-]+|$)\s*", re.IGNORECASE)
 _WORD_RUN_IN = re.compile(r"(?:abstract|summary)\b[\s—–:.-]*", re.IGNORECASE)
+
+
+def printed_year(first: PdfPage) -> int | None:
+    """Return the one year of a first page's copyright or, without one, of the imprint in its margins."""
+    margin = _MARGIN * first.height
+    rows = fragments_of(first.words)
+    edges = [row for row in rows if row.bottom < margin or row.top > first.height - margin]
+    texts = [" ".join(word.text for word in row.words) for row in rows]
+    imprints = [" ".join(word.text for word in row.words) for row in edges]
+    years = {int(match[1]) for text in texts for match in _COPYRIGHT.finditer(text)}
+    if not years:
+        years = {int(year) for text in imprints if _IMPRINT.search(text) for year in _YEAR.findall(text)}
+    return years.pop() if len(years) == 1 else None
 
 
 def find_title(lines: Sequence[Line], title: str) -> range:
@@ -57,12 +86,22 @@ def title_lines(lines: Sequence[Line], style: Style) -> range:
         return range(0)
     largest = max(lines[index].size for index in first)
     if largest < 1.08 * style.size:
-        return range(first[0], first[0] + 1) if first[0] < 3 else range(0)
+        return range(first[0], _end_of_plain(lines, first[0])) if first[0] < 3 else range(0)
     start = next(index for index in first if lines[index].size > 0.97 * largest)
     stop = start + 1
-    while stop in first and _continues_title(lines, stop, lines[start]):
+    while stop < first[-1] and _continues_title(lines, stop, lines[start]):
         stop += 1
     return range(start, stop)
+
+
+def _end_of_plain(lines: Sequence[Line], start: int) -> int:
+    """Return the end of a title in the type of the text: one line, or two that stand close above names."""
+    if start + 3 > len(lines):
+        return start + 1
+    first, second, names = lines[start : start + 3]
+    gap = second.baseline - first.baseline
+    is_close = _in_type(second, first) and 0 < gap < 1.35 * first.size
+    return start + (2 if is_close and names.baseline - second.baseline > 1.3 * gap and _names([names]) else 1)
 
 
 def _has_words(line: Line) -> bool:
@@ -72,7 +111,7 @@ def _has_words(line: Line) -> bool:
 def _continues_title(lines: Sequence[Line], index: int, first: Line) -> bool:
     before, line = lines[index - 1], lines[index]
     gap = line.baseline - before.baseline
-    if line.bold != first.bold or not 0 < gap < 2.3 * first.size:
+    if line.bold != first.bold or not 0 < gap < 2.3 * first.size or _BANNER.search(line.text):
         return False
     if abs(line.size - first.size) < 0.05 * first.size:
         return True
@@ -160,34 +199,92 @@ def authors_beside(lines: Sequence[Line], title: range, abstract: int) -> range:
     return range(start, stop) if below_title and apart and loose else range(0)
 
 
-def author_names(lines: Sequence[Line]) -> tuple[Author, ...]:
-    """Return the authors when the lines right under the title hold nothing but names, else nobody."""
+def author_names(blocks: Iterable[Sequence[Line]]) -> tuple[Author, ...]:
+    """Return the authors with whose names the blocks of lines below a title begin.
+
+    Behind affiliations in another type, and in the blocks after the first, names count in the type of the
+    first ones only. There are none where the first block begins with anything else.
+    """
     authors: list[Author] = []
-    for line in lines:
-        names = _names(line)
-        if not names:
+    first: Line | None = None
+    for lines in blocks:
+        at = 0
+        while at < len(lines) and (first is None or _in_type(lines[at], first)):
+            names, stop = _names_from(lines, at)
+            if not names:
+                break
+            authors.extend(names)
+            first = first or lines[at]
+            at = stop
+            while at < min(stop + _LONGEST_AFFILIATION, len(lines)) and not _in_type(lines[at], first):
+                at += 1
+        if first is None:
             break
-        authors.extend(names)
     return tuple(authors)
 
 
-def _names(line: Line) -> list[Author]:
-    if _AFFILIATION.search(line.text):
-        return []
-    cells: list[str] = [""]
-    for before, word in zip((None, *line.words), line.words, strict=False):
-        if before is not None and word.left - before.right > 1.2 * line.size:
-            cells.append("")
-        cells[-1] = f"{cells[-1]} {word.text}"
+def _in_type(line: Line, first: Line) -> bool:
+    return line.bold == first.bold and abs(line.size - first.size) < 0.06 * first.size
+
+
+def _names_from(lines: Sequence[Line], start: int) -> tuple[list[Author], int]:
+    """Return who is named in the lines from `start` on, and the first line of something else."""
+    authors: list[Author] = []
+    at = start
+    while at < len(lines) and _in_type(lines[at], lines[start]) and (stop := _end_of_names(lines, at)) > at:
+        authors.extend(_names(lines[at:stop]))
+        at = stop
+    return authors, at
+
+
+def _end_of_names(lines: Sequence[Line], start: int) -> int:
+    """Return the end of the lines from `start` on that hold whole names; a row may break within one."""
+    most = _LONGEST_NAMES if _BETWEEN_NAMES.search(lines[start].text) else 1
+    stops = range(start + 1, min(start + most, len(lines)) + 1)
+    whole = [stop for stop in stops if _names(lines[start:stop])]
+    broken = [stop for stop in whole if whole[0] > start + 1 or not _names(lines[stop - 1 : stop])]
+    return max(broken or whole[:1], default=start)
+
+
+def _names(lines: Sequence[Line]) -> list[Author]:
+    """Return the authors named in lines that hold nothing but names, else nobody."""
     names: list[Author] = []
-    for cell in cells:
-        plain = _MARKS.sub(",", cell)
-        for part in re.split(r"(?:(?<!\s)\s++)?(?:,|;|&|\band\b)\s*+", plain):
-            name = part.strip(" .·•|")
-            if not name:
-                continue
-            if not _NAME.fullmatch(name):
-                return []
-            given, _, family = name.rpartition(" ")
-            names.append(Author(given, family))
+    for cell in _cells(lines):
+        plain = _GRADES.sub(",", _ORCID.sub(",", cell)).strip()
+        if _AFFILIATION.search(plain) or plain[:1].isdigit():
+            return []
+        for part in _BETWEEN_NAMES.split(_MARKS.sub(",", plain)):
+            if name := part.strip(" .·•|"):
+                if not (read := _read_names(name)):
+                    return []
+                names.extend(read)
     return names
+
+
+def _cells(lines: Sequence[Line]) -> list[str]:
+    """Return the texts of lines, apart where white space keeps them apart."""
+    cells = [""]
+    for line in lines:
+        for before, word in zip((None, *line.words), line.words, strict=False):
+            if before is not None and word.left - before.right > 1.2 * line.size:
+                cells.append("")
+            cells[-1] = f"{cells[-1]} {word.text}"
+    return cells
+
+
+def _read_names(text: str) -> list[Author]:
+    """Read one name or, where family names come first in capitals, a row of them; empty for anything else."""
+    parts = text.split()
+    if _FAMILY_FIRST.fullmatch(text):
+        pairs = zip(parts[1::2], parts[::2], strict=True)
+        return [Author(given, family.title()) for given, family in pairs]
+    if not 2 <= len(parts) <= 5 or not all(map(_is_name_part, parts)):
+        return []
+    family = len(parts) - 1
+    while family > 1 and parts[family - 1] in _PARTICLES:
+        family -= 1
+    return [Author(" ".join(parts[:family]), " ".join(parts[family:]))]
+
+
+def _is_name_part(part: str) -> bool:
+    return part in _PARTICLES or (part[0].isupper() and _NAME_PART.fullmatch(part) is not None)

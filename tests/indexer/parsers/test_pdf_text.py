@@ -490,6 +490,61 @@ def test_a_second_author_in_the_right_column_is_not_in_the_text(tmp_path: Path) 
     for word in ("Kim", "College", "papers.org"):
         assert word not in body_text(document)
     assert "Rightward" in body_text(document)
+    assert [author.name for author in document.authors] == ["Ann Lee", "Bo Kim"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "names"),
+    [
+        (["*Ann Lee", "University of Pages", "*Bo van der Kim", "Papers, France"], "Ann Lee, Bo van der Kim"),
+        (["Ann Lee1,2, Bo Kim and Cy", "Young3", "1University of Pages"], "Ann Lee, Bo Kim, Cy Young"),
+        (["Ann Lee, Bo Kim, Cy de", "Ys, Di Moss", "1Papers, France"], "Ann Lee, Bo Kim, Cy de Ys, Di Moss"),
+        (["Ann Lee[0009-0009-1717-851X], Bo Kim", "Papers, France"], "Ann Lee, Bo Kim"),
+        (["Ann Lee, Senior Member, IEEE, and Bo Kim, Fellow, IEEE"], "Ann Lee, Bo Kim"),
+        (["LEE Ann KIM BoMi", "21 High Street Hill"], "Ann Lee, BoMi Kim"),
+        (["Ann Lee", "Bo Kim", "Papers, France"], "Ann Lee, Bo Kim"),
+        (["*Ann Lee", "Papers Avenue", "High Street Hill"], "Ann Lee"),
+        (["Submitted to nobody", "*Ann Lee"], ""),
+    ],
+)  # fmt: skip
+def test_authors_stand_in_blocks_and_rows(tmp_path: Path, rows: list[str], names: str) -> None:
+    lines = [
+        put(150, 700 - 13 * row, text.lstrip("*"), 11, "B" if text[0] == "*" else "F")
+        for row, text in enumerate(rows)
+    ]
+    body = column(
+        72, 620, ["#Abstract", *running_text("Abstractly", 8), "#1 Introduction", "It begins here."]
+    )
+    document = read_pdf(write_pdf(tmp_path / "a.pdf", [TITLE + "".join(lines) + "".join(body)]))
+    assert ", ".join(author.name for author in document.authors) == names
+
+
+def test_authors_are_read_without_an_abstract(tmp_path: Path) -> None:
+    lines = put(200, 700, "Ann Lee and Bo Kim", 11) + "".join(column(72, 640, ["#1 Introduction", *LEFT[3:]]))
+    document = read_pdf(write_pdf(tmp_path / "a.pdf", [TITLE + lines]))
+    assert [author.name for author in document.authors] == ["Ann Lee", "Bo Kim"]
+
+
+@pytest.mark.parametrize(
+    ("head", "foot", "year"),
+    [
+        ("Proceedings of the Second Workshop on Pages, pages 1-2", "Oslo, June 2005.", 2005),
+        ("", "Oslo, 30 March 2009. flc 2009 Association for Pages", 2009),
+        ("Journal of Pages, since 1987", "Copyright 2004 Pages", 2004),
+        ("", "\u00a9 2016 Lee et al. Open Access", 2016),
+        ("Journal of Pages, since 1987", "Oslo, June 2005.", None),
+        ("Reading pages since 1987", "", None),
+        ("", "Call 2005 for papers", None),
+    ],
+)
+def test_the_year_is_that_of_the_copyright_or_the_imprint(
+    tmp_path: Path, head: str, foot: str, year: int | None
+) -> None:
+    body = column(
+        72, 640, ["#Abstract", "In June 2001 a journal of 2002 was read.", "#1 Introduction", *LEFT[3:]]
+    )
+    page = put(60, 770, head, 8) + TITLE + "".join(body) + put(60, 40, foot, 8)
+    assert read_pdf(write_pdf(tmp_path / "a.pdf", [page])).year == year
 
 
 def test_a_page_that_cannot_be_loaded_is_noted(tmp_path: Path) -> None:
