@@ -20,6 +20,7 @@ export PYTHONDONTWRITEBYTECODE :=
 DEMO := $(if $(findstring ://,$(HOME_DIR)),,$(HOME_DIR)/corpus/manifest.json)
 
 app: $(VENV)/installed $(DEMO)
+	@test "$(PORT)" -ge 1 -a "$(PORT)" -le 65535 2>/dev/null || { echo "PORT=$(PORT): ports are 1 to 65535." >&2; exit 2; }
 	@echo "Paper Trail: http://$(ADDRESS):$(PORT)   (stop with Ctrl+C)"
 	@$(BIN)/streamlit run streamlit_app.py --server.port $(PORT) --server.address $(ADDRESS) \
 	  $(foreach host,$(HOSTS),--server.allowedHosts $(host))

@@ -6,7 +6,7 @@ from typing import Literal
 
 from assistant.questions.comparisons import compared
 from assistant.questions.names import names_in
-from assistant.questions.parts import asked_part
+from assistant.questions.parts import PartName, asked_part, part_cues
 from assistant.questions.perspective import without_perspective
 from assistant.questions.vocabulary import content_words, stems, vocabulary
 from assistant.records import RequestKind
@@ -88,6 +88,7 @@ _AND_ASKS = re.compile(
     r",? (?:and|or) (?=(?:how|why|what|which|where|when|who|does|do|did|is|are|was|were|can)\b)",
     re.IGNORECASE,
 )
+_ONE_PARTS: tuple[PartName, ...] = ("problem", "approach")  # of which a paper has one
 LONGEST_SUBJECT = 4
 SHORTEST_PART = 4  # words
 # Markdown's marks round words, and LaTeX's formulas in a line with what they are set in.
@@ -207,8 +208,14 @@ def _is_of_one_paper(question: str, *, alone: bool) -> bool:
     named = {name.lower() for name in names_in(question)}
     # "What are the limits of X?", not "How does X score a summary?".
     asking = [word for word in content_words(question) if word not in named | vocabulary().frame]
-    is_named = bool(part.subject) and named.issuperset(part.subject) and len(asking) <= 1
+    is_all = len(asking) <= 1 or (all(map(_asks_one_part, asking)) and not _AND_ASKS.search(question))
+    is_named = bool(part.subject) and named.issuperset(part.subject) and is_all
     return is_named or (part.is_all and (alone or _ONE_PAPER.search(question) is not None))
+
+
+def _asks_one_part(word: str) -> bool:
+    """Return True for what asks about a problem or an approach: "Which problem is solved by X?"."""
+    return any(part_cues()[name].asked.fullmatch(word) for name in _ONE_PARTS)
 
 
 def _is_fact(question: str, *, alone: bool) -> bool:

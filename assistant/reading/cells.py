@@ -32,7 +32,7 @@ _MEASURES = {
 _CAPITALS = re.compile(r"\b[A-Z][A-Z\d]+\b")
 _CAPTION_LABEL = re.compile(r"\W*([^\W\d]\w*\.? \w{0,2}\.?\d+(?:\.\d+)?)")
 # How much of a question's words a table has to say, by their rarity, and the question of a row's name.
-_LEAST_SAID, _LEAST_OF_LABEL = 0.5, 0.5
+_LEAST_SAID, _LEAST_OF_LABEL = 0.53, 0.5
 _NEARLY_AS_GOOD = 0.92
 _MOST_ROWS = 3
 # What a word is worth by where it stands.

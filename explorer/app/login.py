@@ -29,15 +29,15 @@ class SecretsError(Exception):
 
 
 def check_sign_in() -> None:
-    """Make sure that who is admitted is known before the server starts; end the program where it is not."""
+    """Make sure that settings and who is admitted are known before the server starts; end the program else."""
     try:
         secrets = _secrets()
     except SecretsError as error:
         raise SystemExit(f"Paper Trail does not start: {error}") from error
     try:
         settings = read_settings()
-    except CorpusError:  # Every screen says so, and admits nobody.
-        return
+    except CorpusError as error:
+        raise SystemExit(f"Paper Trail does not start: {error}") from error
     if settings.sign_in == "off":
         settings.sign_in_path.unlink(missing_ok=True)
     elif is_sign_in_asked(settings) and not secrets.get("auth"):

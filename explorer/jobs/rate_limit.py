@@ -48,7 +48,7 @@ class Allowed:
     unit: str = "question"
     done: str = "asked"
     note: str = f", a comparison counts as {COMPARISON_COST:.0f}"
-    kept: str = "What you asked is kept; it can be asked again"
+    kept: str = "It can be asked again"
 
 
 @dataclass(slots=True)

@@ -72,6 +72,16 @@ def test_a_question_how_something_works_is_answered_in_prose(ask_papers: Callabl
     assert "(Table" not in answer.text
 
 
+@pytest.mark.skipif(not PAPERS.is_dir(), reason="the real papers are not here")
+def test_a_cell_of_another_paper_is_no_answer(
+    ask_papers: Callable[[str], Turn],
+) -> None:
+    answer = ask_papers("Which features help relation extraction most?").answer
+    cited = {one.passage_id.split("#")[0] for sentence in answer.sentences for one in sentence.citations}
+    assert cited == {"papers/P05-1053"}
+    assert "(Table" not in answer.text
+
+
 def table_passage(caption: str, table: Table, number: int = 1) -> Passage:
     parts = [f"{caption} ", *(f"{text}\n" for text in row_texts(table))]
     ends = [sum(map(len, parts[: at + 1])) for at in range(len(parts))]

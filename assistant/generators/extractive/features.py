@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from assistant.generators.extractive.candidates import Candidate, quotable_sentences
+from assistant.generators.extractive.defining import defines
 from assistant.generators.extractive.one_paper import ABOUT
 from assistant.learned import network_features, relevance_features
 from assistant.questions import (
@@ -62,8 +63,6 @@ _KNOWN_BEFORE = re.compile(
     r"|(?:usually|typically|often|traditionally|nowadays|generally|commonly)\b)",
     re.IGNORECASE,
 )
-_ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
-_VERB = re.compile(r",|\(.*|is|are|was|were|refers?|means?|[a-z]{2,}(?<!u)(?<!s)s", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,23 +209,6 @@ def _says_known(text: str) -> bool:
     """Return True if a sentence says what was known or missing before."""
     opening = words(without_lead(text))[:1]
     return bool(vocabulary().background.intersection(opening)) or _KNOWN_BEFORE.match(text) is not None
-
-
-def defines(candidate: Candidate, asked: Asked) -> float:
-    """Return how much a sentence looks like the definition asked for, 0..1.
-
-    It opens with the subject and a verb ("BM25 ranks ..."), and the more so where papers define: in the
-    abstract and the introduction, and first of all in their first sentences.
-    """
-    if not asked.defined:
-        return 0.0
-    opening = _ARTICLE.sub("", without_lead(candidate.text)).replace(",", " ,").split()
-    subject, verb = opening[: len(asked.defined)], opening[len(asked.defined) :][:1]
-    if stems(" ".join(subject)) != asked.defined or not verb or not _VERB.fullmatch(verb[0]):
-        return 0.0
-    if candidate.passage.number > 1:
-        return 0.4
-    return 1.0 if candidate.sentence == 0 else 0.6
 
 
 def _parts(asking: Asking, candidates: Sequence[Candidate]) -> Features:

@@ -7,6 +7,9 @@ import pytest
 
 from assistant.checking.citations import normalise_labels
 from assistant.generators.extractive import ExtractiveGenerator
+from assistant.generators.extractive.candidates import Candidate
+from assistant.generators.extractive.defining import defines
+from assistant.questions import read_question, stems
 from assistant.reading.standing_alone import is_back_matter, is_quotable, points_back
 from assistant.reading.telling import in_third_person, plain, without_lead
 from assistant.records import CallLog, Evidence, LabelledPaper, Rewrite
@@ -184,6 +187,29 @@ def test_nothing_near_gives_an_empty_draft(encoder):
         == ""
     )
     assert draft_of(encoder, "tree parsing") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("We propose SPECTER, a new method to embed documents.", 1.0),
+        ("In this paper we introduce a model for documents called SPECTER.", 1.0),
+        ("We have developed SPECTER (a tool).", 1.0),
+        ("We also present the SPECTER model that embeds documents.", 1.0),
+        ("SPECTER embeds documents.", 1.0),
+        ("We present SPECTER results in Table 3.", 0.0),
+        ("We describe the data for SPECTER, which is large.", 0.0),
+        ("We propose SPECTER-2, a new method to embed documents.", 0.0),
+        ("We note that SPECTER requires a title.", 0.0),
+    ],
+)
+def test_a_sentence_that_introduces_a_thing_defines_it(text, expected):
+    paper = make_paper(1, text)
+    passage = replace(paper.passages[0], number=0)
+    assert (
+        defines(Candidate(paper, passage, 0, text, stems(text)), read_question("What is SPECTER?"))
+        == expected
+    )
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ def test_going_on_with_a_comparison_is_counted(
     test.button(key="stop_comparison").click().run()
     over(test)
     test.button(key="go_on").click().run()
-    assert "it can be asked again in 10 minutes" in texts(test)
+    assert "It can be asked again in 10 minutes" in texts(test)
     assert not session_of(test).is_running and test.button(key="go_on")
 
 

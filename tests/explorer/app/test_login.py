@@ -114,6 +114,16 @@ def test_the_server_does_not_start_with_secrets_that_cannot_be_read(
         check_sign_in()
 
 
+def test_the_server_does_not_start_with_a_rejected_setting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_QUESTIONS_PER_TEN_MINUTES", "-4")
+    with pytest.raises(
+        SystemExit, match=r"does not start: The setting PAPER_TRAIL_QUESTIONS"
+    ):
+        check_sign_in()
+
+
 def test_a_server_whose_secrets_are_a_folder_without_files_ends_with_a_reason(tmp_path: Path) -> None:
     (tmp_path / "secrets").mkdir()
     ran = subprocess.run(

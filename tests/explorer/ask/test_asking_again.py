@@ -253,5 +253,5 @@ def test_who_asks_too_much_is_told_when_to_ask_again_and_the_question_is_kept(
     test = ask(test, QUESTION)
     failure = visitor_of(test).failure
     assert failure is not None and failure.question == QUESTION
-    assert "it can be asked again in 10 minutes" in failure.message
+    assert "It can be asked again in 10 minutes" in failure.message
     assert test.button(key="retry") and len(visitor_of(test).turns) == 1

@@ -1,0 +1,67 @@
+"""How much a sentence looks like the definition of what is asked for."""
+
+import re
+
+from assistant.generators.extractive.candidates import Candidate
+from assistant.questions import Asked, stems
+from assistant.reading import without_lead
+
+EARLY = 1  # the last passage of those in which papers define: the abstract and what follows it
+LATER = 0.4
+MOST_BETWEEN = 8  # words between "we propose" and what is proposed
+
+_ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
+_VERB = re.compile(r",|\(.*|is|are|was|were|refers?|means?|[a-z]{2,}(?<!u)(?<!s)s", re.IGNORECASE)
+_INTRODUCES = re.compile(
+    r"\b(?:we|i|this (?:paper|work|article|study)|the authors|et al\.)"
+    r"(?:\s(?:also|then|now|thus|here|have|\w+ly))?\s(?:propose|introduce|present|describe|develop|release|build|built|design|create|call|name)"
+    r"[sd]?(?:ed)?\s(?P<what>.+)",
+    re.IGNORECASE,
+)
+_NAMED = re.compile(r"\W*(?:\S+\s+){0,12}?\S*(?:called|named|dubbed|termed|coined)\W+", re.IGNORECASE)
+_OF_ANOTHER = re.compile(r"\b(?:for|of|in|on|with|from|by|to|than|using)\b", re.IGNORECASE)
+# What a thing is stands behind its name: "BM25, a", "the BM25 model that".
+_GOES_ON = re.compile(
+    r"\W*[,:(—–]|(?:\w+\s+){0,2}(?:which|that|an?|as|for|to|by|is|are)\b|(?:\w+\s+){0,2}\w*ing\b",
+    re.IGNORECASE,
+)
+
+
+def defines(candidate: Candidate, asked: Asked) -> float:
+    """Return how much a sentence looks like the definition asked for, 0..1.
+
+    It opens with the subject and a verb ("BM25 ranks ..."), or introduces it ("We propose BM25, a ..."), and
+    the more so where papers define: in the abstract and the introduction, most in their first sentences.
+    """
+    if not asked.defined:
+        return 0.0
+    is_early = candidate.passage.number <= EARLY
+    if _opens_with(candidate.text, asked):
+        return (1.0 if candidate.sentence == 0 else 0.6) if is_early else LATER
+    if _introduces(candidate.text, asked):
+        return 1.0 if is_early else LATER
+    return 0.0
+
+
+def _opens_with(text: str, asked: Asked) -> bool:
+    opening = _ARTICLE.sub("", without_lead(text)).replace(",", " ,").split()
+    subject, verb = opening[: len(asked.defined)], opening[len(asked.defined) :][:1]
+    is_subject = stems(" ".join(subject)) == asked.defined
+    return is_subject and bool(verb) and _VERB.fullmatch(verb[0]) is not None
+
+
+def _introduces(text: str, asked: Asked) -> bool:
+    if (found := _INTRODUCES.search(text)) is None:
+        return False
+    said = found["what"].split()
+    length = len(asked.defined)
+    for at in range(len(said) - length + 1):
+        if stems(" ".join(said[at : at + length])) != asked.defined:
+            continue
+        before, behind = " ".join(said[:at]), " ".join(said[at + length :])
+        mark = "" if said[at + length - 1][-1].isalnum() else said[at + length - 1][-1]
+        if _NAMED.fullmatch(f"{before} "):
+            return True
+        is_near = at <= MOST_BETWEEN and not _OF_ANOTHER.search(before)
+        return is_near and _GOES_ON.match(f"{mark}{behind}") is not None
+    return False
