@@ -29,7 +29,7 @@ class SecretsError(Exception):
 
 
 def check_sign_in() -> None:
-    """Make sure that settings and who is admitted are known before the server starts; end the program else."""
+    """Make sure, before the server starts, that its settings can be used and who is admitted is known."""
     try:
         secrets = _secrets()
     except SecretsError as error:
