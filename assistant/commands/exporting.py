@@ -25,7 +25,7 @@ def export(
         typer.Option("--format", help="What to write; else what the file's name says, else json."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file to write, else standard output.")
+        Path | None, typer.Option("--output", "-o", help="The file to write, else (or -) standard output.")
     ] = None,
     turn: Annotated[int | None, typer.Option(help="Of a conversation: only this turn, from 1.")] = None,
     as_json: JsonOption = False,
@@ -36,6 +36,7 @@ def export(
     written as LaTeX (tex, which takes its references from the bib of the same name), and its key elements as
     CSV.
     """
+    output = None if output == Path("-") else output
     with failing(as_json=as_json):
         form = form or (format_of(output) if output else "json")
         if output:

@@ -29,6 +29,8 @@ class Folder:
 
     def __init__(self, directory: Path, collection: Collection, suffixes: tuple[str, ...]) -> None:
         """List the files; raises SourceError when there is no such folder or nothing to read in it."""
+        if directory.is_file():
+            raise SourceError(f"There is no folder {directory}, which is a file: name the one that it is in.")
         if not directory.is_dir():
             raise SourceError(f"There is no folder {directory}.")
         self.collection = collection

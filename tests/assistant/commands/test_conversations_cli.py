@@ -110,8 +110,9 @@ def test_the_format_is_that_of_the_name_or_that_asked_for(run, file, tmp_path, n
     assert json.loads(run("export", str(file), "-o", str(out), "--json").stdout)["written"] == str(out)
 
 
-def test_without_a_file_the_transcript_is_printed(run, file):
-    assert from_json(run("export", str(file)).stdout) == CITING
+@pytest.mark.parametrize("arguments", [(), ("-o", "-")])
+def test_without_a_file_the_transcript_is_printed(run, file, arguments):
+    assert from_json(run("export", str(file), *arguments).stdout) == CITING
 
 
 @pytest.mark.parametrize(

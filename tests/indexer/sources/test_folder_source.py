@@ -95,7 +95,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"There is no folder .*nowhere"):
         Folder(tmp_path / "nowhere", NOTES, PDF_SUFFIXES)
     (tmp_path / "file.pdf").write_bytes(b"")
-    with pytest.raises(SourceError, match="There is no folder"):
+    with pytest.raises(SourceError, match=r"There is no folder .*file\.pdf, which is a file: name the one"):
         Folder(tmp_path / "file.pdf", NOTES, PDF_SUFFIXES)
 
 
