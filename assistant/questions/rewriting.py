@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from assistant.learned import Exchange, Filling, FollowUps, Surety, open_follow_ups
 from assistant.questions.intent import without_marks
+from assistant.questions.names import names_in
 from assistant.questions.phrases import is_complete, phrases
 from assistant.questions.vocabulary import stems, vocabulary
 from assistant.records import LabelledPaper, Rewrite, Turn
@@ -24,6 +25,7 @@ WINDOW = 12  # older turns are forgotten
 _SEVERAL = frozenset("they them these those".split())
 _POSSESSIVES = frozenset("its their theirs his hers".split())
 _POINTS_BACK = frozenset("it its itself they them their theirs".split())
+_IT = frozenset("it its itself".split())
 _ARTICLE = re.compile(r"\b(?:the|an?)\s*$", re.IGNORECASE)
 _OWN_ARTICLE = re.compile(r"^(?:the|an?)\s+(?=\S)", re.IGNORECASE)
 _CITED = re.compile(r"\s*\[\d{1,3}\??\]")
@@ -196,7 +198,25 @@ def _filled(question: str, exchanges: Sequence[Exchange], reader: FollowUps | No
 
 
 def _kept(question: str, exchanges: Sequence[Exchange], reader: FollowUps) -> list[Filling]:
-    """Return what a question leaves out, as names, as far as it is sure."""
+    """Return what a question leaves out, as names, as far as it is sure.
+
+    "It" is what the question right before named, where that says all itself: who has asked about something
+    else since would name the older subject again.
+    """
+    last = exchanges[-1:]
+    if len(exchanges) > 1 and _IT & set(words(question)) and _names_all(last[0][0]):
+        kept = _read(question, last, reader)
+        placed = [one for one in kept if reader.surety.is_placed(one)]
+        if placed and all(one.words in last[0][0] for one in placed):
+            return [replace(one, turn=len(exchanges) - 1) for one in kept]
+    return _read(question, exchanges, reader)
+
+
+def _names_all(question: str) -> bool:
+    return bool(names_in(question)) and not vocabulary().pointing & set(words(question))
+
+
+def _read(question: str, exchanges: Sequence[Exchange], reader: FollowUps) -> list[Filling]:
     named = [_as_named(one, exchanges[one.turn]) for one in reader.fillings(question, exchanges)]
     return _worth_adding(named, reader.surety, question)
 

@@ -244,6 +244,23 @@ def test_any_question_gives_a_query(asked):
     assert all(0 <= turn < len(history) for turn in rewrite.used_turns)
 
 
+@pytest.mark.parametrize(
+    ("questions", "query"),
+    [
+        (("What is BERTScore?", "What does MiniCheck do?", "How does it compare with AlignScore?"),
+         "How does MiniCheck compare with AlignScore?"),
+        (("What is TriviaQA?", "Which metric does SummEval recommend?", "How is it evaluated?"),
+         "How is SummEval evaluated?"),
+        (("What is TextRank?", "How does it rank?", "What is PacSum?", "Does it need training data?"),
+         "Does PacSum need training data?"),
+        (("What is BERTScore?", "How well does it agree with people?", "How is it computed?"),
+         "How is BERTScore computed?"),
+    ],
+)  # fmt: skip
+def test_it_went_to_the_older_of_two_subjects(questions, query):
+    assert rewritten(*questions).search_query == query
+
+
 def test_manual_rewrites_of_real_conversations_are_nearer_to_ours_than_to_the_questions(shared: Path):
     """Compare with TREC CAsT, both years alone: nothing was learned from either."""
     file = shared / "data" / "rewriting" / "turns.jsonl"

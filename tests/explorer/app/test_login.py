@@ -118,9 +118,7 @@ def test_the_server_does_not_start_with_a_rejected_setting(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PAPER_TRAIL_QUESTIONS_PER_TEN_MINUTES", "-4")
-    with pytest.raises(
-        SystemExit, match=r"does not start: The setting PAPER_TRAIL_QUESTIONS"
-    ):
+    with pytest.raises(SystemExit, match=r"does not start: The setting PAPER_TRAIL_QUESTIONS"):
         check_sign_in()
 
 
