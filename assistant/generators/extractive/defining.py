@@ -8,13 +8,15 @@ from assistant.reading import without_lead
 
 EARLY = 1  # the last passage of those in which papers define: the abstract and what follows it
 LATER = 0.4
-MOST_BETWEEN = 8  # words between "we propose" and what is proposed
+# Words between "we propose" and what is proposed, and what "called" stands before.
+MOST_BETWEEN, MOST_BEFORE = 8, 13
 
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 _VERB = re.compile(r",|\(.*|is|are|was|were|refers?|means?|[a-z]{2,}(?<!u)(?<!s)s", re.IGNORECASE)
 _INTRODUCES = re.compile(
     r"\b(?:we|i|this (?:paper|work|article|study)|the authors|et al\.)"
-    r"(?:\s(?:also|then|now|thus|here|have|\w+ly))?\s(?:propose|introduce|present|describe|develop|release|build|built|design|create|call|name)"
+    r"(?:\s(?:also|then|now|thus|here|have|\w+ly))?\s"
+    r"(?:propose|introduce|present|describe|develop|release|build|built|design|create|call|name)"
     r"[sd]?(?:ed)?\s(?P<what>.+)",
     re.IGNORECASE,
 )
@@ -55,7 +57,7 @@ def _introduces(text: str, asked: Asked) -> bool:
         return False
     said = found["what"].split()
     length = len(asked.defined)
-    for at in range(len(said) - length + 1):
+    for at in range(min(len(said) - length, MOST_BEFORE) + 1):
         if stems(" ".join(said[at : at + length])) != asked.defined:
             continue
         before, behind = " ".join(said[:at]), " ".join(said[at + length :])

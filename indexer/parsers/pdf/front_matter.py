@@ -34,7 +34,6 @@ _AFFILIATION = re.compile(
 )
 _PARTICLES = frozenset("van von de der den da di du la le el al bin ten".split())
 _NAME_PART = re.compile(r"[^\W\d_][\w'’.‐-]*")
-_FAMILY_FIRST = re.compile(r"(?:[A-Z]{2,} [A-Z]\w*[a-z]\w*(?: |$))+")
 _ORCID = re.compile(r"\[[\d-]{15,}[\dX]\]")
 _MARKS = re.compile(r"[\d*∗†‡§¶‖♠♣♥♦♯⋆★✉#]+(?:,[\d*∗†‡§¶]+)*")
 _GRADES = re.compile(r",? (?:(?:graduate )?student |senior |life )*(?:member|fellow),? IEEE", re.IGNORECASE)
@@ -275,15 +274,23 @@ def _cells(lines: Sequence[Line]) -> list[str]:
 def _read_names(text: str) -> list[Author]:
     """Read one name or, where family names come first in capitals, a row of them; empty for anything else."""
     parts = text.split()
-    if _FAMILY_FIRST.fullmatch(text):
-        pairs = zip(parts[1::2], parts[::2], strict=True)
-        return [Author(given, family.title()) for given, family in pairs]
-    if not 2 <= len(parts) <= 5 or not all(map(_is_name_part, parts)):
+    if not all(map(_is_name_part, parts)):
+        return []
+    if _families_first(parts):
+        return [Author(given, family.title()) for family, given in zip(parts[::2], parts[1::2], strict=True)]
+    if not 2 <= len(parts) <= 5:
         return []
     family = len(parts) - 1
     while family > 1 and parts[family - 1] in _PARTICLES:
         family -= 1
     return [Author(" ".join(parts[:family]), " ".join(parts[family:]))]
+
+
+def _families_first(parts: Sequence[str]) -> bool:
+    """Return True for "LEE Ann" and "LEE Ann KIM BoMi"."""
+    families, given = parts[::2], parts[1::2]
+    is_loud = all(part.isalpha() and part.isupper() and len(part) > 1 for part in families)
+    return len(families) == len(given) and is_loud and not any(map(str.isupper, given))
 
 
 def _is_name_part(part: str) -> bool:
