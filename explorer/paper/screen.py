@@ -37,6 +37,7 @@ class Opened:
     pdf: Path | None
     meant: Passage | None
     sentence: int | None
+    is_lost: bool = False  # what the address means of the paper is not in it
     notes: PaperNotes = field(default_factory=PaperNotes)
 
     @property
@@ -88,7 +89,8 @@ def _open(library: Library, address: dict[str, str]) -> Opened:
     meant, sentence = meant_passage(passages, address["passage"], address["sentence"])
     held = {link.reference: link.cited for link in library.corpus.links.from_paper(paper.id)}
     cited = Bibliography(library.corpus.references(paper.id), held)
-    return Opened(paper, passages, cited, library.pdf_path(paper.pdf_sha256), meant, sentence)
+    is_lost = bool(address["passage"]) and meant is None
+    return Opened(paper, passages, cited, library.pdf_path(paper.pdf_sha256), meant, sentence, is_lost)
 
 
 def _draw_unknown() -> None:
@@ -106,6 +108,8 @@ def _draw_paper(library: Library, visitor: Visitor, opened: Opened) -> None:
     # It may have been renamed since.
     home = replace(home, title=library.kept.title) if library.kept else home
     draw_title(home, paper)
+    if opened.is_lost:
+        st.caption("The passage that the address names is not in this paper. It may have been read anew.")
     if above and visitor.now.narrow:
         # On a phone what the reader came for stands right below the title.
         draw_meant(opened.reading, above)

@@ -175,6 +175,7 @@ def test_a_wrong_passage_shows_the_paper(screen: Screen, query: dict[str, str]) 
     test = screen("paper", id=BM25, **query)
     assert not test.exception
     assert "BM25" in test.title[0].value
+    assert ("not in this paper" in texts(test)) == (query["passage"] != "8")
 
 
 def test_where_it_says_so_marks_the_sentence(studied: Screen) -> None:
