@@ -303,7 +303,7 @@ def _build(
     options: BuildOptions,
     remarks: Callable[[], Sequence[str]] = tuple,
 ) -> None:
-    """Build the sources in one run and report; exit code 2 when they brought no paper at all.
+    """Build the sources in one run and report; exit code 2 when they brought no paper at all, 130 on Ctrl+C.
 
     `remarks` is asked afterwards what there is to say of the sources as a whole.
     """
@@ -312,6 +312,9 @@ def _build(
         builds = _build_with_progress(settings, _ready_encoder(settings), sources, options)
     except (CorpusError, SourceError) as error:
         fail(error, as_json, {"builds": []})
+    except KeyboardInterrupt:
+        err.print("Stopped. The same command goes on from here; readers see the corpus as it was before.")
+        raise typer.Exit(130) from None
     if as_json:
         report = {"builds": [asdict(build) for build in builds], "run": run_figures(builds)}
         print_json(report | {"remarks": list(remarks())})

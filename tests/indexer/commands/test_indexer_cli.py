@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from indexer.commands import building
 from tests.indexer.build.small_papers import write_paper_pdf, write_tei
 from tests.indexer.command_line import run, run_json
 
@@ -48,6 +49,17 @@ def test_an_interrupt_while_it_is_still_loading_ends_it_without_a_traceback(
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     done = _run(root, tmp_path / "home", "status")
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_a_build_that_is_stopped_says_how_it_goes_on(
+    home: Path, papers: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(building, "build_collections", stopped)
+    done = run("tei", papers, *NOTES, code=130)
+    assert "The same command goes on from here" in " ".join(done.stderr.split())
 
 
 def test_the_real_command_keeps_standard_output_for_the_json(root: Path, home: Path, papers: Path) -> None:
