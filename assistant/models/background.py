@@ -17,15 +17,31 @@ Item = TypeVar("Item")
 LOOK_AGAIN_SECONDS = 0.1
 
 
-@cache
+_one_at_a_time = threading.Lock()
+
+
 def _loop() -> asyncio.AbstractEventLoop:
+    """Return the one loop, even to threads that ask at once: a client's connections are bound to it."""
+    with _one_at_a_time:
+        return _running_loop()
+
+
+@cache
+def _running_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name="models", daemon=True).start()
     return loop
 
 
-# A process that was forked has the loop, and not the thread that runs it.
-os.register_at_fork(after_in_child=_loop.cache_clear)
+def _begin_anew() -> None:
+    # A process that was forked has the loop, and not the thread that runs it.
+    _running_loop.cache_clear()
+    _one_at_a_time.release()
+
+
+os.register_at_fork(
+    before=_one_at_a_time.acquire, after_in_parent=_one_at_a_time.release, after_in_child=_begin_anew
+)
 
 
 def in_background(work: Coroutine[None, None, None]) -> None:
