@@ -5,6 +5,7 @@ import re
 from assistant.generators.extractive.candidates import Candidate
 from assistant.questions import Asked, stems
 from assistant.reading import without_lead
+from corpus.text import words
 
 EARLY = 1  # the last passage of those in which papers define: the abstract and what follows it
 LATER = 0.4
@@ -20,7 +21,7 @@ _INTRODUCES = re.compile(
     r"[sd]?(?:ed)?\s(?P<what>.+)",
     re.IGNORECASE,
 )
-_NAMED = re.compile(r"\W*(?:\S+\s+){0,12}?\S*(?:called|named|dubbed|termed|coined)\W+", re.IGNORECASE)
+_NAMED = frozenset("called named dubbed termed coined".split())
 _OF_ANOTHER = re.compile(r"\b(?:for|of|in|on|with|from|by|to|than|using)\b", re.IGNORECASE)
 # What a thing is stands behind its name: "BM25, a", "the BM25 model that".
 _GOES_ON = re.compile(
@@ -62,7 +63,7 @@ def _introduces(text: str, asked: Asked) -> bool:
             continue
         before, behind = " ".join(said[:at]), " ".join(said[at + length :])
         mark = "" if said[at + length - 1][-1].isalnum() else said[at + length - 1][-1]
-        if _NAMED.fullmatch(f"{before} "):
+        if words(before)[-1:] and words(before)[-1] in _NAMED:
             return True
         is_near = at <= MOST_BETWEEN and not _OF_ANOTHER.search(before)
         return is_near and _GOES_ON.match(f"{mark}{behind}") is not None
