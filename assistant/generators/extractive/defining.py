@@ -63,7 +63,7 @@ def _introduces(text: str, asked: Asked) -> bool:
             continue
         before, behind = " ".join(said[:at]), " ".join(said[at + length :])
         mark = "" if said[at + length - 1][-1].isalnum() else said[at + length - 1][-1]
-        if words(before)[-1:] and words(before)[-1] in _NAMED:
+        if not _NAMED.isdisjoint(words(before)[-1:]):
             return True
         is_near = at <= MOST_BETWEEN and not _OF_ANOTHER.search(before)
         return is_near and _GOES_ON.match(f"{mark}{behind}") is not None

@@ -46,13 +46,11 @@ _WORD_RUN_IN = re.compile(r"(?:abstract|summary)\b[\s—–:.-]*", re.IGNORECASE
 def printed_year(first: PdfPage) -> int | None:
     """Return the one year of a first page's copyright or, without one, of the imprint in its margins."""
     margin = _MARGIN * first.height
-    rows = fragments_of(first.words)
-    edges = [row for row in rows if row.bottom < margin or row.top > first.height - margin]
-    texts = [" ".join(word.text for word in row.words) for row in rows]
-    imprints = [" ".join(word.text for word in row.words) for row in edges]
-    years = {int(match[1]) for text in texts for match in _COPYRIGHT.finditer(text)}
+    rows = [(row, " ".join(word.text for word in row.words)) for row in fragments_of(first.words)]
+    years = {int(match[1]) for _, text in rows for match in _COPYRIGHT.finditer(text)}
     if not years:
-        years = {int(year) for text in imprints if _IMPRINT.search(text) for year in _YEAR.findall(text)}
+        edges = [text for row, text in rows if row.bottom < margin or row.top > first.height - margin]
+        years = {int(year) for text in edges if _IMPRINT.search(text) for year in _YEAR.findall(text)}
     return years.pop() if len(years) == 1 else None
 
 
@@ -75,10 +73,10 @@ def find_title(lines: Sequence[Line], title: str) -> range:
 
 def title_lines(lines: Sequence[Line], style: Style) -> range:
     """Return which lines are the title: those in the largest type before the abstract; may be empty."""
-    end = next((i for i, line in enumerate(lines) if is_abstract_heading(line)), len(lines))
+    end = next((i for i, line in enumerate(lines) if is_abstract_heading(line)), 0) or len(lines)
     first = [
         index
-        for index, line in enumerate(lines[: end or len(lines)])
+        for index, line in enumerate(lines[:end])
         if line.page == lines[0].page and not _BANNER.search(line.text) and _has_words(line)
     ]
     if not first:
@@ -88,7 +86,7 @@ def title_lines(lines: Sequence[Line], style: Style) -> range:
         return range(first[0], _end_of_plain(lines, first[0])) if first[0] < 3 else range(0)
     start = next(index for index in first if lines[index].size > 0.97 * largest)
     stop = start + 1
-    while stop < first[-1] and _continues_title(lines, stop, lines[start]):
+    while stop < end and _continues_title(lines, stop, lines[start]):
         stop += 1
     return range(start, stop)
 
@@ -110,7 +108,9 @@ def _has_words(line: Line) -> bool:
 def _continues_title(lines: Sequence[Line], index: int, first: Line) -> bool:
     before, line = lines[index - 1], lines[index]
     gap = line.baseline - before.baseline
-    if line.bold != first.bold or not 0 < gap < 2.3 * first.size or _BANNER.search(line.text):
+    if line.page != first.page or line.bold != first.bold:
+        return False
+    if not 0 < gap < 2.3 * first.size or _BANNER.search(line.text):
         return False
     if abs(line.size - first.size) < 0.05 * first.size:
         return True

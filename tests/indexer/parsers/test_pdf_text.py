@@ -519,6 +519,14 @@ def test_authors_stand_in_blocks_and_rows(tmp_path: Path, rows: list[str], names
     assert ", ".join(author.name for author in document.authors) == names
 
 
+@pytest.mark.parametrize("second", ["Without a Server", "Serverless"])
+def test_a_title_goes_on_right_above_the_abstract(tmp_path: Path, second: str) -> None:
+    title = TITLE + put(150, 727, second, 16, "B")
+    body = column(72, 640, ["#Abstract", *running_text("Abstractly", 8), "#1 Introduction", *LEFT[3:]])
+    document = read_pdf(write_pdf(tmp_path / "a.pdf", [title + "".join(body)]))
+    assert document.title == f"Reading Pages of Papers {second}"
+
+
 def test_authors_are_read_without_an_abstract(tmp_path: Path) -> None:
     lines = put(200, 700, "Ann Lee and Bo Kim", 11) + "".join(column(72, 640, ["#1 Introduction", *LEFT[3:]]))
     document = read_pdf(write_pdf(tmp_path / "a.pdf", [TITLE + lines]))
