@@ -212,7 +212,7 @@ def _key_of(written: str) -> ApiKey:
 def read_settings() -> Settings:
     """Return the settings of this environment; raises CorpusError that names the variable at fault."""
     # Every screen asks for them, and more than once: reading takes milliseconds, seeing no change does not.
-    return _settings_of(frozenset(entry for entry in os.environ.items() if _is_ours(entry[0])))
+    return _settings_of(frozenset((name, os.environ[name]) for name in filter(_is_ours, os.environ)))
 
 
 def _is_ours(variable: str) -> bool:

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import random
 import secrets
 import shutil
 import signal
@@ -10,7 +9,7 @@ import socket
 import subprocess
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -84,7 +83,13 @@ class Site:
         return signal.SIGTERM in self._signals or signal.SIGINT in self._signals
 
     def _planned(self) -> list[AppProcess]:
-        ports = free_ports(self.wanted.processes)
+        for_metrics = ports_of_metrics(self.settings.metrics, self.wanted.processes)
+        if self.wanted.port in for_metrics:
+            raise ServeError(
+                f"Visitors come to port {self.wanted.port}, where metrics would be told too: "
+                "give them another in PAPER_TRAIL_METRICS."
+            )
+        ports = free_ports(self.wanted.processes, but={self.wanted.port, *for_metrics})
         shared, hosts = shared_environment(self.settings, len(ports)), self.wanted.hosts
         return [
             AppProcess(f"p{number}", port, hosts, shared | _own_environment(self.settings, number))
@@ -241,9 +246,11 @@ def check_address(address: str, port: int) -> None:
             raise ServeError(f"Another program listens at port {port} of {address}.") from error
 
 
-def free_ports(count: int) -> list[int]:
-    """Return ports that nobody listens at; raises ServeError where there are not as many."""
-    free = list(islice(filter(_is_free, random.sample(_PORTS, len(_PORTS))), count))
+def free_ports(count: int, but: Container[int] = ()) -> list[int]:
+    """Return ports that nobody listens at, but some; raises ServeError where there are not as many."""
+    # By chance of the system's own: whoever seeds `random` twice would get the same again.
+    ports = secrets.SystemRandom().sample(_PORTS, len(_PORTS))
+    free = list(islice((port for port in ports if port not in but and _is_free(port)), count))
     if len(free) < count:
         raise ServeError(
             f"This machine has no {count} ports that are free between {_PORTS[0]} and {_PORTS[-1]}."
@@ -289,8 +296,16 @@ def _own_environment(settings: Settings, number: int) -> dict[str, str]:
     """Return what one process is told: a place of its own for its metrics."""
     if not settings.metrics:
         return {}
-    host, _, port = settings.metrics.rpartition(":")
-    return {"PAPER_TRAIL_METRICS": f"{host}:{int(port) + number - 1}"}
+    host = settings.metrics.rpartition(":")[0]
+    return {"PAPER_TRAIL_METRICS": f"{host}:{ports_of_metrics(settings.metrics, number)[-1]}"}
+
+
+def ports_of_metrics(place: str, count: int) -> range:
+    """Return the ports that processes tell their metrics at: from that of a HOST:PORT on, none of ""."""
+    if not place:
+        return range(0)
+    first = int(place.rpartition(":")[2])
+    return range(first, first + count)
 
 
 def _stop_nginx(nginx: "subprocess.Popen[bytes]") -> None:

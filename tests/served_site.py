@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 
-from deployment.site import free_ports
+from deployment.site import free_ports, ports_of_metrics
 from tests.demo_home import PROJECT
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
@@ -38,7 +38,7 @@ class Served:
 @contextmanager
 def served(home: Path, folder: Path, processes: int = 2, **settings: str) -> Iterator[Served]:
     """Run a site on a home, with the settings of its environment and a log in a folder."""
-    (port,) = free_ports(1)
+    (port,) = free_ports(1, but=ports_of_metrics(settings.get("PAPER_TRAIL_METRICS", ""), processes))
     environment = {key: value for key, value in os.environ.items() if key != "TOGETHER_API_KEY"}
     environment |= {"PAPER_TRAIL_HOME": str(home), "PAPER_TRAIL_ENCODER_RUNTIME": "torch", **settings}
     log = folder / "site.log"

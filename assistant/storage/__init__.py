@@ -10,6 +10,7 @@ from assistant.storage.feedback import (
     without_wrong_citation,
 )
 from assistant.storage.libraries import (
+    KeptLibrary,
     LibraryError,
     LibraryStore,
     LibrarySummary,
@@ -34,10 +35,10 @@ from assistant.storage.spending import Balance, SpendingError, SpendingLimits, S
 
 __all__ = [
     "LONGEST_NOTE", "READING_KINDS", "Balance", "ChangedElsewhereError", "ComparisonStore",
-    "ComparisonSummary", "ConversationStore", "ConversationSummary", "Followed", "Kept", "LibraryError",
-    "LibraryStore", "LibrarySummary", "ListedPaper", "OverLibrary", "OwnedStore", "PaperSet", "Quota",
-    "ReadingError", "ReadingStore", "ReadingSummary", "RenamedError", "SpendingError", "SpendingLimits",
-    "SpendingStore", "StoredComparison", "StoredConversation", "StoredLibrary", "TakenUpError",
-    "limits_said", "mark_of", "new_id", "tidy_title", "with_notes", "with_verdict",
-    "with_wrong_citation", "without_wrong_citation"
+    "ComparisonSummary", "ConversationStore", "ConversationSummary", "Followed", "Kept",
+    "KeptLibrary", "LibraryError", "LibraryStore", "LibrarySummary", "ListedPaper", "OverLibrary",
+    "OwnedStore", "PaperSet", "Quota", "ReadingError", "ReadingStore", "ReadingSummary",
+    "RenamedError", "SpendingError", "SpendingLimits", "SpendingStore", "StoredComparison",
+    "StoredConversation", "StoredLibrary", "TakenUpError", "limits_said", "mark_of", "new_id",
+    "tidy_title", "with_notes", "with_verdict", "with_wrong_citation", "without_wrong_citation"
 ]  # fmt: skip

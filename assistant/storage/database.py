@@ -9,12 +9,14 @@ from typing import Any, ClassVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DisconnectionError, NoSuchModuleError, SQLAlchemyError
+from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed
 
 from assistant.records import AssistantError
 from assistant.storage.schema import NewerSchemaError, bring_up_to_date
 from corpus.settings import Settings
 
 BUSY_SECONDS = 10
+BUSY_LOOK_SECONDS = 0.01
 # A PostgreSQL server that does not reply for so long is taken for gone.
 SILENT_SECONDS = 60
 # To a server, of one store of one process; there are five.
@@ -190,10 +192,24 @@ def database_of(settings: Settings) -> str | Path:
 
 def _set_up_sqlite(connection: Any, _record: Any) -> None:
     cursor = connection.cursor()
-    # Readers and a writer do not wait for each other; what is deleted is overwritten.
-    for pragma in ("journal_mode = WAL", "secure_delete = ON", "foreign_keys = ON"):
-        cursor.execute(f"PRAGMA {pragma}")
+    # Readers and a writer do not wait for each other. SQLite does not wait itself where another has just
+    # begun to write such a log.
+    for attempt in Retrying(
+        retry=retry_if_exception(_is_busy),
+        stop=stop_after_delay(BUSY_SECONDS),
+        wait=wait_fixed(BUSY_LOOK_SECONDS),
+        reraise=True,
+    ):
+        with attempt:
+            cursor.execute("PRAGMA journal_mode = WAL")
+    # What is deleted is overwritten.
+    cursor.execute("PRAGMA secure_delete = ON")
+    cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()
+
+
+def _is_busy(error: BaseException) -> bool:
+    return getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY")
 
 
 def _engine_of_server(url: sa.URL) -> sa.Engine:

@@ -50,11 +50,31 @@ class StoredLibrary:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptLibrary:
+    """A library as somebody asks it; not `is_own` where they have it by its link."""
+
+    id: str
+    title: str
+    is_own: bool
+
+
+@dataclass(frozen=True, slots=True)
 class OverLibrary:
     """What is stored over a library, whoever's it is: ids of conversations and of comparisons."""
 
     conversations: tuple[str, ...] = ()
     comparisons: tuple[str, ...] = ()
+
+
+def _seen() -> sa.CompoundSelect[Any]:
+    """Return what asks for the libraries of some `owners` and of their links, each the last changed first."""
+    held, read = LIBRARIES.c, READERS.c
+    owners: sa.BindParameter[str] = sa.bindparam("owners", expanding=True)
+    own = sa.select(held.id, held.title, sa.literal(1).label("is_own"), held.updated.label("since"))
+    linked = sa.select(held.id, held.title, sa.literal(0), read.opened).join(READERS)
+    linked = linked.where(read.reader.in_(owners), read.link == held.link, held.owner.not_in(owners))
+    both = sa.union_all(own.where(held.owner.in_(owners)), linked)
+    return both.order_by(sa.desc("is_own"), sa.desc("since"))
 
 
 class LibraryStore(OwnedStore[LibrarySummary]):
@@ -69,12 +89,7 @@ class LibraryStore(OwnedStore[LibrarySummary]):
     error = LibraryError
     summary = LibrarySummary
     listing = sa.select(LIBRARIES.c.id, LIBRARIES.c.title, LIBRARIES.c.updated, LIBRARIES.c.link)
-    linked = (
-        listing.join(READERS)
-        .where(READERS.c.reader == sa.bindparam("reader"), READERS.c.link == LIBRARIES.c.link)
-        .where(LIBRARIES.c.owner != READERS.c.reader)
-        .order_by(READERS.c.opened.desc())
-    )
+    seen = _seen()
 
     def keep(self, identifier: str, owner: str, title: str, most: int = 0) -> None:
         """Have a library from now on; raises LibraryError where its owner has `most` of them, 0 for any."""
@@ -169,11 +184,11 @@ class LibraryStore(OwnedStore[LibrarySummary]):
         is_reader = bool(stored.link) and self._value(sa.select(held.reader).where(has_link).limit(1))
         return stored if is_reader else None
 
-    def shared_with(self, reader: str) -> tuple[LibrarySummary, ...]:
-        """Return the libraries of others that somebody has the link to."""
+    def seen_by(self, owners: Sequence[str]) -> tuple[KeptLibrary, ...]:
+        """Return the libraries of these, then those of others that one of them has the link to."""
         with self._reading() as connection:
-            rows = connection.execute(self.linked, {"reader": reader}).all()
-        return tuple(self.summary(*row) for row in rows)
+            rows = connection.execute(self.seen, {"owners": owners}).all()
+        return tuple({row.id: KeptLibrary(row.id, row.title, bool(row.is_own)) for row in rows}.values())
 
     def over(self, identifier: str) -> OverLibrary:
         """Return what is stored over a library."""

@@ -11,6 +11,9 @@ from corpus.pdf.glyphs import Characters, Extents, Numbers, Transform, are_apart
 from corpus.pdf.styles import styles_of
 from corpus.records import Box
 
+# In heights of the font; typesetters raise marks by a third of it.
+RAISED = 0.2
+
 _Flags = NDArray[np.bool_]
 
 
@@ -20,7 +23,8 @@ class Word(NamedTuple):
     Points from the top left of the page as it is shown, like `Box`. `baseline` is where the letters stand,
     `size` the height of the font. `hyphenated` marks a word that a line break cut; its hyphen is not in the
     text.
-    `ends_line` says that the file itself breaks the line after it; `upright` is False for turned text.
+    `ends_line` says that the file itself breaks the line after it; `upright` is False for turned text. The
+    last `raised` characters stand above the baseline, as the mark of a footnote does.
     """
 
     text: str
@@ -36,6 +40,7 @@ class Word(NamedTuple):
     hyphenated: bool = False
     ends_line: bool = False
     upright: bool = True
+    raised: int = 0
 
     def box(self, page: int) -> Box:
         return Box(page, self.left, self.top, self.right - self.left, self.bottom - self.top)
@@ -57,6 +62,7 @@ def words_of(text: object, transform: Transform) -> list[Word]:
         sizes,
         *zip(*styles.fonts, strict=True),
         *(one.tolist() for one in (*_ends(found, runs), styles.upright)),
+        _raised(found, runs, letters.baseline, sizes, styles.upright),
     )
     words = list(map(Word._make, zip(*columns, strict=True)))
     _draw_hyphens(words, found, runs)
@@ -102,6 +108,20 @@ def _extents_of_letters(found: Characters, runs: _Runs) -> Extents:
         np.maximum.reduceat(drawn.bottom, starts),
         baseline,
     )
+
+
+def _raised(
+    found: Characters, runs: _Runs, baselines: Numbers, sizes: list[float], upright: _Flags
+) -> list[int]:
+    """Return how many of the last characters of each run stand above its baseline; of turned text none do."""
+    raised = [0] * len(sizes)
+    drawn = found.extents.baseline
+    highest = np.minimum.reduceat(drawn, runs.starts)
+    for at in np.flatnonzero(upright & (highest < baselines - RAISED * np.array(sizes))):
+        run = drawn[runs.starts[at] : runs.ends[at]]
+        is_level = run >= baselines[at] - RAISED * sizes[at]
+        raised[at] = int(np.argmax(is_level[::-1]))
+    return raised
 
 
 def _real_sizes(found: Characters, runs: _Runs, letters: Extents, told: Sequence[float]) -> list[float]:

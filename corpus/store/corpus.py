@@ -216,15 +216,15 @@ class Corpus:
 
     def holding(self, phrase: str, scope: Scope, limit: int) -> list[Match]:
         """Return passages in `scope` with a phrase word by word, of the `limit` that have all its words."""
-        found = tables.matching(self._tables["passages"], phrase, scope, limit, is_all=True)
-        texts = self._passage_rows(found[0], ["indexed"])
+        at, scores = tables.matching(self._tables["passages"], phrase, scope, limit, is_all=True)
+        texts = self._passage_rows(at, ["indexed"])
         wanted = f" {' '.join(plain_words(spaced(phrase)))} "
         holding = {
             row["_rowid"]
             for row in texts.to_pylist()
             if wanted in f" {' '.join(plain_words(row['indexed']))} "
         }
-        return [match for match in self._matches(*found) if match.row in holding]
+        return [one for row, one in zip(at, self._matches(at, scores), strict=True) if row in holding]
 
     def identified(self, identifiers: Identifiers) -> frozenset[str]:
         """Return the ids of the papers that are called so."""
@@ -234,14 +234,15 @@ class Corpus:
 
     def passages_found(self, matches: Sequence[Match]) -> dict[str, Passage]:
         """Return what this corpus's own search found, by id: quicker than to look the ids up."""
-        return self._passages_at([match.row for match in matches])
+        return self._passages_at(self._index().rows([one.position for one in matches]))
 
     def rounded_similarities(
         self, vector: Vectors | Sequence[float], matches: Sequence[Match]
     ) -> dict[str, Similarity]:
         """Return about how similar passages that the search found are to a unit vector, by id."""
         index = self._index()
-        rounded = index.cosines(np.asarray(vector, np.float32), index.at_rows([one.row for one in matches]))
+        positions = np.array([one.position for one in matches], np.intp)
+        rounded = index.cosines(np.asarray(vector, np.float32), positions)
         return {
             match.passage_id: Similarity(cosine, cosine, None, is_rounded=True)
             for match, cosine in zip(matches, rounded.tolist(), strict=True)
@@ -253,7 +254,8 @@ class Corpus:
         """Return how similar passages that the search found are to a unit vector, by id; not rounded."""
         if not matches:
             return {}
-        by_row = {match.row: match.passage_id for match in matches}
+        rows_of = self._index().rows([one.position for one in matches])
+        by_row = {row: match.passage_id for row, match in zip(rows_of, matches, strict=True)}
         found = self._passage_rows(list(by_row), ["vector", "sentence_vectors"])
         ids = [by_row[row] for row in found["_rowid"].to_pylist()]
         return dict(zip(ids, measure(np.asarray(vector, np.float32), found), strict=True))

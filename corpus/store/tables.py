@@ -30,6 +30,7 @@ _KEPT_FOR_READERS = timedelta(hours=1)
 _FILTERS = {
     "id": "BTree",
     "collection_id": "Bitmap",
+    "year": "Bitmap",
     "topic_keys": "LabelList",
     "venue": "Bitmap",
     "author_names": "LabelList",

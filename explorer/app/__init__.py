@@ -1,10 +1,20 @@
 """What all screens stand on: sessions, signing in, limits, shared resources and security."""
 
 from explorer.app.login import check_sign_in, draw_signed_in
-from explorer.app.navigation import ASK, COLLECTION, COMPARE, PAPER, READING, draw, link_to, loading_modules
+from explorer.app.navigation import (
+    ASK,
+    COLLECTION,
+    COMPARE,
+    PAPER,
+    READING,
+    draw,
+    inline_link,
+    link_to,
+    loading_modules,
+    url_path,
+)
 from explorer.app.one_by_one import screens
 from explorer.app.resources import (
-    KeptLibrary,
     Library,
     comparison_jobs,
     documents_limit,
@@ -40,11 +50,12 @@ from explorer.app.visitor.stored_item import StoredItem
 
 __all__ = [
     "ASK", "COLLECTION", "COMPARE", "PAPER", "READING", "ComparisonSession", "Current",
-    "CurrentComparison", "Failure", "Focus", "FollowUps", "KeptLibrary", "Library", "Order",
-    "StoredItem", "TakenOff", "Visitor", "VisitorSession", "Waiting", "admitted", "check_own",
-    "check_sign_in", "comparison_jobs", "current_caller", "current_comparison", "current_owner",
-    "current_owners", "current_session", "current_visitor", "documents_limit", "draw", "draw_signed_in",
-    "field_value", "forget_field", "has_corpus", "has_field", "holds", "is_anothers", "jobs", "link_to",
-    "loading_modules", "middleware", "new_id", "open_library", "questions_limit", "remember_theme",
-    "screens", "set_field", "show_script_error", "uncounted_models", "without"
+    "CurrentComparison", "Failure", "Focus", "FollowUps", "Library", "Order", "StoredItem",
+    "TakenOff", "Visitor", "VisitorSession", "Waiting", "admitted", "check_own", "check_sign_in",
+    "comparison_jobs", "current_caller", "current_comparison", "current_owner", "current_owners",
+    "current_session", "current_visitor", "documents_limit", "draw", "draw_signed_in", "field_value",
+    "forget_field", "has_corpus", "has_field", "holds", "inline_link", "is_anothers", "jobs",
+    "link_to", "loading_modules", "middleware", "new_id", "open_library", "questions_limit",
+    "remember_theme", "screens", "set_field", "show_script_error", "uncounted_models", "url_path",
+    "without"
 ]  # fmt: skip

@@ -62,7 +62,7 @@ def is_sign_in_asked(settings: Settings) -> bool:
 
 def is_admitted() -> bool:
     """Return True if this visitor may see the papers."""
-    return _user().get("is_logged_in") is True or not is_sign_in_asked(read_settings())
+    return not is_sign_in_asked(read_settings()) or _user().get("is_logged_in") is True
 
 
 def signed_in_owner() -> str:

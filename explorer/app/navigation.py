@@ -4,6 +4,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.navigation.page import Page
@@ -13,7 +14,7 @@ from corpus.settings import read_settings
 from explorer.app.login import is_admitted, render_sign_in
 from explorer.app.one_by_one import screens
 from explorer.app.resources import has_corpus, open_library
-from explorer.app.session import current_caller, current_visitor
+from explorer.app.session import current_caller, current_visitor, drawn_for
 from explorer.app.upload_guard import admitted, current_session
 
 IMAGES = Path(__file__).with_name("images")
@@ -64,7 +65,8 @@ def _draw() -> None:
         admitted.turn_away(current_session())
         render_sign_in()
         return
-    admitted.admit(current_session(), current_caller(current_visitor()))
+    caller = current_caller(current_visitor())
+    admitted.admit(current_session(), caller)
     try:
         if not has_corpus():
             _draw_first_run()
@@ -73,7 +75,8 @@ def _draw() -> None:
     except CorpusError as error:
         _draw_corpus_error(error)
         return
-    page.run()
+    with drawn_for(caller.visitor):
+        page.run()
 
 
 def link_to(
@@ -86,6 +89,21 @@ def link_to(
 ) -> None:
     """Draw a link to one of our pages, in the same session."""
     st.page_link(_known[page], label=label, icon=icon, query_params=query_params, width=width)
+
+
+def inline_link(page: str, label: str, query_params: Mapping[str, str]) -> str:
+    """Return a link to a paper or the list as Markdown, to stand in a text; `label` is Markdown as well.
+
+    The page's script (`explorer/components/listener.js`) follows it in the same session, as Streamlit does
+    for a link that is an element of its own. A screen takes to draw what it has of elements: where links
+    stand side by side they are one text.
+    """
+    return f"[{label}]({url_path(page)}?{urlencode(query_params)})"
+
+
+def url_path(page: str) -> str:
+    """Return what the address of one of our pages ends with, before its parameters."""
+    return _known[page].url_path
 
 
 def _pages() -> list[Page]:

@@ -26,6 +26,7 @@ from assistant.storage import (
     Balance,
     ComparisonStore,
     ConversationStore,
+    KeptLibrary,
     LibraryStore,
     Quota,
     ReadingStore,
@@ -55,15 +56,6 @@ from explorer.observing import ObservedModel
 _SECONDS_AS_PUBLISHED = 2
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class KeptLibrary:
-    """A visitor's kept library as it is asked; not `is_own` where they have it by its link."""
-
-    id: str
-    title: str
-    is_own: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,9 @@ do not come here: what they have done is taken out of their jobs when a screen i
 fields: what is to outlive its widget is copied from one into the state.
 """
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, cast
 
 import streamlit as st
@@ -32,6 +34,9 @@ from explorer.jobs import ADDRESS_HEADER, Caller
 
 # In what all browsers on phones call themselves.
 PHONE = "Mobi"
+
+# For whom the thread draws a whole screen; it is found out anew for a callback and for a fragment alone.
+_drawing = threading.local()
 
 State = TypeVar("State")
 Given = ParamSpec("Given")
@@ -116,7 +121,21 @@ def current_owner(visitor: Visitor) -> str:
 
     A browser that takes no cookie has those of this visit.
     """
+    return getattr(_drawing, "owner", "") or _found_owner(visitor)
+
+
+def _found_owner(visitor: Visitor) -> str:
     return signed_in_owner() or owner_of(owner_tokens().of(st.context.cookies)) or visitor.now.stranger
+
+
+@contextmanager
+def drawn_for(owner: str) -> Iterator[None]:
+    """Take it as known whose conversations are listed, while a whole screen is drawn, which asks often."""
+    _drawing.owner = owner
+    try:
+        yield
+    finally:
+        _drawing.owner = ""
 
 
 def current_owners(visitor: Visitor) -> tuple[str, ...]:

@@ -38,7 +38,7 @@ def draw_actions(library: Library, visitor: Visitor, number: int, turn: Turn, *,
 
 
 def _draw_copy(number: int, turn: Turn) -> None:
-    with menu("Copy", f"copy_{number}", ":material/content_copy:", height=200) as is_drawn:
+    with menu("Copy", f"copy_{number}", ":material/content_copy:") as is_drawn:
         if is_drawn:
             st.caption("The answer with its references; the button at the corner copies it.")
             st.code(answer_with_references(turn), language=None, wrap_lines=True)
@@ -47,7 +47,7 @@ def _draw_copy(number: int, turn: Turn) -> None:
 def _draw_edit(visitor: Visitor, number: int, turn: Turn, *, replaces: bool) -> None:
     """Draw the way to the question in a field, to be asked as it is then."""
     key = f"edit_{number}_{visitor.now.menus_closed}"
-    with menu("Edit", key, ":material/edit:", height=220) as is_drawn:
+    with menu("Edit", key, ":material/edit:") as is_drawn:
         if is_drawn:
             _draw_question_field(visitor, number, turn, replaces=replaces)
 
@@ -91,7 +91,7 @@ def _draw_undo(library: Library, visitor: Visitor) -> None:
 
 def _draw_clear(library: Library, visitor: Visitor, *, is_own: bool) -> None:
     """Draw the two ways to an empty screen: one keeps the conversation, the other does not."""
-    with menu("Clear", "clear_menu", ":material/clear_all:", height=150) as is_drawn:
+    with menu("Clear", "clear_menu", ":material/clear_all:") as is_drawn:
         if not is_drawn:
             return
         st.button(

@@ -153,8 +153,9 @@ def _draw_ways_on(visitor: Visitor, failure: Failure) -> None:
 
 
 def _draw_question(number: int, question: str, longest: int = 600) -> None:
+    """Draw a question as the heading of its turn, which is scrolled to by its key."""
     with st.container(key=f"question_{number}"):
-        st.markdown(escaped(shortened(question, longest)))
+        st.header(escaped(shortened(question, longest)), anchor=False)
 
 
 def _steps_line(number: int) -> DeltaGenerator:
@@ -166,7 +167,7 @@ def _draw_steps(visitor: Visitor, number: int, turn: Turn) -> None:
     with _steps_line(number):
         st.caption(f"{searched_for(turn.rewrite)} · {format_kind(turn.rewrite)}", width="content")
         key = f"edit_query_{number}_{visitor.now.menus_closed}"
-        with menu("change the search", key, height=170) as is_drawn:
+        with menu("change the search", key) as is_drawn:
             if is_drawn:
                 _draw_query_field(visitor, number, turn)
     st.html(steps_html(steps_of(turn)))

@@ -10,7 +10,7 @@ from assistant.records import AskOptions, Parameters, RequestKind
 from corpus.records import Scope
 from corpus.search import DEFAULT_PAPERS, MAX_PAPERS, MIN_PAPERS
 from explorer.app import Library, Visitor, has_field, set_field
-from explorer.components import draw_spending
+from explorer.components import draw_spending, row
 from explorer.presenters import (
     KIND_NAMES,
     LONGEST_AUTHOR,
@@ -54,10 +54,9 @@ class Choices:
 
 def draw_choices(library: Library, visitor: Visitor) -> Choices:
     """Draw the choices in a line, folded away where the screen is narrow."""
-    with st.container(key="choices"):
-        choices = (_draw_folded if visitor.now.narrow else _draw_in_a_line)(library, visitor)
-        draw_spending(library, visitor, choices.writer)
-        return choices
+    choices = (_draw_folded if visitor.now.narrow else _draw_in_a_line)(library, visitor)
+    draw_spending(library, visitor, choices.writer)
+    return choices
 
 
 def _draw_folded(library: Library, visitor: Visitor) -> Choices:
@@ -70,15 +69,13 @@ def _draw_folded(library: Library, visitor: Visitor) -> Choices:
 
 
 def _draw_in_a_line(library: Library, visitor: Visitor) -> Choices:
-    places, count, menu, more = st.columns([0.46, 0.2, 0.2, 0.14], gap="medium", vertical_alignment="bottom")
-    with places:
-        scope = _draw_scope(library, visitor)
-    with count:
+    with row("choices_line", gap="medium", align="bottom"):
+        with st.container():
+            scope = _draw_scope(library, visitor)
         number = _draw_number(library)
-    with menu:
         writer = draw_writer(library.writers())
-    with more, st.popover("How", icon=":material/tune:", type="tertiary", key="manner"):
-        return _draw_manner(library, scope, number, writer)
+        with st.popover("How", icon=":material/tune:", type="tertiary", key="manner"):
+            return _draw_manner(library, scope, number, writer)
 
 
 def _draw_scope(library: Library, visitor: Visitor) -> Scope:

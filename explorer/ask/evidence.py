@@ -8,10 +8,10 @@ import streamlit as st
 from assistant.records import Turn
 from corpus.records import Passage
 from corpus.wording import counted
-from explorer.app import PAPER, Focus, Library, Visitor, VisitorSession, jobs, link_to
+from explorer.app import ASK, PAPER, Focus, Library, Visitor, VisitorSession, jobs, link_to
 from explorer.ask.conversations import ADDRESS, address_of
 from explorer.ask.feedback import marks_of
-from explorer.components import Heard, draw_source, fold, listen, open_drawer
+from explorer.components import Address, Heard, draw_source, fold, listen, open_drawer
 from explorer.presenters import (
     Source,
     cited_passages,
@@ -27,7 +27,7 @@ from explorer.presenters import (
 
 @st.fragment
 def render_evidence(library: Library, visitor: Visitor, scope: Mapping[str, str]) -> None:
-    """Draw the panel for the citation in focus, and listen for clicks on citations.
+    """Draw the panel for the citation in focus; listen for clicks on citations, and for another width.
 
     `scope` is what the page's address is to say of where questions look.
     """
@@ -38,11 +38,14 @@ def render_evidence(library: Library, visitor: Visitor, scope: Mapping[str, str]
         narrow=visitor.now.narrow,
         show=asked,
         place=address_of(visitor),
-        address={ADDRESS: address_of(visitor), **scope},
-        is_new_entry=False,
-        hears="clicks",
+        address=Address(ASK, {ADDRESS: address_of(visitor), **scope}, is_new_entry=False),
+        hears=("clicks", "width"),
     )
+    was_narrow = visitor.now.narrow
     take_heard(visitor, heard)
+    if visitor.now.narrow != was_narrow:
+        # All of the screen is laid out for its width, not this panel alone.
+        st.rerun()
     source = source_in_focus(visitor)
     if visitor.now.narrow:
         if source and visitor.now.drawer_open:

@@ -15,8 +15,7 @@ EXCERPT = 240
 def draw_refusal(number: int, refusal: Refusal) -> None:
     """Draw why turn `number` was not answered."""
     with st.container(border=True, key=f"reading_refusal_{number}"):
-        st.markdown("**Not answered**")
-        st.markdown(escaped(refusal.message))
+        st.markdown(f"**Not answered**\n\n{escaped(refusal.message)}")
 
 
 def draw_beside_refusal(

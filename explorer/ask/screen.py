@@ -18,7 +18,7 @@ from explorer.ask.evidence import render_evidence
 from explorer.ask.runs import may_stop, settle, start, stop
 from explorer.ask.scope import draw_covered, follow_link, scope_address
 from explorer.ask.trail import draw_calls
-from explorer.components import IN_SHORT, draw_imported, listen
+from explorer.components import IN_SHORT, draw_imported
 from explorer.presenters import (
     Example,
     asked_about,
@@ -54,7 +54,6 @@ def render_ask(library: Library, visitor: Visitor) -> None:
     follow_link(library, visitor)
     settle(visitor)
     library = library_asked(library, visitor)
-    _measure(visitor)
     choices = draw_choices(library, visitor)
     if visitor.now.waiting and not visitor.now.job_id:
         start(library, visitor, choices, visitor.now.waiting)
@@ -80,13 +79,6 @@ def render_ask(library: Library, visitor: Visitor) -> None:
         )
     if next_questions:
         _draw_follow_ups(library, visitor, next_questions)
-
-
-def _measure(visitor: Visitor) -> None:
-    """Find out whether the screen is narrow, for all of it: the panel's own listener tells only the panel."""
-    with st.container(key="measure"):
-        heard = listen("ask_width_listener", narrow=visitor.now.narrow)
-    visitor.update(VisitorSession.measure, narrow=heard.narrow)
 
 
 def _take_question(visitor: Visitor) -> None:
@@ -123,7 +115,7 @@ def _draw_conversation(library: Library, visitor: Visitor, scope: Scope) -> Delt
                 # A fragment as the one that draws a question on its way: in another place the answer would
                 # stand there twice for a moment.
                 draw_last_turn(library, visitor, number, turn, visitor.now)
-                below_last = st.container()
+                below_last = st.container(key="follow_ups", gap="xxsmall")
     draw_notes(library, visitor)
     if visitor.now.job_id:
         with st.container(key=_place(len(visitor.now.turns) + 1, is_latest=True)):
@@ -220,7 +212,7 @@ def _draw_follow_ups(library: Library, visitor: Visitor, place: DeltaGenerator) 
     questions = _remembered(library, visitor, visitor.now.turns[-1])
     if not questions:
         return
-    with place, st.container(key="follow_ups", gap="xxsmall"):
+    with place:
         st.caption("You could also ask:")
         for number, question in enumerate(questions, start=1):
             st.button(

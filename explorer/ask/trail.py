@@ -11,7 +11,7 @@ from assistant.records import Call, Conversation, Step, Turn
 from assistant.wording import call_facts, provenance_facts, spent
 from corpus.wording import counted
 from explorer.app import Library, Visitor, VisitorSession
-from explorer.components import draw_downloads, exporting, menu
+from explorer.components import action, draw_downloads, exporting, menu
 from explorer.presenters import escaped, seconds, shortened
 
 STEP_NAMES: dict[Step, str] = {
@@ -33,7 +33,7 @@ HIGHEST_TEXT = 340
 def draw_trail(library: Library, visitor: Visitor, number: int) -> None:
     """Draw the downloads of an answer or of the whole conversation; a file is made when it is asked for."""
     key = f"trail_{number}_{visitor.now.menus_closed}"
-    with menu("Trail", key, ":material/download:", height=240) as is_drawn:
+    with menu("Trail", key, ":material/download:") as is_drawn:
         if is_drawn:
             _draw_parts(library, visitor, number)
 
@@ -59,14 +59,7 @@ def draw_way_to_calls(visitor: Visitor, number: int, turn: Turn) -> None:
     """Draw the way to the prompts, passages and replies of a turn, directly beneath its answer."""
     given = sum(len(paper.passages) for paper in turn.evidence.papers)
     label = f"What was sent: {counted(len(turn.calls), 'call')}, {counted(given, 'passage')}"
-    with st.container(key=f"findings_sent_{number}"):
-        st.button(
-            label,
-            key=f"calls_{number}",
-            type="tertiary",
-            on_click=visitor.update,
-            args=(VisitorSession.show_calls, number),
-        )
+    action(label, f"calls_{number}", visitor.update, VisitorSession.show_calls, number)
 
 
 def _file_name(one: Format[Conversation]) -> str:

@@ -14,8 +14,6 @@ NAMED: dict[str, Parameter] = {"venue": "venue", "label": "label", "language": "
 SHOWN_IN_ROW = 3
 SHOWN_IN_MENU = 12
 SHOWN_ON_PHONE = 4
-# What a menu takes at most, in pixels: its place is chosen before it is drawn.
-MENU_HEIGHT, BOX_HEIGHT = 300, 60
 
 
 def draw_fields(facets: Sequence[Facet]) -> None:
@@ -36,8 +34,7 @@ def _draw_menu(facet: Facet) -> None:
     in_row = facet.kind == "field"
     if in_row and len(facet.first_keys(SHOWN_IN_ROW)) == len(facet.values):
         return
-    name, height = ("More fields", BOX_HEIGHT) if in_row else (facet.name, MENU_HEIGHT)
-    with menu(name, f"facet_menu_{facet.kind}", height=height) as is_drawn:
+    with menu("More fields" if in_row else facet.name, f"facet_menu_{facet.kind}") as is_drawn:
         if not is_drawn:
             return
         if not in_row:

@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from corpus.records import CollectionSummary
-from explorer.app import field_value, forget_field, set_field
+from explorer.app import COLLECTION, current_visitor, field_value, forget_field, inline_link, set_field
 from explorer.collection.facets import draw_facets_folded, draw_fields, draw_menus
 from explorer.collection.restrictions import Restrictions, take_all_back, take_back, to_first_page
 from explorer.components import action, row
@@ -139,7 +139,7 @@ def _draw_search() -> str:
 
 
 def _draw_order(query: str, view: View) -> Order:
-    orders = [one for one in ORDERS if query or one != "relevance"]
+    orders = _orders(has_query=bool(query))
     chosen = st.selectbox(
         "Sort",
         orders,
@@ -154,8 +154,31 @@ def _draw_order(query: str, view: View) -> Order:
     return chosen if chosen in ORDERS else orders[0]
 
 
+def list_link(label: str, parameter: str, value: str) -> str:
+    """Return a link to the papers that share a value, as Markdown; `label` is Markdown as well.
+
+    They are shown and sorted as papers were last: the address says so where it is not as at first. What it
+    says nothing of is gone, for an inline link is followed as "back" would lead there.
+    """
+    kept: dict[str, str] = {}
+    view, order = field_value("view"), field_value("order")
+    if view in VIEWS and view != _first_view(narrow=current_visitor().now.narrow):
+        kept["view"] = view
+    if order in ORDERS and order != _orders(has_query=False)[0]:
+        kept["order"] = ORDER_NAMES[order]
+    return inline_link(COLLECTION, label, {parameter: value} | kept)
+
+
+def _orders(*, has_query: bool) -> list[Order]:
+    return [one for one in ORDERS if has_query or one != "relevance"]
+
+
+def _first_view(*, narrow: bool) -> View:
+    return VIEWS[1] if narrow else VIEWS[0]
+
+
 def _draw_view(*, narrow: bool) -> View:
-    first = VIEWS[1] if narrow else VIEWS[0]
+    first = _first_view(narrow=narrow)
     view = st.segmented_control(
         "Show as",
         VIEWS,

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import streamlit as st
 
+from assistant.storage import KeptLibrary
 from corpus.records import CollectionSummary, Scope, library_collection
 from corpus.wording import counted
-from explorer.app import KeptLibrary, Library, Visitor, VisitorSession, field_value, screens, set_field
+from explorer.app import Library, Visitor, VisitorSession, field_value, screens, set_field
 from explorer.ask import ask_about, ask_within, draw_examples
 from explorer.collection.filters import VIEWS, Filters, clear_filters, draw_chosen, draw_facets, draw_filters
 from explorer.collection.map import draw_map
@@ -109,8 +110,7 @@ def _draw_collections(summaries: Summaries, shown: Library, kept: Sequence[KeptL
     # The address is what counts: bound to it, the menu would write titles there, which need not be unique.
     wanted = st.query_params.get("collection", ALL)
     set_field("collection_menu", wanted if wanted in titles | own else ALL)
-    menu, facts = st.columns([0.5, 0.5], gap="medium", vertical_alignment="center")
-    with menu:
+    with row("what_is_shown", gap="medium"):
         picked = st.selectbox(
             "Collection",
             [ALL, *titles, *own],
@@ -119,9 +119,8 @@ def _draw_collections(summaries: Summaries, shown: Library, kept: Sequence[KeptL
             label_visibility="collapsed",
             on_change=_collection_chosen,
         )
-    within = shown.corpus.collections() if shown.kept else summaries
-    chosen = tuple(one for one in within if picked in (ALL, one.collection.id))
-    with facts:
+        within = shown.corpus.collections() if shown.kept else summaries
+        chosen = tuple(one for one in within if picked in (ALL, one.collection.id))
         st.caption(escaped(collection_facts(chosen)))
     if wanted not in (ALL, *titles, *own):
         st.markdown(f"There is no collection “{escaped(shortened(wanted, 60))}” here: all are shown.")
@@ -194,19 +193,15 @@ def _draw_beginning(library: Library, visitor: Visitor, summaries: Summaries, ch
     examples = () if has_asked else example_questions(library.corpus, held)[:3]
     if not shows_volumes and not examples:
         return
-    with st.container(key="beginning"):
-        places = (
-            st.columns([0.5, 0.5], gap="large")
-            if shows_volumes and examples and not visitor.now.narrow
-            else (st.container(), st.container())
-        )
+    with row("beginning", gap="large", align="top"):
+        before = st.container() if shows_volumes and not visitor.now.narrow else None
         if examples:
-            with places[1 if shows_volumes and not visitor.now.narrow else 0]:
+            with st.container():
                 st.markdown("**Ask these papers**")
                 st.caption(PROMISE)
                 draw_examples(visitor, examples, held if len(chosen) < len(summaries) else ())
         if shows_volumes:
-            with places[0 if not visitor.now.narrow else 1]:
+            with before or st.container():
                 draw_volumes(summaries, narrow=visitor.now.narrow)
 
 
@@ -241,8 +236,7 @@ def _draw_listed(
         return
     draw_papers(visitor, listing.papers, query_terms(listing.searched_for), as_cards=filters.view == "Cards")
     if listing.pages > 1:
-        with st.container(horizontal_alignment="center"):
-            st.pagination(listing.pages, key="page", bind="query-params")
+        st.pagination(listing.pages, key="page", bind="query-params")
 
 
 def _draw_count(

@@ -18,7 +18,7 @@ def render_comparison_evidence(
     library: Library, visitor: Visitor, session: CurrentComparison, comparison: Comparison
 ) -> None:
     """Draw the panel for the citation in focus, and listen for clicks on citations."""
-    heard = listen("comparison_citations", narrow=visitor.now.narrow, hears="clicks")
+    heard = listen("comparison_citations", narrow=visitor.now.narrow, hears=("clicks",))
     visitor.update(VisitorSession.measure, narrow=heard.narrow)
     if (cite := parse_cite(heard.cite)) and cite[0] == TEXT and cite[1] <= len(sources(comparison)):
         session.update(ComparisonSession.look_at, cite[1])

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from corpus.records import library_of
-from explorer.app import CurrentComparison, Library, Visitor, VisitorSession, comparison_jobs
+from explorer.app import COMPARE, CurrentComparison, Library, Visitor, VisitorSession, comparison_jobs
 from explorer.compare.choices import draw_choosing
 from explorer.compare.evidence import render_comparison_evidence
 from explorer.compare.kept import address_of, draw_missing, draw_sidebar, follow_address
@@ -11,7 +11,7 @@ from explorer.compare.progress import draw_progress, draw_stopped
 from explorer.compare.result import draw_head, draw_notes, draw_parts, draw_summary
 from explorer.compare.runs import begin, go_on, may_stop, settle
 from explorer.compare.trail import draw_comparison_calls
-from explorer.components import listen
+from explorer.components import Address, listen
 from explorer.presenters import escaped, shortened
 from explorer.uploads import GONE, library_of_papers
 
@@ -51,9 +51,8 @@ def _draw_place(library: Library, session: CurrentComparison) -> None:
 def _measure(visitor: Visitor, session: CurrentComparison) -> None:
     """Find out whether the screen is narrow, and have the address name what is on it."""
     with st.container(key="measure"):
-        heard = listen(
-            "compare_listener", narrow=visitor.now.narrow, address=address_of(session), is_new_entry=False
-        )
+        address = Address(COMPARE, address_of(session), is_new_entry=False)
+        heard = listen("compare_listener", narrow=visitor.now.narrow, address=address)
     visitor.update(VisitorSession.measure, narrow=heard.narrow)
 
 

@@ -10,7 +10,7 @@ from explorer.components.checked_text import (
 from explorer.components.downloads import draw_downloads, exporting
 from explorer.components.evidence import draw_source, open_drawer
 from explorer.components.following import draw_follow, draw_news, followed_arrivals, see, unfollow
-from explorer.components.listener import Heard, listen
+from explorer.components.listener import Address, Heard, listen
 from explorer.components.page_image import (
     Evidenced,
     file_name,
@@ -46,12 +46,12 @@ from explorer.components.sidebar_list import (
 from explorer.components.spending import draw_spending
 
 __all__ = [
-    "IN_SHORT", "MOST_LISTED", "NOT_MEASURED", "Entry", "Evidenced", "Heard", "Looking", "SidebarList",
-    "action", "draw_checked", "draw_deletion", "draw_downloads", "draw_follow", "draw_imported",
-    "draw_listing", "draw_news", "draw_passage_table", "draw_references", "draw_sidebar_list",
-    "draw_source", "draw_spending", "exporting", "file_name", "fold", "followed_arrivals",
-    "forget_pictures", "format_score", "is_id", "list_papers", "listed_papers", "listen", "meaning",
-    "menu", "open_drawer", "page_address", "pages_in", "paper_link", "row", "save_button", "score_bars",
-    "see", "sentence_bar", "show_next", "show_page", "show_strip", "support_bar", "text_of", "unfollow",
-    "unlist"
+    "IN_SHORT", "MOST_LISTED", "NOT_MEASURED", "Address", "Entry", "Evidenced", "Heard", "Looking",
+    "SidebarList", "action", "draw_checked", "draw_deletion", "draw_downloads", "draw_follow",
+    "draw_imported", "draw_listing", "draw_news", "draw_passage_table", "draw_references",
+    "draw_sidebar_list", "draw_source", "draw_spending", "exporting", "file_name", "fold",
+    "followed_arrivals", "forget_pictures", "format_score", "is_id", "list_papers", "listed_papers",
+    "listen", "meaning", "menu", "open_drawer", "page_address", "pages_in", "paper_link", "row",
+    "save_button", "score_bars", "see", "sentence_bar", "show_next", "show_page", "show_strip",
+    "support_bar", "text_of", "unfollow", "unlist"
 ]  # fmt: skip

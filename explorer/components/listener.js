@@ -29,19 +29,36 @@ export default function ({ setTriggerValue, setStateValue, data, parentElement }
     event.preventDefault();
     setTriggerValue('cite', { id: link.getAttribute('href').slice(6), narrow: narrow() });
   };
+  // A link in a text to a page of ours, as "back" would lead there: Streamlit would open it beside.
+  const follow = (event) => {
+    const link = event.target.closest('a[href^="paper?"], a[href^="collection?"]');
+    // Of two scripts on a page the other may have followed it.
+    if (!link || event.defaultPrevented) return;
+    if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    // Another paper is the same page to Streamlit, which would show it where the one before is scrolled to.
+    const [to, from] = [new URL(link.href), new URL(location.href)];
+    const isOther = to.searchParams.get('id') !== from.searchParams.get('id');
+    if (main && to.pathname === from.pathname && isOther) main.scrollTop = 0;
+    history.pushState({}, '', link.href);
+    dispatchEvent(new PopStateEvent('popstate'));
+  };
   const measure = () => { if (narrow() !== data.narrow) setStateValue('narrow', narrow()); };
-  if (data.hears !== 'width') document.addEventListener('click', hear, true);
-  if (data.hears === 'width') {
+  if (data.hears.includes('clicks')) document.addEventListener('click', hear, true);
+  if (data.hears.includes('width')) {
+    document.addEventListener('click', follow, true);
     addEventListener('resize', measure);
     measure();
   }
-  // Streamlit leaves the address as it is where a link leads from a page to itself.
+  // Streamlit leaves the address as it is where a link leads from a page to itself. Whoever has gone on, or
+  // back, before this came is at another page's address.
+  const isHere = location.pathname.replace(/\/$/, '').endsWith(`/${data.page}`);
   const before = new URLSearchParams(location.search);
   const now = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(data.address)) {
     if (value) now.set(name, value); else now.delete(name);
   }
-  if (now.toString() !== before.toString()) {
+  if (isHere && now.toString() !== before.toString()) {
     const url = now.toString() ? `?${now}` : location.pathname;
     if (data.isNewEntry) history.pushState({}, '', url); else history.replaceState({}, '', url);
   }
@@ -71,6 +88,7 @@ export default function ({ setTriggerValue, setStateValue, data, parentElement }
   main?.addEventListener('scroll', remember, { passive: true });
   const stop = () => {
     document.removeEventListener('click', hear, true);
+    document.removeEventListener('click', follow, true);
     removeEventListener('resize', measure);
     main?.removeEventListener('scroll', remember);
   };

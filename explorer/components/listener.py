@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal
 
 import streamlit as st
 
-from explorer.app import field_value
+from explorer.app import field_value, url_path
 
 NARROW_PIXELS = 640
 
@@ -26,6 +25,19 @@ class Heard:
     narrow: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Address:
+    """What the address of a page is to say: its parameters, "" for one that is not to be there.
+
+    Where it `is_new_entry`, "back" leads to the address before. Where the reader has gone on to another page
+    before the script came, that one's address stays as it is.
+    """
+
+    page: str
+    parameters: Mapping[str, str]
+    is_new_entry: bool = True
+
+
 def listen(
     key: str,
     *,
@@ -33,17 +45,15 @@ def listen(
     show: str = "",
     to_top: bool = True,
     place: str = "",
-    address: Mapping[str, str] = MappingProxyType({}),
-    is_new_entry: bool = True,
-    hears: Literal["clicks", "width"] = "width",
+    address: Address | None = None,
+    hears: tuple[Literal["clicks", "width"], ...] = ("width",),
 ) -> Heard:
     """Mount the listener; `narrow` is what is believed before it reports anything: only a change is reported.
 
     `show` is the key of a container that is scrolled into view, once: to the top, or else only as far as it
-    takes to see it. `place` names what is read: after a reload it is scrolled to where it was. `address`
-    holds what the parameters of the page's address have to be, "" for not there; where that `is_new_entry`,
-    "back" leads to the address before. Of two on a screen one `hears` clicks on citations and one the width:
-    of what two report at once, one of them in a fragment, Streamlit loses what is not that fragment's.
+    takes to see it. `place` names what is read: after a reload it is scrolled to where it was. It `hears`
+    clicks on citations, the width, or both; of two on a screen each hears one: of what two report at once,
+    one of them in a fragment, Streamlit loses what is not that fragment's.
     """
     told = field_value(key)
     if isinstance(told, Mapping) and isinstance(told.get("narrow"), bool):
@@ -57,9 +67,10 @@ def listen(
             "show": show,
             "block": "start" if to_top else "nearest",
             "place": place,
-            "address": dict(address),
-            "isNewEntry": is_new_entry,
-            "hears": hears,
+            "page": url_path(address.page) if address else "",
+            "address": dict(address.parameters) if address else {},
+            "isNewEntry": bool(address and address.is_new_entry),
+            "hears": list(hears),
         },
         on_cite_change=_nothing,
         on_narrow_change=_nothing,

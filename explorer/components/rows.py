@@ -19,7 +19,7 @@ from explorer.app import has_field, set_field
 def row(
     key: str,
     *,
-    gap: Literal["small", "xsmall", "xxsmall"] = "small",
+    gap: Literal["large", "medium", "small", "xsmall", "xxsmall"] = "small",
     align: Literal["top", "center", "bottom"] = "center",
     width: Literal["stretch", "content"] = "stretch",
 ) -> DeltaGenerator:
@@ -33,16 +33,10 @@ def action(label: str, key: str, do: Callable[..., None], *args: object, **look:
 
 
 @contextmanager
-def menu(label: str, key: str, icon: str | None = None, *, height: int) -> Iterator[bool]:
-    """Open a menu to draw in; its content is to be drawn where True is given.
-
-    It opens where so many pixels have room: what is drawn later finds no better place.
-    """
+def menu(label: str, key: str, icon: str | None = None) -> Iterator[bool]:
+    """Open a menu to draw in; its content is to be drawn where True is given."""
     with st.popover(label, type="tertiary", icon=icon, key=key, on_change="rerun") as opened:
-        is_drawn = _is_drawn(key, is_open=bool(opened.open))
-        if not is_drawn:
-            st.space(height)
-        yield is_drawn
+        yield _is_drawn(key, is_open=bool(opened.open))
 
 
 @contextmanager

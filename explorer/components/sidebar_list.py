@@ -111,7 +111,7 @@ def _draw_current(shown: SidebarList, entry: Entry) -> None:
         st.markdown(f"**{_label(entry)}**")
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             st.caption(entry.facts, width="content")
-            with menu("More", f"{shown.one}_more", height=320) as is_drawn:
+            with menu("More", f"{shown.one}_more") as is_drawn:
                 if is_drawn:
                     _draw_handling(shown)
 
@@ -175,23 +175,28 @@ def _delete(shown: SidebarList) -> None:
 
 
 def _draw_import(shown: SidebarList) -> None:
-    with st.popover("Import", icon=":material/upload:", type="tertiary", key=f"import{shown.mark}_menu"):
-        st.caption(shown.imported)
-        # Another key is an empty field.
-        key = f"import{shown.mark}_{shown.item.now.opened}"
-        st.file_uploader(
-            f"A {shown.one} as JSON",
-            type="json",
-            key=key,
-            max_upload_size=LARGEST_IMPORT_MB,
-            label_visibility="collapsed",
-            on_change=_take_in,
-            args=(shown, key),
-        )
-        if refused := admitted.take_refusal(current_session()):
-            shown.item.update(StoredItem.refuse_import, refused)
-        if shown.item.now.import_problem:
-            st.caption(escaped(shown.item.now.import_problem))
+    with menu("Import", f"import{shown.mark}_menu", ":material/upload:") as is_drawn:
+        if is_drawn:
+            _draw_import_field(shown)
+
+
+def _draw_import_field(shown: SidebarList) -> None:
+    st.caption(shown.imported)
+    # Another key is an empty field.
+    key = f"import{shown.mark}_{shown.item.now.opened}"
+    st.file_uploader(
+        f"A {shown.one} as JSON",
+        type="json",
+        key=key,
+        max_upload_size=LARGEST_IMPORT_MB,
+        label_visibility="collapsed",
+        on_change=_take_in,
+        args=(shown, key),
+    )
+    if refused := admitted.take_refusal(current_session()):
+        shown.item.update(StoredItem.refuse_import, refused)
+    if shown.item.now.import_problem:
+        st.caption(escaped(shown.item.now.import_problem))
 
 
 def _take_in(shown: SidebarList, key: str) -> None:

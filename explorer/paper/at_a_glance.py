@@ -1,9 +1,12 @@
 """What a paper is about at a glance: challenge, approach and outcome, and its topics."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from corpus.records import Aspect, Paper
-from explorer.app import COLLECTION, PAPER, link_to
+from corpus.records import Aspect, Paper, Topic
+from explorer.app import PAPER, inline_link
+from explorer.collection import list_link
 from explorer.components import row, sentence_bar
 from explorer.presenters import (
     ASPECT_NAMES,
@@ -36,20 +39,22 @@ def _draw_aspect(paper: Paper, aspect: Aspect) -> None:
     with row(f"reading_aspect_{aspect.name}", align="top"):
         st.markdown(f"**{ASPECT_NAMES[aspect.name]}**")
         with st.container(key=f"says_so_{aspect.name}"):
-            st.text(shortened(aspect.text, LONGEST_ASPECT))
+            place = {"id": paper.id, "passage": str(aspect.passage), "sentence": str(aspect.sentence)}
+            there = inline_link(PAPER, "Where it says so", place)
+            st.markdown(f"{escaped(shortened(aspect.text, LONGEST_ASPECT))}\n\n{there}")
             if aspect.writer:
                 st.caption(f"Written by {escaped(shortened(aspect.writer, 80))}, checked:", help=CHECKED)
                 st.html(sentence_bar(aspect.overlap))
-            place = {"passage": str(aspect.passage), "sentence": str(aspect.sentence)}
-            link_to(PAPER, "Where it says so", query_params={"id": paper.id, **place})
 
 
 def _draw_topics(paper: Paper) -> None:
-    """Draw topics as chips, each the way to the papers that share it."""
-    with row("topics"):
-        for kind, topics in by_kind(paper.topics).items():
-            with row(f"topics_{kind}", gap="xxsmall", width="content"):
-                st.caption(TOPIC_KIND_NAMES[kind], width="content")
-                for topic in topics:
-                    label = escaped(topic_name(topic.key))
-                    link_to(COLLECTION, label, query_params={"topic": topic.key})
+    """Draw topics as chips, each the way to the papers that share it, a line of a list for each kind."""
+    chips = {TOPIC_KIND_NAMES[kind]: _chips(topics) for kind, topics in by_kind(paper.topics).items()}
+    with st.container(key="topics"):
+        st.markdown("\n".join(f"- :gray[{kind}] {links}" for kind, links in chips.items() if links))
+
+
+def _chips(topics: Sequence[Topic]) -> str:
+    """Return the topics that have a name that can be seen as links."""
+    named = ((escaped(topic_name(one.key)), one.key) for one in topics)
+    return " ".join(list_link(name, "topic", key) for name, key in named if name)

@@ -15,7 +15,7 @@ _PAGES = re.compile(r"(?:(?<!\s)\s++)?[-–—]++\s*+")
 @st.fragment
 def draw_cite_menu(paper: Paper) -> None:
     """Draw the menu with the ways to cite a paper."""
-    with menu("Cite", "cite", ":material/format_quote:", height=420) as is_drawn:
+    with menu("Cite", "cite", ":material/format_quote:") as is_drawn:
         if not is_drawn:
             return
         st.caption("Reference")

@@ -18,7 +18,7 @@ def draw_cited_reference(
     visitor: Visitor, paper: Paper, passages: tuple[Passage, ...], cited: Bibliography
 ) -> None:
     """Listen for clicks on references in the text, and show the one that was clicked."""
-    heard = listen("reference_listener", narrow=visitor.now.narrow, hears="clicks")
+    heard = listen("reference_listener", narrow=visitor.now.narrow, hears=("clicks",))
     if (entry := cited.entry_of(heard.cite)) is not None:
         set_field(_SHOWN, (paper.id, entry))
     shown_for, number = field_value(_SHOWN, ("", 0))

@@ -21,6 +21,7 @@ from explorer.app import (
     set_field,
 )
 from explorer.ask import ask_about
+from explorer.collection import list_link
 from explorer.components import row
 from explorer.paper.cite_menu import draw_cite_menu
 from explorer.presenters import affiliations, escaped, one_line, shortened, web_address
@@ -124,23 +125,21 @@ def _draw_authors(paper: Paper) -> None:
         if names and is_upload(paper.id):
             st.markdown(escaped(", ".join(names[:AUTHORS_SHOWN])))
         elif names:
-            with row("author_links", gap="xxsmall"):
-                _draw_names(names[:AUTHORS_SHOWN])
-                if len(names) > AUTHORS_SHOWN:
-                    _draw_further(names)
+            st.markdown(", ".join(map(_author, names[:AUTHORS_SHOWN])))
+            if len(names) > AUTHORS_SHOWN:
+                _draw_further(names)
         if places := affiliations(authors):
             st.caption(escaped(places))
 
 
-def _draw_names(names: tuple[str, ...]) -> None:
-    for name in names:
-        link_to(COLLECTION, escaped(shortened(name, LONGEST_NAME)), query_params={"author": name})
+def _author(name: str) -> str:
+    return list_link(escaped(shortened(name, LONGEST_NAME)), "author", name)
 
 
 def _draw_further(names: tuple[str, ...]) -> None:
     menu = st.popover(f"and {len(names) - AUTHORS_SHOWN:,} more", type="tertiary", key="further_authors")
-    with menu, st.container(key="author_links_further", gap="xxsmall", height=320):
-        _draw_names(names[AUTHORS_SHOWN:AUTHORS_LINKED])
+    with menu, st.container(key="authors_further", gap="xxsmall", height=320):
+        st.markdown("\n".join(f"- {_author(name)}" for name in names[AUTHORS_SHOWN:AUTHORS_LINKED]))
         if (left := len(names) - AUTHORS_LINKED) > 0:
             st.caption(f"and {left:,} more")
 

@@ -11,8 +11,8 @@ from corpus.errors import CorpusError
 from corpus.records import Paper, PaperHits, Passage, Scope
 from corpus.search import similar_papers
 from corpus.sentences import without_repeats
-from explorer.app import COLLECTION, PAPER, Library, Visitor, VisitorSession, link_to
-from explorer.components import listen
+from explorer.app import COLLECTION, PAPER, Library, Visitor, VisitorSession, inline_link
+from explorer.components import Address, listen
 from explorer.paper.at_a_glance import draw_at_a_glance
 from explorer.paper.bibliography import draw_bibliography
 from explorer.paper.cited_reference import draw_cited_reference
@@ -60,7 +60,7 @@ def render_paper(library: Library, visitor: Visitor) -> None:
         _draw_unknown()
         return
     opened = replace(opened, notes=read_notes(library, visitor, opened.paper, opened.passages))
-    heard = listen("paper_listener", narrow=visitor.now.narrow, address=address)
+    heard = listen("paper_listener", narrow=visitor.now.narrow, address=Address(PAPER, address))
     visitor.update(VisitorSession.measure, narrow=heard.narrow)
     _draw_paper(library, visitor, opened)
     if opened.cited.entries:
@@ -152,9 +152,10 @@ def _draw_similar(found: tuple[PaperHits, ...], why: Mapping[str, str]) -> None:
     if not found:
         return
     st.header("Similar papers", anchor=SIMILAR_ANCHOR)
-    with st.container(key="similar", gap="xsmall"):
-        for one in found:
-            label = escaped(shortened(short_reference(one.paper), 140))
-            if reason := why.get(one.paper.id, ""):
-                label = f"{label} :gray[{escaped(reason)}]"
-            link_to(PAPER, label, query_params={"id": one.paper.id})
+    with st.container(key="similar"):
+        st.markdown("\n".join(f"- {_linked(one.paper, why.get(one.paper.id, ''))}" for one in found))
+
+
+def _linked(paper: Paper, why: str) -> str:
+    link = inline_link(PAPER, escaped(shortened(short_reference(paper), 140)), {"id": paper.id})
+    return f"{link} :gray[{escaped(why)}]" if why else link

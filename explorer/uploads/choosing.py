@@ -7,8 +7,9 @@ from zlib import crc32
 
 import streamlit as st
 
+from assistant.storage import KeptLibrary
 from corpus.records import UPLOADS, Scope
-from explorer.app import KeptLibrary, Library, Visitor, field_value, has_field, set_field
+from explorer.app import Library, Visitor, field_value, has_field, set_field
 from explorer.components import action, row
 from explorer.presenters import escaped, shortened
 from explorer.uploads.dialog import how_many_ready, open_documents

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 
 from assistant.libraries import Brought, Gone, Grown, Libraries, exported
 from assistant.records import AssistantError
-from assistant.storage import LibraryError
+from assistant.storage import KeptLibrary, LibraryError
 from corpus.errors import CorpusError
 from corpus.records import library_of
 from explorer.app import (
-    KeptLibrary,
     Library,
     Visitor,
     VisitorSession,
@@ -51,12 +50,9 @@ class UnreadableError(LibraryError):
 def kept_libraries(library: Library, visitor: Visitor) -> tuple[KeptLibrary, ...]:
     """Return the visitor's libraries, then those that they have a link to; none where that is not known."""
     try:
-        store, owners = library.libraries().store, current_owners(visitor)
-        own = {one.id: one.title for owner in owners for one in store.list(owner)}
-        shared = {one.id: one.title for owner in owners for one in store.shared_with(owner)}
+        return library.libraries().store.seen_by(current_owners(visitor))
     except AssistantError:
         return ()
-    return tuple(KeptLibrary(one, title, one in own) for one, title in (own | shared).items())
 
 
 def read_kept(library: Library, visitor: Visitor, library_id: str) -> Library:

@@ -51,11 +51,11 @@ class Folders:
 
 
 def collection(page: Any, is_phone: bool) -> None:
-    page.locator(".st-key-papers").wait_for()
+    page.locator(":is(.st-key-papers, .st-key-cards)").wait_for()
 
 
 def search(page: Any, is_phone: bool) -> None:
-    page.locator(".st-key-papers").wait_for()
+    page.locator(":is(.st-key-papers, .st-key-cards)").wait_for()
 
 
 def map_of_papers(page: Any, is_phone: bool) -> None:

@@ -136,7 +136,8 @@ def _read(page: Any, place: str) -> None:
 
 
 def _tab_to(page: Any, wanted: str, most: int = 80) -> None:
-    """Press Tab until what is wanted has the focus."""
+    """Press Tab until what is wanted, once it is there, has the focus."""
+    page.locator(wanted).first.wait_for(state="attached")
     for _ in range(most):
         if page.evaluate("(wanted) => document.activeElement.matches(wanted)", wanted):
             return

@@ -95,7 +95,7 @@ def test_hostile_papers_are_text_wherever_they_are_browsed(
     _open_every_menu(page)
     harmless(page, listener)
     go(page, "/collection?view=Cards&q=hostile+retrieval")
-    page.locator(".st-key-papers strong").first.wait_for()
+    page.locator(".st-key-cards strong").first.wait_for()
     harmless(page, listener)
     go(page, "/collection?view=Map")
     _hover_in_the_middle(page)

@@ -32,7 +32,7 @@ def test_back_leads_to_the_search_and_never_to_a_page_with_the_parameters_of_ano
     settled(page)
     page.go_forward()
     page.get_by_role("heading", name=TITLES["heads"]).wait_for()
-    page.locator(".st-key-author_links").get_by_role("link", name="Ana Lin").click()
+    page.locator(".st-key-authors").get_by_role("link", name="Ana Lin").click()
     _is_at(page, "/collection?author=Ana+Lin&view=Cards", searched="")
     page.get_by_text("5 papers", exact=True).wait_for()
     page.go_back()
@@ -44,6 +44,56 @@ def test_back_leads_to_the_search_and_never_to_a_page_with_the_parameters_of_ano
     page.wait_for_url(paper)
     page.go_back()
     _is_at(page, search, searched="layers")
+
+
+def test_fault_a_link_within_a_paper_was_two_steps_back(open_studied: OpenPage) -> None:
+    page = open_studied("/paper?id=studied%2Ftokens")
+    says_so = page.get_by_role("link", name="Where it says so")
+    addresses = [says_so.nth(number).evaluate("link => link.href") for number in (0, 1)]
+    for number, address in enumerate(addresses):
+        says_so.nth(number).click()
+        page.wait_for_url(address)
+        # From now on there are two scripts on the page that follow links.
+        page.locator('[class*="st-key-marked_sentence"]').first.wait_for()
+        settled(page)
+    page.go_back()
+    page.wait_for_url(addresses[0])
+
+
+def test_fault_a_similar_paper_was_shown_from_its_end(open_studied: OpenPage) -> None:
+    page = open_studied("/paper?id=studied%2Ftokens")
+    page.set_viewport_size({"width": 1280, "height": 360})
+    similar = page.locator(".st-key-similar").get_by_role("link", name=TITLES["heads"])
+    similar.scroll_into_view_if_needed()
+    scrolled = page.locator("[data-testid=stMain]")
+    assert scrolled.evaluate("main => main.scrollTop") > 0
+    similar.click()
+    page.get_by_role("heading", name=TITLES["heads"]).wait_for()
+    settled(page)
+    assert scrolled.evaluate("main => main.scrollTop") == 0
+
+
+# Goes back as soon as a paper's title stands there.
+BACK_AT_ONCE = """title => new MutationObserver((_, seen) => {
+  if (document.querySelector('h1')?.innerText !== title) return;
+  seen.disconnect();
+  history.back();
+  window.wentBack = true;
+}).observe(document.body, { childList: true, subtree: true, characterData: true })"""
+
+
+def test_fault_a_paper_that_was_left_before_its_script_came_named_itself_in_the_next_address(
+    open_studied: OpenPage,
+) -> None:
+    search = "/collection?q=layers&view=Cards"
+    page = open_studied(search)
+    page.evaluate(BACK_AT_ONCE, TITLES["heads"])
+    page.get_by_role("link", name=TITLES["heads"]).click()
+    page.wait_for_function("() => window.wentBack")
+    _is_at(page, search, searched="layers")
+    page.go_forward()
+    page.get_by_role("heading", name=TITLES["heads"]).wait_for()
+    page.wait_for_url("**/paper?id=*")
 
 
 def test_a_link_opens_a_scope_and_the_address_follows_what_is_chosen(open_page: OpenPage) -> None:

@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from corpus.settings import PROJECT
+from deployment.site import free_ports
 from evaluation.bench.app_load import visiting
 from tests.postgres_server import PROGRAMS, PostgresServer, postgres_server
 from tests.served_site import NGINX, Served, is_ready, served, until
@@ -161,6 +162,26 @@ def test_the_address_of_another_program_is_not_told_as_its_own(demo_home: Path) 
         )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"Another program listens at port {port} of 127.0.0.1.\n"
+
+
+def test_fault_metrics_at_the_port_of_visitors_were_taken_for_the_site(demo_home: Path) -> None:
+    (port,) = free_ports(1)
+    done = subprocess.run(
+        [sys.executable, "-m", "deployment", "--processes", "2", "--port", str(port)],
+        cwd=PROJECT,
+        env=os.environ | {"PAPER_TRAIL_HOME": str(demo_home), "PAPER_TRAIL_METRICS": f"127.0.0.1:{port - 1}"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"Visitors come to port {port}, where metrics would be told too" in done.stderr
+
+
+def test_ports_that_are_to_be_another_programs_are_not_given() -> None:
+    low, high = range(20_000, 25_000), range(25_000, 32_000)
+    assert all(port in high for port in free_ports(50, but=low))
 
 
 def test_an_app_that_cannot_start_is_not_started_for_ever(demo_home: Path, tmp_path: Path) -> None:

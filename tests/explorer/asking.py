@@ -1,11 +1,14 @@
 """Asking on a screen that is run without a browser, and reading what it shows."""
 
+import re
 import time
 
 from streamlit.testing.v1 import AppTest
 
 from explorer.app.visitor.session import VisitorSession
 
+# A link to a page of ours in a text: what is escaped in its label ends nothing.
+INLINE_LINK = re.compile(r"\[((?:\\.|[^\\\[\]])+)\]\(((?:paper|collection)\?[\w.%+=&-]+)\)")
 QUESTION = "How do dense retrieval and BM25 compare, and where does each of them fail?"
 
 
@@ -49,6 +52,12 @@ def open_menu(test: AppTest, menu: str) -> AppTest:
     return test.run()
 
 
+def take_in(test: AppTest, written: bytes) -> AppTest:
+    """Import a file as JSON, in the left drawer."""
+    field = open_menu(test, "import_menu").file_uploader(key="import_0")
+    return field.upload("trail.json", written, "application/json").run()
+
+
 def show_rest_of(test: AppTest, number: int) -> AppTest:
     """Open the sources of an earlier answer, and what can be done with it."""
     return open_menu(test, f"rest_{visitor_of(test).opened}_{number}")
@@ -60,8 +69,7 @@ def choose_the_model(test: AppTest) -> AppTest:
 
 
 def links(test: AppTest) -> dict[str, str]:
-    """Return where each link of a screen leads, by its label without the escapes."""
-    return {
-        one.proto.label.replace("\\", "").replace("\u2060", ""): f"{one.proto.page}?{one.proto.query_string}"
-        for one in test.get("page_link")
-    }
+    """Return where each link of a screen to another leads, by its label without the escapes."""
+    drawn = [(one.proto.label, f"{one.proto.page}?{one.proto.query_string}") for one in test.get("page_link")]
+    inline = [found.groups() for one in test.markdown for found in INLINE_LINK.finditer(one.value)]
+    return {label.replace("\\", "").replace("\u2060", ""): address for label, address in (*drawn, *inline)}

@@ -117,7 +117,7 @@ def _draw_adding(
         st.rerun()
     name = f"Notes · {len(notes.notes)}" if notes.notes else "Add a note"
     key = f"notes_menu_{visitor.now.noted}"
-    with menu(name, key, ":material/edit_note:", height=320) as is_drawn:
+    with menu(name, key, ":material/edit_note:") as is_drawn:
         if is_drawn:
             _draw_places(paper, notes)
             _draw_new_note(library, visitor, paper, passages)

@@ -21,6 +21,9 @@ LITTLE_WORDS = frozenset(
 """Words that prose is full of, and titles, names and tables are not."""
 _TERMINAL = re.compile(r"[.!?:;…][\"'”’)\]]*(?:\d{1,2}|\[\d+\])?$")
 _LETTERS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+# A raised number or signs; behind few letters, Greek ones or a formula in brackets it is an exponent.
+_NOTE_MARK = re.compile(r"\d{1,3}(?:,\d{1,3}){0,3}|[*†‡§¶∗]{1,3}")
+_BEFORE_NOTE = re.compile(r"[^\W\d_\u0370-\u03ff]{4}$|[^\W_\u0370-\u03ff]{4}[)\]]$|[.,;:!?”’\"']$")
 _LINE_END_HYPHEN = re.compile(r"[^\W\d_][-\u2010]$")
 # Halves that are words but hardly ever stand before a hyphen: "with-out" is "without".
 _FUNCTION_WORDS = frozenset(
@@ -128,11 +131,11 @@ def _joined(lines: Sequence[Line], vocabulary: Vocabulary) -> _Joined:
         following = below.words[0].text if below else None
         for index, word in enumerate(line.words, 1):
             after = line.words[index].text if index < len(line.words) else following
-            text, gap = word.text, " "
+            text, gap = _without_note(word), " "
             if after is None:
                 text += "-" if word.hyphenated else ""
             elif word.hyphenated or index == len(line.words):
-                text, gap = _end_of_line(word, after, vocabulary)
+                text, gap = _end_of_line(text, word.hyphenated, after, vocabulary)
             parts += text, gap
             starts.append(length)
             ends.append(length + len(text))
@@ -141,13 +144,19 @@ def _joined(lines: Sequence[Line], vocabulary: Vocabulary) -> _Joined:
     return _Joined("".join(parts), starts, ends, on, [word for line in lines for word in line.words])
 
 
-def _end_of_line(word: Word, following: str, vocabulary: Vocabulary) -> tuple[str, str]:
+def _without_note(word: Word) -> str:
+    """Return the text of a word without the mark of a footnote, which is no part of the sentence."""
+    text, mark = word.text[: len(word.text) - word.raised], word.text[len(word.text) - word.raised :]
+    return text if _NOTE_MARK.fullmatch(mark) and _BEFORE_NOTE.search(text) else word.text
+
+
+def _end_of_line(text: str, is_cut: bool, following: str, vocabulary: Vocabulary) -> tuple[str, str]:
     """Return the last word of a line as it goes into the text, and what stands behind it."""
-    if word.hyphenated:
-        return word.text + vocabulary.joint(word.text, following), ""
-    if _LINE_END_HYPHEN.search(word.text) and following[:1].isalpha():
-        return word.text[:-1] + vocabulary.joint(word.text[:-1], following), ""
-    return word.text, " "
+    if is_cut:
+        return text + vocabulary.joint(text, following), ""
+    if _LINE_END_HYPHEN.search(text) and following[:1].isalpha():
+        return text[:-1] + vocabulary.joint(text[:-1], following), ""
+    return text, " "
 
 
 def _pieces(joined: _Joined) -> Iterable[Piece]:

@@ -279,6 +279,8 @@ def test_an_interrupt_says_what_is_kept_and_how_to_go_on_without_waiting_for_the
         }
         child, terminal = pty.fork()
         if child == 0:
+            # As a terminal's shell does; a suite that was begun in the background ignores interrupts.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             os.chdir(root)
             os.execve(line[0], [*line, *SMALL], environment)
         try:

@@ -141,14 +141,14 @@ def test_nobody_else_reads_or_changes_it_but_by_its_link_and_that_can_be_taken_b
     identifier, store = kept(libraries, uploads, encoder), libraries.store
     assert store.reads(identifier, [ME])
     assert store.reads(identifier, [OTHER]) is None
-    assert store.list(OTHER) == store.shared_with(OTHER) == ()
+    assert store.list(OTHER) == store.seen_by([OTHER]) == ()
     for guess in ("", "nonsense", identifier, "%", "' OR 1=1"):
         assert store.open_by_link(guess, OTHER) == ""
     link = libraries.share(identifier, [ME])
     assert libraries.share(identifier, [ME]) == link
     assert store.open_by_link(link, OTHER) == store.open_by_link(link, OTHER) == identifier
     assert store.reads(identifier, [OTHER])
-    assert [one.id for one in store.shared_with(OTHER)] == [identifier]
+    assert [one.id for one in store.seen_by([OTHER])] == [identifier]
     for change in (
         lambda: libraries.rename(identifier, [OTHER], "Reading", "Mine"),
         lambda: libraries.grow(identifier, [OTHER], brought(uploads), encoder),

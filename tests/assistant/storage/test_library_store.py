@@ -3,7 +3,7 @@
 import pytest
 
 from assistant.storage.conversations import ConversationStore
-from assistant.storage.libraries import LibraryError, LibraryStore, RenamedError
+from assistant.storage.libraries import KeptLibrary, LibraryError, LibraryStore, RenamedError
 from assistant.storage.owned import new_id
 from tests.assistant.storage.test_conversations import make_turn
 
@@ -20,16 +20,17 @@ def kept(store):
 def test_a_library_is_its_owners_and_of_those_who_have_its_link_now(store, kept):
     assert store.reads(kept, ["me"]).title == "Whispers"
     assert store.reads(kept, ["you"]) is None
-    assert store.list("you") == () == store.shared_with("you")
+    assert store.list("you") == () == store.seen_by(["you"])
     link = store.share(kept)
     assert store.open_by_link(f"{link}x", "you") == "" == store.open_by_link("", "you")
     assert store.reads(kept, ["you"]) is None
     assert store.open_by_link(link, "you") == kept
     assert store.reads(kept, ["you"]).owner == "me"
-    assert [one.id for one in store.shared_with("you")] == [kept]
+    assert store.seen_by(["you", "guest"]) == (KeptLibrary(kept, "Whispers", is_own=False),)
+    assert store.seen_by(["you", "me"]) == (KeptLibrary(kept, "Whispers", is_own=True),)
     assert store.list("you") == () and store.owner_of(kept) == "me"
     store.unshare(kept)
-    assert store.reads(kept, ["you"]) is None and store.shared_with("you") == ()
+    assert store.reads(kept, ["you"]) is None and store.seen_by(["you"]) == ()
     assert store.share(kept) != link
     assert store.reads(kept, ["you"]) is None
 

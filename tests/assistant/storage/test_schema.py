@@ -1,7 +1,9 @@
 """Tables of every earlier version, in SQLite and PostgreSQL, and several processes that meet them at once."""
 
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from threading import Timer
 
 import pytest
 import sqlalchemy as sa
@@ -86,6 +88,20 @@ def test_of_many_that_meet_them_at_once_one_brings_the_tables_up_to_date(engine,
             store.close()
     assert differences(engine) == []
     assert revisions(engine) == [REVISION]
+
+
+def test_a_file_that_another_switches_to_a_log_is_waited_for(tmp_path, monkeypatch):
+    """SQLite says at once that it is locked where two switch it at the same time, and does not wait."""
+    monkeypatch.setattr(ConversationStore, "_options", lambda _store: {"connect_args": {"timeout": 0.0}})
+    path = tmp_path / "conversations.sqlite"
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("CREATE TABLE kept (id)")
+        other.execute("BEGIN EXCLUSIVE")
+        end = Timer(0.3, other.execute, ("COMMIT",))
+        end.start()
+        with closing(ConversationStore(path)) as store:
+            assert store.list("me") == ()
+        end.join()
 
 
 def test_tables_of_a_later_version_are_left_alone(engine, url):

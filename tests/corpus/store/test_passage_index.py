@@ -28,6 +28,7 @@ MANY, DIMENSION = 1200, 32
 # The signs of 32 dimensions say less than those of an encoder's; `evaluation bench` measures those.
 GOOD_RECALL = 0.95
 RARE = Scope(collections=("rare",))
+HIGHEST = 10_000  # of the rows of an index that is made here
 
 
 class DiceEncoder:
@@ -220,7 +221,7 @@ def _index(vectors: Vectors) -> PassageIndex:
             "vector": pa.FixedSizeListArray.from_arrays(
                 pa.array(vectors.reshape(-1), pa.float32()), vectors.shape[1]
             ),
-            "_rowid": pa.array([1000 - number for number in range(count)], pa.uint64()),
+            "_rowid": pa.array([HIGHEST - number for number in range(count)], pa.uint64()),
         }
     )
     cuts = [batch.slice(0, count // 3), batch.slice(count // 3)]
@@ -244,9 +245,26 @@ def test_all_that_is_there_is_found_in_the_order_of_cosines(
     assert np.abs(cosines - vectors[positions] @ query).max(initial=0) <= near
     assert (np.diff(cosines) <= 0).all()
     matches = index.matches(positions, cosines.tolist())
-    assert [match.row for match in matches] == [1000 - at for at in positions]
-    assert index.at_rows([match.row for match in matches]).tolist() == positions.tolist()
+    rows = index.rows([match.position for match in matches])
+    assert rows == [HIGHEST - at for at in positions]
+    assert index.at_rows(rows).tolist() == positions.tolist()
     assert sorted(index.of_ids(match.passage_id for match in matches)) == sorted(positions)
+
+
+def test_what_differs_least_at_a_first_look_holds_what_is_nearest() -> None:
+    random = np.random.default_rng(0)
+    vectors = np.asarray(random.normal(size=(4_000, 192)), np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    index, half = _index(vectors), np.arange(0, 4_000, 2)
+    for within in (None, half):
+        found = 0
+        for _ in range(20):
+            query = random.normal(size=192) / 14 + vectors[random.integers(4_000)]
+            query = np.asarray(query / np.linalg.norm(query), np.float32)
+            there = np.arange(4_000) if within is None else within
+            exact = there[np.argsort(-(vectors[there] @ query))[:5]]
+            found += len(set(index.nearest(query, 5, within)[0]) & set(exact))
+        assert found >= 0.9 * 20 * 5
 
 
 @given(st.one_of(st.text(max_size=20), st.from_regex(r"paper/[01]#.{1,30}")))

@@ -12,7 +12,7 @@ from explorer.app.upload_guard import MOST_SESSIONS, AdmittedSessions, UploadGua
 from explorer.jobs.rate_limit import ADDRESS_HEADER, Caller
 from tests.assistant.comparing.comparing_model import ComparingModel
 from tests.explorer.app.asgi import replied
-from tests.explorer.asking import ask, texts, visitor_of
+from tests.explorer.asking import ask, take_in, texts, visitor_of
 from tests.explorer.comparing import Model, Screen, modelled, over, session_of
 from tests.explorer.uploads.test_documents_screen import NOTES, bring, hand_in, uploads_of
 
@@ -34,7 +34,7 @@ def test_imports_are_counted(screen: Screen, asked: AppTest, monkeypatch: pytest
     monkeypatch.setenv("PAPER_TRAIL_DOCUMENTS_PER_TEN_MINUTES", "1")
     written = to_json(visitor_of(asked).conversation()).encode()
     test = screen("ask")
-    test.file_uploader(key="import_0").upload("trail.json", written, "application/json").run()
+    take_in(test, written)
     first = visitor_of(test).conversation_id
     key = next(one.key for one in test.file_uploader if str(one.key).startswith("import_"))
     test.file_uploader(key=key).upload("again.json", written, "application/json").run()

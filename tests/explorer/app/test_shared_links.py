@@ -15,7 +15,7 @@ from explorer.app.visitor.session import VisitorSession
 from explorer.ask.conversations import clear, open_conversation
 from explorer.compare.kept import import_comparison, open_comparison, sidebar_list_of
 from tests.assistant.comparing.comparing_model import ComparingModel
-from tests.explorer.asking import ask, choose_the_model, finish, open_menu, texts, visitor_of
+from tests.explorer.asking import ask, choose_the_model, finish, open_menu, take_in, texts, visitor_of
 from tests.explorer.comparing import ABOUT, Model, Screen, compared, modelled, over, session_of
 from tests.standin_chat import StandinChat, reply
 
@@ -109,7 +109,7 @@ def test_an_imported_conversation_says_that_nothing_of_it_was_checked_and_how_it
     assert "came from a file" not in texts(asked)
     written = to_json(visitor_of(asked).conversation()).encode()
     test = screen("ask")
-    test.file_uploader(key="import_0").upload("trail.json", written, "application/json").run()
+    take_in(test, written)
     for shown in (test, screen("ask", conversation=visitor_of(test).conversation_id)):
         assert "came from a file" in texts(shown)
         assert "python -m assistant replay conversation.json" in texts(shown)

@@ -21,6 +21,7 @@ from tests.explorer.asking import (
     choose_the_model,
     finish,
     open_menu,
+    take_in,
     texts,
     visitor_of,
 )
@@ -146,7 +147,7 @@ def test_a_conversation_is_renamed_with_text_alone_and_deleted_when_it_was_asked
 def test_what_was_downloaded_is_imported_as_a_conversation_of_its_own(screen: Screen, asked: AppTest) -> None:
     written = to_json(visitor_of(asked).conversation()).encode()
     second = screen("ask")
-    second.file_uploader(key="import_0").upload("trail.json", written, "application/json").run()
+    take_in(second, written)
     assert visitor_of(second).turns == visitor_of(asked).turns
     assert identifier(second) != identifier(asked)
 
@@ -163,7 +164,7 @@ def test_what_no_answer_of_ours_can_hold_costs_its_turn(screen: Screen, asked: A
     for damage, said in DAMAGED:
         hostile = to_json(replace(conversation, turns=(damage(conversation.turns[0]), *conversation.turns)))
         test = screen("ask")
-        test.file_uploader(key="import_0").upload("t.json", hostile.encode(), "application/json").run()
+        take_in(test, hostile.encode())
         assert not test.exception
         assert visitor_of(test).turns == conversation.turns
         assert "Turn 1 cannot be shown" in texts(test) and said in texts(test)
@@ -177,7 +178,7 @@ def test_an_answer_longer_than_any_costs_its_turn_in_the_store_and_its_file_at_t
     long = replace(turn, answer=replace(turn.answer, text="x " * 150_000))
     hostile = replace(conversation, turns=(long, turn))
     test = screen("ask")
-    test.file_uploader(key="import_0").upload("t.json", to_json(hostile).encode(), "application/json").run()
+    take_in(test, to_json(hostile).encode())
     assert visitor_of(test).turns == () and "are read" in texts(test)
     stored = library.conversations().put("someone", hostile)
     opened = screen("ask", conversation=stored.id)
@@ -201,7 +202,7 @@ def _without_passages(evidence: Evidence) -> Evidence:
 )
 def test_a_file_that_is_no_transcript_is_refused_in_words(screen: Screen, data: bytes, said: str) -> None:
     test = screen("ask")
-    test.file_uploader(key="import_0").upload("trail.json", data, "application/json").run()
+    take_in(test, data)
     assert not test.exception
     assert said in texts(test).replace("\\", "")
     assert visitor_of(test).turns == ()

@@ -12,7 +12,7 @@ from corpus.store.statistics import Statistics
 from explorer.app.session import Current
 from explorer.app.visitor.session import VisitorSession
 from explorer.collection.selection import MOST_SELECTED, select
-from tests.explorer.asking import links, open_menu, texts, visitor_of
+from tests.explorer.asking import INLINE_LINK, links, open_menu, texts, visitor_of
 from tests.explorer.studied_corpus import HOSTILE, TITLES
 
 Screen = Callable[..., AppTest]
@@ -327,7 +327,7 @@ def test_hostile_venues_topics_and_groups_are_only_text(
     assert "topic" not in query or listed(test) == ["hostile"]
     labels = [one.label for one in test.button] + [one.proto.label for one in test.get("page_link")]
     options = [one.content for group in test.get("button_group") for one in group.proto.options]
-    drawn = [*labels, *options, texts(test)]
+    drawn = [*labels, *options, INLINE_LINK.sub(r"\1", texts(test))]
     assert not [text for text in drawn if "![" in text or "](" in text or " :red[" in text]
     assert not [option for option in options if "\u200b" in option]
     assert not [one for one in test.get("html") if "203.0.113.9" in str(one.proto.body)]

@@ -1,5 +1,6 @@
 """The Paper screen in all its states, run by Streamlit without a browser."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from corpus.encoders.base import SentenceEncoder
 from corpus.records import Author
-from tests.explorer.asking import finish, links, open_menu, texts, visitor_of
+from tests.explorer.asking import INLINE_LINK, finish, links, open_menu, texts, visitor_of
 from tests.explorer.studied_corpus import HOSTILE, MODEL, TITLES
 from tests.small_corpus import make_paper, write_corpus
 
@@ -72,24 +73,37 @@ def test_a_paper_says_who_wrote_it_how_to_cite_it_what_it_found_and_what_is_simi
     assert {"cite_bib", "cite_ris", "cite_csl"} <= offered
     aspects = ("**Challenge**", "**Approach**", "**Outcome**")
     assert tuple(one.value for one in test.markdown if one.value in aspects) == aspects
-    assert "It runs twice as fast." in [one.value for one in test.text]
+    assert "It runs twice as fast\\.\n\n[Where it says so](" in texts(test)
     assert "passage=0&sentence=2" in found["Where it says so"]
     assert f"Written by {MODEL}, checked:" in texts(test).replace("\\", "")
     bars = [str(one.proto.body) for one in test.get("html") if 'class="pt-score"' in str(one.proto.body)]
     assert len(bars) == 1
     assert "0.62 partial" in bars[0]
     assert "[Similar papers](#similar-papers)" in texts(test)
-    (heads,) = (label for label in found if label.startswith(TITLES["heads"]) and ":gray" in label)
-    assert heads.endswith(":gray[cites this paper]")
+    (heads,) = (label for label in found if label.startswith(TITLES["heads"]))
     assert found[heads].endswith("id=studied%2Fheads")
+    assert "](paper?id=studied%2Fheads) :gray[cites this paper]" in texts(test)
+
+
+def test_links_to_the_list_say_how_it_was_shown_and_sorted_where_that_is_not_as_at_first(
+    studied: Screen,
+) -> None:
+    test = studied("paper", id="studied/tokens")
+    for view, order, said in (
+        ("Table", "position", ""),
+        ("Cards", "position", "&view=Cards"),
+        ("Cards", "newest", "&view=Cards&order=Newest"),
+    ):
+        test.session_state["view"], test.session_state["order"] = view, order
+        found = links(test.run())
+        assert found["Ana Lin"] == f"collection?author=Ana+Lin{said}"
+        assert found["token pruning"] == f"collection?topic=method%3Atoken+pruning{said}"
 
 
 def test_a_paper_has_its_topics_its_chapters_and_its_references(studied: Screen) -> None:
     test = studied("paper", id=SUMMARIES)
-    captions = [one.value for one in test.caption]
-    assert [one for one in captions if one in ("Field", "Task", "Method", "Data set", "Metric")] == [
-        "Field", "Task", "Data set", "Metric",
-    ]  # fmt: skip
+    kinds = re.findall(r"^- :gray\[(.+?)\] \[", texts(test), re.MULTILINE)
+    assert kinds == ["Field", "Task", "Data set", "Metric"]
     found = links(test)
     assert found["SciTLDR"].endswith("topic=dataset%3ASciTLDR")
     chapters, sections = (
@@ -257,7 +271,7 @@ def test_what_is_hostile_on_a_paper_is_only_text(studied: Screen) -> None:
             one.value for one in (*test.markdown, *test.caption, *test.title, *test.header, *test.subheader)
         ]
         drawn += [one.proto.label for one in test.get("page_link")]
-        own = [text.replace("](#", "") for text in drawn]
+        own = [INLINE_LINK.sub(r"\1", text).replace("](#", "") for text in drawn]
         assert not [text for text in own if "![" in text or "](" in text or "<b>" in text]
         assert not [text for text in own if HOSTILE in text]
         weak = "0.10 weak" in "".join(str(one.proto.body) for one in test.get("html"))

@@ -566,6 +566,33 @@ def test_a_page_that_cannot_be_loaded_is_noted(tmp_path: Path) -> None:
         read_pdf(path)
 
 
+def set_with_marks(x: float, y: float, text: str) -> str:
+    """Set a line in which what stands between carets is smaller and raised, as TeX does."""
+    pieces = []
+    for number, piece in enumerate(text.split("^")):
+        size, rise = (7, 3.6) if number % 2 else (10, 0)
+        escaped = piece.replace("(", r"\(").replace(")", r"\)")
+        pieces.append(f"/F {size} Tf {rise} Ts ({escaped}) Tj")
+    return f"BT {x} {y} Td {' '.join(pieces)} ET\n"
+
+
+def test_marks_of_footnotes_are_no_part_of_words_and_exponents_are(tmp_path: Path) -> None:
+    """“Hurts performance,14 except” was quoted so, and “benchmark.1 The” was one sentence with the next."""
+    lines = (
+        "It is the best one on the benchmark.^1^ The other hurts the",
+        "performance,^14^ as a survey^2,3^ says (Lee, 2020).^*^ We add x^2^",
+        "and log(a + b)^2^ to the model and call that one Model2 then.",
+    )
+    marked = "".join(set_with_marks(72, 700 - 12 * at, line) for at, line in enumerate(lines))
+    pages = [put(72, 740, "1 Results", 12, "B") + marked]
+    (section,) = read_pdf(write_pdf(tmp_path / "a.pdf", pages)).sections
+    assert [piece.text for one in section.paragraphs for piece in one.sentences] == [
+        "It is the best one on the benchmark.",
+        "The other hurts the performance, as a survey says (Lee, 2020).",
+        "We add x2 and log(a + b)2 to the model and call that one Model2 then.",
+    ]
+
+
 def test_hyphens_of_compounds_and_of_names_with_capitals_inside() -> None:
     vocabulary = Vocabulary(())
     assert vocabulary.joint("entailment", "based") == "-"
