@@ -12,7 +12,7 @@ from typing import Literal
 
 from corpus.encoders import Encoder, Scale, cosine_scales
 from corpus.errors import CorpusError
-from corpus.records import Hit, PaperHits, Passage, Scope
+from corpus.records import Hit, Paper, PaperHits, Passage, Scope
 from corpus.search.named import Matches, Named, Sides, find_named
 from corpus.search.query import Query, read_query
 from corpus.search.together import together
@@ -85,7 +85,8 @@ def search(
     is_enough = meant.is_only_names and bool(named)
     found = [*(one.matches for one in named), *([] if is_enough else [sides.within(scope)])]
     chosen = _best_of_papers(_ranked(sides, found, named, weights), papers, passages_per_paper)
-    grouped = _read_papers(corpus, _measured(sides, chosen))
+    read, measured = together(lambda: _read(corpus, chosen), lambda: _measured(sides, chosen))
+    grouped = _grouped(measured, *read)
     return _on(cosine_scales(encoder).asked, _marked(grouped, named))
 
 
@@ -208,13 +209,21 @@ def _best_of_papers(candidates: Sequence[_Candidate], papers: int, passages_per_
 
 
 def _read_papers(corpus: Corpus, chosen: _ByPaper) -> tuple[PaperHits, ...]:
-    """Return papers with their hits, in the order in which they were chosen."""
+    return _grouped(chosen, *_read(corpus, chosen))
+
+
+def _read(corpus: Corpus, chosen: _ByPaper) -> tuple[tuple[Paper, ...], Mapping[str, Passage]]:
+    """Return the papers that were chosen, in that order, and their passages, by id."""
     matches = [candidate.match for own in chosen.values() for candidate in own]
-    found, passages = together(
-        lambda: corpus.papers_by_id(list(chosen)), lambda: corpus.passages_found(matches)
-    )
+    return together(lambda: corpus.papers_by_id(list(chosen)), lambda: corpus.passages_found(matches))
+
+
+def _grouped(
+    chosen: _ByPaper, papers: Iterable[Paper], passages: Mapping[str, Passage]
+) -> tuple[PaperHits, ...]:
+    """Return papers with their hits."""
     return tuple(
-        PaperHits(paper, _hits(chosen[paper.id], passages), chosen[paper.id][0].score) for paper in found
+        PaperHits(paper, _hits(chosen[paper.id], passages), chosen[paper.id][0].score) for paper in papers
     )
 
 

@@ -12,6 +12,7 @@ What is read of passages then, the whole vector and those of its sentences, is c
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
@@ -176,8 +177,7 @@ class PassageIndex:
         signs = self._signs[: math.ceil(look.share * len(self._signs))]
         signs = signs if within is None else signs.take(within, axis=1)
         differing = _differing(signs, vector, look.counted_from)
-        most = int(np.searchsorted(np.cumsum(np.bincount(differing)), wanted))
-        near = np.flatnonzero(differing <= most)
+        near = np.flatnonzero(differing <= _bound_of(wanted, differing))
         return near if within is None else within[near]
 
     def rows(self, positions: Positions | Sequence[int]) -> list[int]:
@@ -241,16 +241,28 @@ def _bits(flags: NDArray[np.bool_]) -> NDArray[np.uint64]:
 
 def _differing(
     signs: NDArray[np.uint64], query: Vectors, counted_from: Sequence[float]
-) -> NDArray[np.uint16]:
+) -> NDArray[np.unsignedinteger]:
     """Return in how many signs each vector differs from the query, by what they count."""
     sizes = np.abs(query)
-    own = _bits(query[None] > 0)
-    counted = [_bits((sizes >= times * sizes.mean())[None]) for times in counted_from]
-    found = np.zeros(signs.shape[1], np.uint16)
+    own = _bits(query[None] > 0)[: len(signs)]
+    counted = [_bits((sizes >= times * sizes.mean())[None])[: len(signs)] for times in counted_from]
+    most = sum(int(np.bitwise_count(mask).sum()) for mask in counted)
+    found = np.zeros(signs.shape[1], np.min_scalar_type(most))
+    # Room that every step writes to again: what is new has first to be got from the system.
+    room = np.empty((2, min(_SIGNS_PER_STEP, len(found))), np.uint64)
+    counts = np.empty(room.shape[1], np.uint8)
     for start in range(0, len(found), _SIGNS_PER_STEP):
-        step = slice(start, start + _SIGNS_PER_STEP)
-        for word in range(len(signs)):
-            differing = signs[word, step] ^ own[word]
+        step = found[start : start + _SIGNS_PER_STEP]
+        (differing, masked), number = room[:, : len(step)], counts[: len(step)]
+        for word, bits in enumerate(own):
+            np.bitwise_xor(signs[word, start : start + len(step)], bits, out=differing)
             for mask in counted:
-                found[step] += np.bitwise_count(differing & mask[word])
+                np.bitwise_and(differing, mask[word], out=masked)
+                step += np.bitwise_count(masked, out=number)
     return found
+
+
+def _bound_of(wanted: int, numbers: NDArray[np.unsignedinteger]) -> int:
+    """Return the least number that `wanted` of some numbers do not exceed."""
+    largest = np.iinfo(numbers.dtype).max
+    return bisect_left(range(largest), wanted, key=lambda most: int(np.count_nonzero(numbers <= most)))
