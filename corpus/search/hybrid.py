@@ -1,22 +1,22 @@
 """Hybrid search over passages, grouped by paper.
 
 Two sides find passages, the nearest vectors and BM25, and what either found is ranked by both. The first of
-these are read and compared with the query once more, exactly: the passage as a whole, and its sentences, each
-encoded alone. The three scores count the same: on SciFact nDCG@10 is .750, without the sentences .740
-(evaluation/README.md says what else was tried).
+these have their sentences, each encoded alone, read and compared with the query too. The three scores count
+the same: on SciFact nDCG@10 is .750, without the sentences .740 (evaluation/README.md says what else was
+tried).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from corpus.encoders import Encoder, Scale, cosine_scales
+from corpus.encoders import Encoder, Scale, Vectors, cosine_scales
 from corpus.errors import CorpusError
 from corpus.records import Hit, Paper, PaperHits, Passage, Scope
 from corpus.search.named import Matches, Named, Sides, find_named
 from corpus.search.query import Query, read_query
 from corpus.search.together import together
-from corpus.store import Corpus, Match, Once, Similarity
+from corpus.store import Corpus, FoundPassage, Match, Once, Similarity
 from corpus.text import storable
 
 SearchMode = Literal["hybrid", "dense", "lexical"]
@@ -85,7 +85,7 @@ def search(
     is_enough = meant.is_only_names and bool(named)
     found = [*(one.matches for one in named), *([] if is_enough else [sides.within(scope)])]
     chosen = _best_of_papers(_ranked(sides, found, named, weights), papers, passages_per_paper)
-    read, measured = together(lambda: _read(corpus, chosen), lambda: _measured(sides, chosen))
+    read, measured = together(lambda: _read(corpus, chosen, vector()), lambda: _measured(sides, chosen))
     grouped = _grouped(measured, *read)
     return _on(cosine_scales(encoder).asked, _marked(grouped, named))
 
@@ -98,16 +98,18 @@ def _ranked(
     matches = merge(lexical, *(one.dense for one in found))
     rounded = sides.corpus.rounded_similarities(sides.vector(), matches)
     first = _raised(fuse(matches, rounded, lexical, weights), named)[: weights.depth]
-    read = sides.corpus.similarities(sides.vector(), [one.match for one in first])
+    read = sides.corpus.similarities(
+        sides.vector(), [one.match for one in first], rounded if weights.sentence else None
+    )
     return _raised(fuse(matches, {**rounded, **read}, lexical, weights), named)
 
 
 def _measured(sides: Sides, chosen: _ByPaper) -> _ByPaper:
-    """Return candidates with their similarities as they are, where they were rounded."""
-    rounded = [
-        one.match for own in chosen.values() for one in own if one.similarity and one.similarity.is_rounded
+    """Return candidates with the similarities of their sentences, where these were not read."""
+    unread = [
+        one.match for own in chosen.values() for one in own if one.similarity and not one.similarity.is_read
     ]
-    read = sides.corpus.similarities(sides.vector(), rounded)
+    read = sides.corpus.similarities(sides.vector(), unread)
     return {
         paper: [replace(one, similarity=read.get(one.match.passage_id, one.similarity)) for one in own]
         for paper, own in chosen.items()
@@ -212,32 +214,34 @@ def _read_papers(corpus: Corpus, chosen: _ByPaper) -> tuple[PaperHits, ...]:
     return _grouped(chosen, *_read(corpus, chosen))
 
 
-def _read(corpus: Corpus, chosen: _ByPaper) -> tuple[tuple[Paper, ...], Mapping[str, Passage]]:
+def _read(
+    corpus: Corpus, chosen: _ByPaper, vector: Vectors | None = None
+) -> tuple[tuple[Paper, ...], Mapping[str, FoundPassage]]:
     """Return the papers that were chosen, in that order, and their passages, by id."""
     matches = [candidate.match for own in chosen.values() for candidate in own]
-    return together(lambda: corpus.papers_by_id(list(chosen)), lambda: corpus.passages_found(matches))
+    return together(lambda: corpus.papers_by_id(list(chosen)), lambda: corpus.passages_found(matches, vector))
 
 
 def _grouped(
-    chosen: _ByPaper, papers: Iterable[Paper], passages: Mapping[str, Passage]
+    chosen: _ByPaper, papers: Iterable[Paper], found: Mapping[str, FoundPassage]
 ) -> tuple[PaperHits, ...]:
     """Return papers with their hits."""
     return tuple(
-        PaperHits(paper, _hits(chosen[paper.id], passages), chosen[paper.id][0].score) for paper in papers
+        PaperHits(paper, _hits(chosen[paper.id], found), chosen[paper.id][0].score) for paper in papers
     )
 
 
-def _hits(candidates: Iterable[_Candidate], passages: Mapping[str, Passage]) -> tuple[Hit, ...]:
-    return tuple(_hit(passages[candidate.match.passage_id], candidate) for candidate in candidates)
+def _hits(candidates: Iterable[_Candidate], found: Mapping[str, FoundPassage]) -> tuple[Hit, ...]:
+    return tuple(_hit(found[candidate.match.passage_id], candidate) for candidate in candidates)
 
 
-def _hit(passage: Passage, candidate: _Candidate) -> Hit:
-    close = candidate.similarity
+def _hit(found: FoundPassage, candidate: _Candidate) -> Hit:
+    passage, close = found.passage, candidate.similarity
     if close is None:
         return Hit(passage, candidate.score, None, candidate.lexical)
-    return Hit(
-        passage, candidate.score, close.passage, candidate.lexical, close.sentence, close.best_sentence
-    )
+    whole = close.passage if found.cosine is None else found.cosine
+    sentence = whole if close.best_sentence is None else close.sentence
+    return Hit(passage, candidate.score, whole, candidate.lexical, sentence, close.best_sentence)
 
 
 def _scaled(scores: Mapping[str, float]) -> dict[str, float]:

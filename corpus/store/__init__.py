@@ -1,6 +1,6 @@
 """The corpus on disk: tables, the manifest that names their versions, and what is kept beside them."""
 
-from corpus.store.corpus import Corpus, Identifiers
+from corpus.store.corpus import Corpus, FoundPassage, Identifiers
 from corpus.store.element_cache import ElementKey, ElementStore
 from corpus.store.lexicon import AuthorNames, Lexicon, plain_words
 from corpus.store.manifest import (
@@ -19,8 +19,8 @@ from corpus.store.tried_questions import TriedQuestion, TriedQuestions
 from corpus.store.writer import CorpusWriter, KnownPaper, known_papers
 
 __all__ = [
-    "SCHEMA_VERSION", "AuthorNames", "Corpus", "CorpusWriter", "ElementKey", "ElementStore", "Identifiers",
-    "KnownPaper", "Lexicon", "Manifest", "Match", "Once", "PaperOrder", "Similarity", "TriedQuestion",
-    "TriedQuestions", "check_encoder", "find_manifest", "indexed_text", "known_papers", "mixed_sizes",
-    "plain_words", "read_manifest", "sentence_texts"
+    "SCHEMA_VERSION", "AuthorNames", "Corpus", "CorpusWriter", "ElementKey", "ElementStore", "FoundPassage",
+    "Identifiers", "KnownPaper", "Lexicon", "Manifest", "Match", "Once", "PaperOrder", "Similarity",
+    "TriedQuestion", "TriedQuestions", "check_encoder", "find_manifest", "indexed_text", "known_papers",
+    "mixed_sizes", "plain_words", "read_manifest", "sentence_texts"
 ]  # fmt: skip

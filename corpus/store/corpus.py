@@ -28,7 +28,15 @@ from corpus.store import rows, tables
 from corpus.store.citation_links import CitationLinks
 from corpus.store.lexicon import Lexicon, plain_words
 from corpus.store.manifest import TABLES, Manifest, check_encoder, read_manifest
-from corpus.store.passage_index import COLUMNS, Match, PassageIndex, Positions, Similarity, measure
+from corpus.store.passage_index import (
+    COLUMNS,
+    Match,
+    PassageIndex,
+    Positions,
+    Similarity,
+    cosines_of_wholes,
+    measure,
+)
 from corpus.store.query_cache import Once, QueryCache
 from corpus.store.statistics import PaperOrder, Statistics
 from corpus.store.tables import condition, quoted, scan
@@ -48,6 +56,14 @@ class Identifiers:
     papers: tuple[str, ...] = ()
     dois: tuple[str, ...] = ()
     arxiv: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassage:
+    """A passage that a search found, with the cosine of its vector and the query's where there is one."""
+
+    passage: Passage
+    cosine: float | None
 
 
 class Corpus:
@@ -232,9 +248,18 @@ class Corpus:
         found = (scan(self._tables["papers"], ["id"], one)["id"].to_pylist() for one in conditions)
         return frozenset(identifier for ids in found for identifier in ids)
 
-    def passages_found(self, matches: Sequence[Match]) -> dict[str, Passage]:
-        """Return what this corpus's own search found, by id: quicker than to look the ids up."""
-        return self._passages_at(self._index().rows([one.position for one in matches]))
+    def passages_found(
+        self, matches: Sequence[Match], vector: Vectors | None = None
+    ) -> dict[str, FoundPassage]:
+        """Return what this corpus's own search found, by id: quicker than to look the ids up.
+
+        With a unit vector each has its cosine with it.
+        """
+        columns, at = self._columns["passages"], self._index().rows([one.position for one in matches])
+        read = self._passage_rows(at, columns if vector is None else [*columns, "vector"])
+        cosines = [None] * len(read) if vector is None else cosines_of_wholes(vector, read)
+        passages = map(rows.to_passage, read.select(columns if len(read) else []).to_pylist())
+        return {one.id: FoundPassage(one, cosine) for one, cosine in zip(passages, cosines, strict=True)}
 
     def rounded_similarities(
         self, vector: Vectors | Sequence[float], matches: Sequence[Match]
@@ -244,21 +269,30 @@ class Corpus:
         positions = np.array([one.position for one in matches], np.intp)
         rounded = index.cosines(np.asarray(vector, np.float32), positions)
         return {
-            match.passage_id: Similarity(cosine, cosine, None, is_rounded=True)
+            match.passage_id: Similarity(cosine, cosine, None, is_read=False)
             for match, cosine in zip(matches, rounded.tolist(), strict=True)
         }
 
     def similarities(
-        self, vector: Vectors | Sequence[float], matches: Sequence[Match]
+        self,
+        vector: Vectors | Sequence[float],
+        matches: Sequence[Match],
+        rounded: Mapping[str, Similarity] | None = None,
     ) -> dict[str, Similarity]:
-        """Return how similar passages that the search found are to a unit vector, by id; not rounded."""
+        """Return how similar passages that the search found are to a unit vector, by id; not rounded.
+
+        With `rounded` ones of the same passages their sentences alone are read, which is quicker: those of
+        the wholes stay rounded.
+        """
         if not matches:
             return {}
+        query = np.asarray(vector, np.float32)
         rows_of = self._index().rows([one.position for one in matches])
         by_row = {row: match.passage_id for row, match in zip(rows_of, matches, strict=True)}
-        found = self._passage_rows(list(by_row), ["vector", "sentence_vectors"])
+        found = self._passage_rows(list(by_row), ["sentence_vectors", *([] if rounded else ["vector"])])
         ids = [by_row[row] for row in found["_rowid"].to_pylist()]
-        return dict(zip(ids, measure(np.asarray(vector, np.float32), found), strict=True))
+        wholes = [rounded[one].passage for one in ids] if rounded else cosines_of_wholes(query, found)
+        return dict(zip(ids, measure(query, wholes, found["sentence_vectors"].to_pylist()), strict=True))
 
     def sentence_vectors(self, passages: Sequence[Passage]) -> dict[str, Vectors]:
         """Return the unit vector of each sentence of some passages, by its text, where it is stored."""

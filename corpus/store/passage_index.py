@@ -8,7 +8,7 @@ number is. The nearest of these it compares by eight bits (as RaBitQ does with m
 and Long, 2024, section 3.3). evaluation/README.md says how many that takes, and what else was tried. Nothing
 is built for it.
 
-What is read of passages then, the whole vector and those of its sentences, is compared exactly.
+What is read of passages then, vectors of their sentences and of what is shown, is compared exactly.
 """
 
 import math
@@ -76,13 +76,13 @@ class Similarity:
     """The cosines of a passage with a query: of the whole, and of its title or nearest sentence.
 
     `best_sentence` counts from 0. Without vectors of its sentences the whole stands for them, as it does
-    where nothing was read, and the cosine is that of a rounded vector.
+    where nothing was read; the whole's cosine is that of a rounded vector then.
     """
 
     passage: float
     sentence: float
     best_sentence: int | None
-    is_rounded: bool = False
+    is_read: bool = True
 
 
 class PassageIndex:
@@ -191,17 +191,23 @@ class PassageIndex:
         return [Match(passage_id(paper, number), paper, score, at) for paper, number, score, at in found]
 
 
-def measure(query: Vectors, passages: pa.Table) -> list[Similarity]:
-    """Return how similar passages are to a unit vector.
+def cosines_of_wholes(query: Vectors, passages: pa.Table) -> list[float]:
+    """Return the cosines of passages, of which there is the column `vector`, with a unit vector."""
+    if not len(passages):
+        return []
+    wholes = passages["vector"].combine_chunks().flatten().to_numpy().reshape(len(passages), -1)
+    return cast(list[float], _cosines(wholes, query).tolist())
 
-    `passages` has the columns `vector` and `sentence_vectors`, and at least one row.
+
+def measure(query: Vectors, wholes: Sequence[float], packed: Sequence[bytes]) -> list[Similarity]:
+    """Return how similar passages are to a unit vector, by their own cosines with it.
+
+    `packed` are the stored vectors of their titles and sentences, of at least one passage.
     """
-    wholes = passages["vector"].combine_chunks().flatten().to_numpy().reshape(-1, len(query))
-    packed = passages["sentence_vectors"].to_pylist()
     cosines = _cosines(stored.unpack_vectors(b"".join(packed), len(query)), query).tolist()
     ends = list(accumulate(stored.count_packed(one, len(query)) for one in packed))
     own = (cosines[start:end] for start, end in pairwise([0, *ends]))
-    return [_similarity(*one) for one in zip(_cosines(wholes, query).tolist(), own, strict=True)]
+    return [_similarity(*one) for one in zip(wholes, own, strict=True)]
 
 
 def _similarity(whole: float, cosines: list[float]) -> Similarity:
