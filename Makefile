@@ -23,13 +23,14 @@ app: $(VENV)/installed $(DEMO)
 	@test "$(PORT)" -ge 1 -a "$(PORT)" -le 65535 2>/dev/null || { echo "PORT=$(PORT): ports are 1 to 65535." >&2; exit 2; }
 	@echo "Paper Trail: http://$(ADDRESS):$(PORT)   (stop with Ctrl+C)"
 	@$(BIN)/streamlit run streamlit_app.py --server.port $(PORT) --server.address $(ADDRESS) \
-	  $(foreach host,$(HOSTS),--server.allowedHosts $(host))
+	  $(if $(HOSTS),$(foreach host,localhost 127.0.0.1 ::1 $(HOSTS),--server.allowedHosts $(host)))
 
 # Several processes behind nginx, see docs/operations.md. CERTIFICATE and KEY name PEM files to speak HTTPS with.
 PROCESSES ?= 2
 serve: $(VENV)/installed $(DEMO) nginx
 	@exec $(BIN)/python -m deployment --processes $(PROCESSES) --port $(PORT) --address $(ADDRESS) \
-	  $(foreach host,$(HOSTS),--host $(host)) $(if $(CERTIFICATE),--certificate $(CERTIFICATE) --key $(KEY))
+	  $(foreach host,$(HOSTS),--host $(host)) $(if $(CERTIFICATE),--certificate "$(CERTIFICATE)") \
+  $(if $(filter command line,$(origin KEY)),--key "$(KEY)")
 
 demo: $(VENV)/installed
 	$(BIN)/python -m indexer demo

@@ -27,6 +27,8 @@ OcrChoice = Literal["auto", "rapidocr", "tesseract", "off"]
 BUNDLED_ENCODER = "all-MiniLM-L6-v2"
 
 
+_HOST_AND_PORT = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\]):(?P<port>[0-9]{1,5})")
+LAST_PORT = 65_535
 # Of a key, and of the name that it may have.
 _KEY, _KEY_NAME = re.compile(r"[A-Za-z0-9_-]{16,200}"), re.compile(r"[A-Za-z0-9_.-]{1,40}")
 
@@ -128,7 +130,7 @@ class Settings(BaseSettings):
     api_requests_per_ten_minutes: int = Field(default=1_200, ge=0)  # of one key; 0 is no limit
     api_questions_at_once: int = Field(default=2, ge=1, le=64)  # of all keys
     stop_seconds: float = Field(default=30, ge=0, le=3_600)  # that answers under way get when told to stop
-    metrics: str = Field(default="", pattern=r"^([\w.-]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}$|^$")  # HOST:PORT
+    metrics: str = ""  # HOST:PORT
     log: Literal["text", "json"] = "text"
 
     @model_validator(mode="before")
@@ -152,6 +154,22 @@ class Settings(BaseSettings):
     @classmethod
     def _keys(cls, value: object) -> object:
         return _keys_of(value) if isinstance(value, str) else value
+
+    @field_validator("home", "local", "cache")
+    @classmethod
+    def _expanded(cls, folder: Path) -> Path:
+        try:
+            return folder.expanduser()
+        except RuntimeError:
+            raise ValueError("there is no user of that name") from None
+
+    @field_validator("metrics")
+    @classmethod
+    def _place_of_metrics(cls, value: str) -> str:
+        found = _HOST_AND_PORT.fullmatch(value)
+        if value and not (found and 0 < int(found["port"]) <= LAST_PORT):
+            raise ValueError("it has to be HOST:PORT, as 127.0.0.1:9464")
+        return value
 
     @field_validator("passage_overlap")
     @classmethod

@@ -1,6 +1,7 @@
 """python -m deployment: the app in several processes behind nginx."""
 
 import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -11,6 +12,9 @@ from corpus.errors import CorpusError
 from corpus.settings import read_settings
 from deployment.errors import ServeError
 from deployment.site import Site, Wanted
+
+# A name, one for all below it (*.example.org), or an address.
+_HOST = re.compile(r"\*|(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9A-Fa-f:]*:[0-9A-Fa-f:]*")
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
@@ -32,6 +36,8 @@ def serve(
     """Run processes of the app behind nginx; one that dies is replaced, SIGHUP replaces all in turn."""
     if (certificate is None) != (key is None):
         raise typer.BadParameter("A certificate and its key are given together.")
+    if wrong := [one for one in host or () if not _HOST.fullmatch(one)]:
+        raise typer.BadParameter(f"{wrong[0]!r} is no host. Write its name alone, as papers.example.org.")
     wanted = Wanted(processes, address, port, tuple(host or ()), certificate, key)
     try:
         settings = read_settings()

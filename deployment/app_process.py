@@ -1,6 +1,7 @@
 """One process of the app: started by its name, asked whether it is ready, replaced when it dies."""
 
 import http.client
+import json
 import os
 import signal
 import subprocess
@@ -77,12 +78,22 @@ class AppProcess:
 
     def is_ready(self) -> bool:
         """Return True if it says that it can answer questions."""
+        return set(self.readiness().values()) == {"ok"}
+
+    def has_loaded(self) -> bool:
+        """Return True if it says of all that answering takes how it stands."""
+        found = self.readiness()
+        return found.get("process") == "ok" and "unknown" not in found.values()
+
+    def readiness(self) -> Mapping[str, str]:
+        """Return how it says that each thing stands which answering takes, nothing where it does not say."""
         connection = http.client.HTTPConnection(HOST, self.port, timeout=_PROBE_SECONDS)
         try:
             connection.request("GET", "/readyz")
-            return connection.getresponse().status == http.HTTPStatus.OK
-        except (OSError, http.client.HTTPException):
-            return False
+            told = json.loads(connection.getresponse().read())
+            return {str(what): str(how) for what, how in told.items() if what != "status"}
+        except (OSError, http.client.HTTPException, ValueError, AttributeError):
+            return {}
         finally:
             connection.close()
 

@@ -1,5 +1,6 @@
 """The configuration of nginx: who is sent to which process, and what is believed of a request."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,9 @@ from string import Template
 TEMPLATE = Path(__file__).with_name("nginx.conf")
 # What a form adds to the file that it brings.
 _FORM_MEGABYTES = 1
+# What programs are told in place of a page of nginx's own, in the form of all errors (explorer/api).
+_TOO_LARGE = {"error": "too_large", "message": "This request is too large. Send less at once."}
+_NOBODY = {"error": "busy", "message": "The server is starting or stopping. Try again in a few seconds."}
 
 
 class _Filled(Template):
@@ -21,6 +25,7 @@ class Frontend:
     """What nginx serves: the `processes` as HOST:PORT, at an address to `listen` at.
 
     `folder` is its own, for what it writes; `proxies` are the networks whose X-Forwarded-For is believed;
+    `hosts` the names under which screens are shown, where they are not shown under any;
     `upload_megabytes` is the largest file the app takes. With a `certificate` and its `key` it speaks HTTPS.
     """
 
@@ -31,6 +36,7 @@ class Frontend:
     proxies: Sequence[str] = ()
     certificate: str = ""
     key: str = ""
+    hosts: Sequence[str] = ()
 
 
 def configuration(frontend: Frontend) -> str:
@@ -42,6 +48,9 @@ def configuration(frontend: Frontend) -> str:
         listen=f"{frontend.listen} ssl" if frontend.certificate else frontend.listen,
         tls=_lines(8, _tls(frontend)),
         largest_upload=frontend.upload_megabytes + _FORM_MEGABYTES,
+        hosts=_lines(8, _hosts(frontend.hosts)),
+        too_large=json.dumps(_TOO_LARGE),
+        nobody=json.dumps(_NOBODY),
         real_ip=_lines(4, (f"set_real_ip_from {network};" for network in frontend.proxies)),
         proxies=_lines(8, (f"{network} 1;" for network in frontend.proxies)),
         to_upstreams=_lines(8, (f"{name} to_{name};" for name in named)),
@@ -63,10 +72,21 @@ def _tls(frontend: Frontend) -> Iterable[str]:
     if not frontend.certificate:
         return ()
     return (
-        f"ssl_certificate {frontend.certificate};",
-        f"ssl_certificate_key {frontend.key};",
+        f"ssl_certificate {_quoted(frontend.certificate)};",
+        f"ssl_certificate_key {_quoted(frontend.key)};",
         "ssl_protocols TLSv1.2 TLSv1.3;",
     )
+
+
+def _hosts(hosts: Sequence[str]) -> Iterable[str]:
+    if not hosts or "*" in hosts:
+        return ("default 1;",)
+    return ("default 0;", *(f"{_quoted(f'[{host}]' if ':' in host else host)} 1;" for host in hosts))
+
+
+def _quoted(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _lines(spaces: int, lines: Iterable[str]) -> str:

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from corpus.settings import PROJECT, Settings
+from corpus.settings import LAST_PORT, PROJECT, Settings
 from deployment.app_process import HOST, AppProcess, ended_how
 from deployment.errors import ServeError
 from deployment.nginx import Frontend, configuration
@@ -33,6 +33,7 @@ _LOOK_SECONDS = 0.2
 # Below those that a system gives to whoever calls out, so that a process which is started again finds its own
 # free, and above those that the workers of a Ray take.
 _PORTS = range(20_000, 32_000)
+STREAMLIT_CONFIG = PROJECT / ".streamlit" / "config.toml"
 # Where Debian keeps what only its administrator has in the path.
 _SBIN = "/usr/sbin:/usr/local/sbin"
 
@@ -82,6 +83,12 @@ class Site:
     def _is_told_to_stop(self) -> bool:
         return signal.SIGTERM in self._signals or signal.SIGINT in self._signals
 
+    @property
+    def _host(self) -> str:
+        """The address as it stands in a URL."""
+        address = self.wanted.address
+        return f"[{address}]" if ":" in address else address
+
     def _planned(self) -> list[AppProcess]:
         for_metrics = ports_of_metrics(self.settings.metrics, self.wanted.processes)
         if self.wanted.port in for_metrics:
@@ -89,8 +96,13 @@ class Site:
                 f"Visitors come to port {self.wanted.port}, where metrics would be told too: "
                 "give them another in PAPER_TRAIL_METRICS."
             )
+        if for_metrics and for_metrics[-1] > LAST_PORT:
+            raise ServeError(
+                f"Metrics would be told at ports {for_metrics[0]} to {for_metrics[-1]}, and the last that "
+                f"there is is {LAST_PORT}: choose a lower one in PAPER_TRAIL_METRICS."
+            )
         ports = free_ports(self.wanted.processes, but={self.wanted.port, *for_metrics})
-        shared, hosts = shared_environment(self.settings, len(ports)), self.wanted.hosts
+        shared, hosts = shared_environment(self.settings, len(ports)), _names(self.wanted.hosts)
         return [
             AppProcess(f"p{number}", port, hosts, shared | _own_environment(self.settings, number))
             for number, port in enumerate(ports, 1)
@@ -98,16 +110,16 @@ class Site:
 
     def _configured(self, folder: Path) -> Path:
         wanted, path = self.wanted, folder / "nginx.conf"
-        address = f"[{wanted.address}]" if ":" in wanted.address else wanted.address
         text = configuration(
             Frontend(
                 [one.address for one in self.processes],
-                f"{address}:{wanted.port}",
+                f"{self._host}:{wanted.port}",
                 str(folder),
                 upload_megabytes(),
                 [str(network) for network in self.settings.trusted_proxies],
                 str(wanted.certificate.absolute()) if wanted.certificate else "",
                 str(wanted.key.absolute()) if wanted.key else "",
+                _names(wanted.hosts),
             )
         )
         path.write_text(text, encoding="utf-8")
@@ -116,7 +128,7 @@ class Site:
     def _serve(self, nginx_command: Sequence[str]) -> int:
         for process in self.processes:
             process.start()
-        self._wait_until_ready(self.processes)
+        self._wait_until(AppProcess.has_loaded, self.processes)
         if any(one.deaths >= _MOST_DEATHS for one in self.processes):
             raise ServeError("The app does not start: what its processes have written says why.")
         if self._is_told_to_stop:
@@ -136,18 +148,20 @@ class Site:
             self.tell(f"nginx has ended ({ended_how(nginx.returncode)}): everything is stopped.")
         return int(has_died)
 
-    def _wait_until_ready(self, processes: Sequence[AppProcess]) -> None:
-        """Return when they can answer, or when that has taken so long that they are served as they are."""
+    def _wait_until(self, is_so: Callable[[AppProcess], bool], processes: Sequence[AppProcess]) -> None:
+        """Return when it is so of all, or when that has taken so long that they are served as they are."""
         deadline = time.monotonic() + READY_WITHIN_SECONDS
         waiting = list(processes)
         while waiting and not self._is_told_to_stop and time.monotonic() < deadline:
             self._replace_dead()
             if any(one.deaths >= _MOST_DEATHS for one in waiting):
                 return
-            waiting = [one for one in waiting if not one.is_ready()]
+            waiting = [one for one in waiting if not is_so(one)]
             time.sleep(_LOOK_SECONDS)
-        for process in waiting if not self._is_told_to_stop else ():
-            self.tell(f"Process {process.name} is not ready: http://{process.address}/readyz says why.")
+        for process in processes if not self._is_told_to_stop else ():
+            lacking = ", ".join(f"{what} {how}" for what, how in process.readiness().items() if how != "ok")
+            if lacking or process in waiting:
+                self.tell(f"Process {process.name} is not ready ({lacking or 'it does not answer'}).")
 
     def _wait_until_reached(self, nginx: "subprocess.Popen[bytes]") -> None:
         """Return when nginx takes visitors; or when it has ended, or that has taken long."""
@@ -159,7 +173,7 @@ class Site:
 
     def _tell_of_start(self) -> None:
         scheme = "https" if self.wanted.certificate else "http"
-        self.tell(f"Paper Trail: {scheme}://{self.wanted.address}:{self.wanted.port}   (stop with Ctrl+C)")
+        self.tell(f"Paper Trail: {scheme}://{self._host}:{self.wanted.port}   (stop with Ctrl+C)")
         for process in self.processes:
             metrics = process.environment.get("PAPER_TRAIL_METRICS", "")
             figures = f", metrics at http://{metrics}/metrics" if metrics else ""
@@ -183,7 +197,7 @@ class Site:
             process.begin_to_stop()
             process.stop(self._deadline())
             process.start()
-            self._wait_until_ready([process])
+            self._wait_until(AppProcess.is_ready, [process])
             if self._is_told_to_stop:
                 return
         self.tell("All processes have been replaced.")
@@ -267,11 +281,19 @@ def _is_free(port: int) -> bool:
     return True
 
 
+def _names(hosts: Sequence[str]) -> tuple[str, ...]:
+    """Return the names under which screens are shown: this machine's own for itself, and those told."""
+    config = tomllib.loads(STREAMLIT_CONFIG.read_text(encoding="utf-8"))
+    return (*config["server"]["allowedHosts"], *hosts)
+
+
 def upload_megabytes() -> int:
     """Return the largest file that the app takes."""
     if told := os.environ.get("STREAMLIT_SERVER_MAX_UPLOAD_SIZE"):
+        if not (told.isascii() and told.isdigit()):
+            raise ServeError("STREAMLIT_SERVER_MAX_UPLOAD_SIZE has to be a number of megabytes, as 20.")
         return int(told)
-    config = tomllib.loads((PROJECT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    config = tomllib.loads(STREAMLIT_CONFIG.read_text(encoding="utf-8"))
     return int(config["server"]["maxUploadSize"])
 
 

@@ -122,7 +122,9 @@ class Database:
             logger.warning("the %s at %s: %s", self.keeps, self._name, name)
             known = (words for beginning, words in _FAULTS.items() if name.startswith(beginning))
             fault = next(known, f"the database does not answer ({name}). Check it")
-            raise self.error(f"The {self.keeps} at {self._name} cannot be used: {fault}.") from None
+            # Visitors and programs read this; where a server is they need not know.
+            where = f" at {self._name}" if self._is_sqlite else ""
+            raise self.error(f"The {self.keeps}{where} cannot be used: {fault}.") from None
 
     def _parsed(self, url: str | Path) -> sa.URL:
         if isinstance(url, Path):
@@ -135,7 +137,13 @@ class Database:
                 "The setting PAPER_TRAIL_CONVERSATIONS is no database URL. Write it as "
                 "sqlite:////path/to/file or postgresql://user:password@host/name, or unset it."
             ) from None
-        return parsed.set(drivername=POSTGRESQL) if parsed.drivername == "postgresql" else parsed
+        if "@" in (parsed.host or ""):
+            raise self.error(
+                "The setting PAPER_TRAIL_CONVERSATIONS has an @ in its password. Write it as %40, and : / # "
+                "and % as %3A, %2F, %23 and %25."
+            )
+        is_usual = parsed.drivername in ("postgresql", "postgres")
+        return parsed.set(drivername=POSTGRESQL) if is_usual else parsed
 
     def _opened(self) -> sa.Engine:
         try:

@@ -285,6 +285,9 @@ def _scans(settings: Settings) -> Finding:
 def _models(settings: Settings) -> Finding:
     hosted, own = bool(settings.together_api_key.get_secret_value()), bool(settings.model_url)
     facts = {"together_api_key": hosted, "model_url": own}
+    if settings.models_file and not os.access(settings.models_file, os.R_OK):
+        text = f"The file {settings.models_file} cannot be read. Correct or unset PAPER_TRAIL_MODELS_FILE."
+        return Finding("models", "problem", text, facts)
     if not (hosted or own):
         text = (
             "No model is set; answers are selected from the papers' own sentences. To let a model write, set "

@@ -237,6 +237,29 @@ def test_programs_of_one_key_come_to_one_process_and_keys_to_all(site: str) -> N
     assert set(found.values()) == {"p1", "p2", "p3"}
 
 
+def test_fault_errors_of_nginx_itself_came_as_its_own_pages() -> None:
+    with EchoingProcess("p1") as gone:
+        pass
+    with fronted([gone]) as site:
+        large = httpx.post(f"{site}/api/v1/ask", content=b"x" * 2_000_000)
+        assert (large.status_code, large.json()["error"]) == (413, "too_large")
+        asked = httpx.post(f"{site}/api/v1/ask", json={})
+        page = httpx.get(f"{site}/", headers=PAGE)
+    assert (asked.status_code, asked.json()["error"]) == (503, "busy")
+    assert (page.status_code, "starting or stopping" in page.text) == (503, True)
+    assert asked.headers["retry-after"] == page.headers["retry-after"] == "5"
+
+
+def test_fault_under_a_name_that_is_not_its_own_a_page_stayed_empty(processes: list[EchoingProcess]) -> None:
+    with fronted(processes, hosts=("127.0.0.1", "papers.example.org", "*.example.net")) as site:
+        named = {
+            host: httpx.get(f"{site}/", headers=PAGE | {"host": host})
+            for host in ("127.0.0.1:8501", "Papers.example.org", "a.example.net", "other.org", "[::1]")
+        }
+    assert [one.status_code for one in named.values()] == [200, 200, 200, 421, 421]
+    assert "--host" in named["other.org"].text
+
+
 def test_events_come_as_they_happen(site: str) -> None:
     with httpx.stream("GET", f"{site}/api/events") as reply:
         # The second one comes half a minute later.
@@ -303,5 +326,5 @@ def test_nothing_that_is_asked_stands_in_its_log(tmp_path: Path) -> None:
     with EchoingProcess("p1") as gone:
         pass
     with fronted([gone], tmp_path / "log") as site:
-        assert httpx.get(f"{site}/ask?question=canary", headers=PAGE).status_code == 502
+        assert httpx.get(f"{site}/ask?question=canary", headers=PAGE).status_code == 503
     assert "canary" not in (tmp_path / "log").read_text()

@@ -179,6 +179,45 @@ def test_fault_metrics_at_the_port_of_visitors_were_taken_for_the_site(demo_home
     assert f"Visitors come to port {port}, where metrics would be told too" in done.stderr
 
 
+def test_fault_without_its_database_nobody_was_served_for_minutes(demo_home: Path, tmp_path: Path) -> None:
+    settings = {"PAPER_TRAIL_CONVERSATIONS": "sqlite:////proc/nowhere/conversations.sqlite"}
+    with served(demo_home, tmp_path, processes=1, **settings) as site:
+        page = httpx.get(site.address, headers=PAGE)
+        ready = httpx.get(f"{site.addresses['p1']}/readyz")
+    assert page.status_code == 200
+    assert ready.json()["database"] == "unusable"
+    assert "Process p1 is not ready (database unusable)." in site.log.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "settings", "message"),
+    [
+        ([], {"PAPER_TRAIL_METRICS": "127.0.0.1:65535"}, "choose a lower one in PAPER_TRAIL_METRICS"),
+        ([], {"PAPER_TRAIL_METRICS": ":9464"}, "it has to be HOST:PORT"),
+        ([], {"PAPER_TRAIL_METRICS": "127.0.0.1:0"}, "it has to be HOST:PORT"),
+        ([], {"PAPER_TRAIL_HOME": "~nobody-of-that-name/x"}, "there is no user of that name"),
+        ([], {"STREAMLIT_SERVER_MAX_UPLOAD_SIZE": "20MB"}, "a number of megabytes"),
+        (["--host", "https://papers.example.org"], {}, "is no host"),
+        (["--key", str(PROJECT / "README.md")], {}, "given together"),
+    ],
+)
+def test_what_cannot_be_served_is_said_in_words(
+    demo_home: Path, options: list[str], settings: dict[str, str], message: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "deployment", "--port", str(free_ports(1)[0]), *options],
+        cwd=PROJECT,
+        env=os.environ | {"PAPER_TRAIL_HOME": str(demo_home), **settings},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+    assert "Traceback" not in done.stderr
+
+
 def test_ports_that_are_to_be_another_programs_are_not_given() -> None:
     low, high = range(20_000, 25_000), range(25_000, 32_000)
     assert all(port in high for port in free_ports(50, but=low))

@@ -349,6 +349,7 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path):
         "no url but canary-password",
         "oracle+nothing://me:canary-password@host/name",
         "postgresql+psycopg2://me:canary-password@127.0.0.1:1/name",
+        "postgresql://me:p@canary-password@127.0.0.1:1/name",
     ],
 )
 def test_a_url_that_leads_nowhere_is_said_without_its_password(monkeypatch, url):

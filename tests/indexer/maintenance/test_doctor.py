@@ -159,6 +159,12 @@ def test_an_encoder_in_the_model_cache(tmp_path: Path, monkeypatch: pytest.Monke
     assert findings(Settings(home=tmp_path, encoder="some-model"))["encoder"].state == "ok"
 
 
+def test_fault_a_file_of_models_that_is_not_there_failed_every_question_unnoticed(tmp_path: Path) -> None:
+    found = findings(Settings(home=tmp_path, models_file=tmp_path / "absent.toml"))["models"]
+    assert found.state == "problem"
+    assert "PAPER_TRAIL_MODELS_FILE" in found.text
+
+
 def test_a_server_that_is_ready(tmp_path: Path) -> None:
     with StandinGrobid(engines=7) as standin:
         found = findings(Settings(home=tmp_path, grobid_url=standin.url))["grobid"]
