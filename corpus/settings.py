@@ -1,8 +1,11 @@
 """Where things are and what is chosen: environment variables PAPER_TRAIL_*, read once."""
 
+import logging
 import os
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal
@@ -26,7 +29,12 @@ PROJECT = Path(__file__).resolve().parent.parent
 OcrChoice = Literal["auto", "rapidocr", "tesseract", "off"]
 BUNDLED_ENCODER = "all-MiniLM-L6-v2"
 
+logger = logging.getLogger(__name__)
 
+
+# What compose.yaml takes from the same environment.
+_OF_CONTAINERS = ("PAPER_TRAIL_HOSTS", "PAPER_TRAIL_DATABASE_PASSWORD", "PAPER_TRAIL_COOKIE_SECRET")
+_PREFIX, _ALIKE = "PAPER_TRAIL_", 0.8
 _HOST_AND_PORT = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\]):(?P<port>[0-9]{1,5})")
 LAST_PORT = 65_535
 # Of a key, and of the name that it may have.
@@ -70,7 +78,7 @@ class Settings(BaseSettings):
     """
 
     model_config = SettingsConfigDict(
-        env_prefix="PAPER_TRAIL_",
+        env_prefix=_PREFIX,
         frozen=True,
         extra="ignore",
         env_ignore_empty=True,
@@ -233,18 +241,31 @@ def read_settings() -> Settings:
     return _settings_of(frozenset((name, os.environ[name]) for name in filter(_is_ours, os.environ)))
 
 
+def _misspelt(variables: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield those that are no settings, each with the setting that is written most like it, or ""."""
+    known = {name.upper() for name in Settings.model_fields}
+    for variable in sorted(variables):
+        name = variable.upper().removeprefix(_PREFIX)
+        if name not in known and variable.upper() not in _OF_CONTAINERS:
+            near = get_close_matches(name, known, 1, _ALIKE)
+            yield variable, f"{_PREFIX}{near[0]}" if near else ""
+
+
 def _is_ours(variable: str) -> bool:
-    return variable.upper().startswith(("PAPER_TRAIL_", "TOGETHER_API_KEY"))
+    return variable.upper().startswith((_PREFIX, "TOGETHER_API_KEY"))
 
 
 @lru_cache(maxsize=8)
-def _settings_of(_environment: frozenset[tuple[str, str]]) -> Settings:
+def _settings_of(environment: frozenset[tuple[str, str]]) -> Settings:
+    for variable, meant in _misspelt(name for name, _ in environment):
+        advice = f"Is {meant} meant?" if meant else "It changes nothing."
+        logger.warning("%s is no setting of Paper Trail. %s", variable, advice)
     try:
         return Settings()
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
-        variable = name if name.isupper() else f"PAPER_TRAIL_{name.upper()}"
+        variable = name if name.isupper() else f"{_PREFIX}{name.upper()}"
         raise CorpusError(
             f"The setting {variable} cannot be used: {first['msg'].removeprefix('Value error, ')}. "
             "Correct or unset it."
