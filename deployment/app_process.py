@@ -18,6 +18,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 # One that lived so long had been started well.
 GROWN_UP_SECONDS = 60.0
 _PROBE_SECONDS = 10.0
+# What is said of what has to be mended, after which nothing else is looked at (explorer/operating/health.py).
+_LACKING = frozenset(("missing", "unusable"))
 
 
 @dataclass(slots=True)
@@ -81,9 +83,10 @@ class AppProcess:
         return set(self.readiness().values()) == {"ok"}
 
     def has_loaded(self) -> bool:
-        """Return True if it says of all that answering takes how it stands."""
+        """Return True if it is ready, or says what it lacks."""
         found = self.readiness()
-        return found.get("process") == "ok" and "unknown" not in found.values()
+        is_known = "unknown" not in found.values() or not _LACKING.isdisjoint(found.values())
+        return found.get("process") == "ok" and is_known
 
     def readiness(self) -> Mapping[str, str]:
         """Return how it says that each thing stands which answering takes, nothing where it does not say."""

@@ -33,6 +33,7 @@ _LOOK_SECONDS = 0.2
 # Below those that a system gives to whoever calls out, so that a process which is started again finds its own
 # free, and above those that the workers of a Ray take.
 _PORTS = range(20_000, 32_000)
+_EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with, not listened at
 STREAMLIT_CONFIG = PROJECT / ".streamlit" / "config.toml"
 # Where Debian keeps what only its administrator has in the path.
 _SBIN = "/usr/sbin:/usr/local/sbin"
@@ -102,7 +103,7 @@ class Site:
                 f"there is is {LAST_PORT}: choose a lower one in PAPER_TRAIL_METRICS."
             )
         ports = free_ports(self.wanted.processes, but={self.wanted.port, *for_metrics})
-        shared, hosts = shared_environment(self.settings, len(ports)), _names(self.wanted.hosts)
+        shared, hosts = shared_environment(self.settings, len(ports)), _names(self.wanted)
         return [
             AppProcess(f"p{number}", port, hosts, shared | _own_environment(self.settings, number))
             for number, port in enumerate(ports, 1)
@@ -119,7 +120,7 @@ class Site:
                 [str(network) for network in self.settings.trusted_proxies],
                 str(wanted.certificate.absolute()) if wanted.certificate else "",
                 str(wanted.key.absolute()) if wanted.key else "",
-                _names(wanted.hosts),
+                _names(wanted),
             )
         )
         path.write_text(text, encoding="utf-8")
@@ -159,7 +160,8 @@ class Site:
             waiting = [one for one in waiting if not is_so(one)]
             time.sleep(_LOOK_SECONDS)
         for process in processes if not self._is_told_to_stop else ():
-            lacking = ", ".join(f"{what} {how}" for what, how in process.readiness().items() if how != "ok")
+            found = process.readiness().items()
+            lacking = ", ".join(f"{what} {how}" for what, how in found if how not in ("ok", "unknown"))
             if lacking or process in waiting:
                 self.tell(f"Process {process.name} is not ready ({lacking or 'it does not answer'}).")
 
@@ -281,10 +283,11 @@ def _is_free(port: int) -> bool:
     return True
 
 
-def _names(hosts: Sequence[str]) -> tuple[str, ...]:
-    """Return the names under which screens are shown: this machine's own for itself, and those told."""
+def _names(wanted: Wanted) -> tuple[str, ...]:
+    """Return the names under which screens are shown: this machine's for itself, its address, those told."""
     config = tomllib.loads(STREAMLIT_CONFIG.read_text(encoding="utf-8"))
-    return (*config["server"]["allowedHosts"], *hosts)
+    own = [] if wanted.address in _EVERY_ADDRESS else [wanted.address]
+    return tuple(dict.fromkeys((*config["server"]["allowedHosts"], *own, *wanted.hosts)))
 
 
 def upload_megabytes() -> int:

@@ -256,8 +256,10 @@ def test_fault_under_a_name_that_is_not_its_own_a_page_stayed_empty(processes: l
             host: httpx.get(f"{site}/", headers=PAGE | {"host": host})
             for host in ("127.0.0.1:8501", "Papers.example.org", "a.example.net", "other.org", "[::1]")
         }
+        health = httpx.get(f"{site}/readyz", headers={"host": "10.0.0.7"})
     assert [one.status_code for one in named.values()] == [200, 200, 200, 421, 421]
     assert "--host" in named["other.org"].text
+    assert health.status_code == 200
 
 
 def test_events_come_as_they_happen(site: str) -> None:

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,7 +16,7 @@ import httpx
 import pytest
 
 from corpus.settings import PROJECT
-from deployment.site import free_ports
+from deployment.site import READY_WITHIN_SECONDS, free_ports
 from evaluation.bench.app_load import visiting
 from tests.postgres_server import PROGRAMS, PostgresServer, postgres_server
 from tests.served_site import NGINX, Served, is_ready, served, until
@@ -179,14 +180,22 @@ def test_fault_metrics_at_the_port_of_visitors_were_taken_for_the_site(demo_home
     assert f"Visitors come to port {port}, where metrics would be told too" in done.stderr
 
 
-def test_fault_without_its_database_nobody_was_served_for_minutes(demo_home: Path, tmp_path: Path) -> None:
-    settings = {"PAPER_TRAIL_CONVERSATIONS": "sqlite:////proc/nowhere/conversations.sqlite"}
+@pytest.mark.parametrize(
+    ("settings", "lacking"),
+    [
+        ({"PAPER_TRAIL_CONVERSATIONS": "sqlite:////proc/nowhere/a.sqlite"}, "database unusable"),
+        ({"PAPER_TRAIL_HOME": "/proc/nowhere"}, "corpus missing"),
+    ],
+)
+def test_fault_without_its_database_nobody_was_served_for_minutes(
+    demo_home: Path, tmp_path: Path, settings: dict[str, str], lacking: str
+) -> None:
+    clock = time.monotonic()
     with served(demo_home, tmp_path, processes=1, **settings) as site:
+        assert time.monotonic() - clock < READY_WITHIN_SECONDS
         page = httpx.get(site.address, headers=PAGE)
-        ready = httpx.get(f"{site.addresses['p1']}/readyz")
     assert page.status_code == 200
-    assert ready.json()["database"] == "unusable"
-    assert "Process p1 is not ready (database unusable)." in site.log.read_text()
+    assert f"Process p1 is not ready ({lacking})." in site.log.read_text()
 
 
 @pytest.mark.parametrize(
