@@ -54,7 +54,11 @@ def main(*, seed: int = 2026, quick: bool = False) -> None:
             counts = trial(seed)
         counts.seconds = time.monotonic() - clock
         results.append(counts)
-        print(f"{counts.name}: {counts.tried} in {counts.seconds:.0f} s", file=sys.stderr)
+        # Told as it goes: a later trial may be stopped.
+        print(
+            f"{counts.name}: {counts.tried} in {counts.seconds:.0f} s, wrong: {counts.wrong.total()}",
+            file=sys.stderr,
+        )
     _show(results, seed)
     if any(counts.wrong.total() for counts in results):
         raise typer.Exit(1)
