@@ -4,9 +4,10 @@ The server imports this file for `app`; Streamlit then runs it once per rerun of
 """
 
 import streamlit as st
+from starlette.routing import Route
 
 from explorer.api import ProgramsDoor
-from explorer.app import check_sign_in, draw, middleware, show_script_error
+from explorer.app import check_sign_in, draw, favicon, middleware, show_script_error
 from explorer.observing import log_as_asked
 from explorer.operating import HealthDoor
 from explorer.warm_up import lifespan
@@ -19,6 +20,7 @@ else:
     app = st.App(
         __file__,
         lifespan=lifespan,
+        routes=[Route("/favicon.png", favicon)],
         middleware=middleware(HealthDoor, ProgramsDoor),
         on_script_error=show_script_error,
     )

@@ -8,6 +8,7 @@ from explorer.app.navigation import (
     PAPER,
     READING,
     draw,
+    favicon,
     inline_link,
     link_to,
     loading_modules,
@@ -53,8 +54,8 @@ __all__ = [
     "CurrentComparison", "Failure", "Focus", "FollowUps", "Library", "Order", "StoredItem",
     "TakenOff", "Visitor", "VisitorSession", "Waiting", "admitted", "check_own", "check_sign_in",
     "comparison_jobs", "current_caller", "current_comparison", "current_owner", "current_owners",
-    "current_session", "current_visitor", "documents_limit", "draw", "draw_signed_in", "field_value",
-    "forget_field", "has_corpus", "has_field", "holds", "inline_link", "is_anothers", "jobs",
+    "current_session", "current_visitor", "documents_limit", "draw", "draw_signed_in", "favicon",
+    "field_value", "forget_field", "has_corpus", "has_field", "holds", "inline_link", "is_anothers", "jobs",
     "link_to", "loading_modules", "middleware", "new_id", "open_library", "questions_limit",
     "remember_theme", "screens", "set_field", "show_script_error", "uncounted_models", "url_path",
     "without"

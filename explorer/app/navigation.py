@@ -7,6 +7,8 @@ from typing import Literal
 from urllib.parse import urlencode
 
 import streamlit as st
+from starlette.requests import Request
+from starlette.responses import FileResponse
 from streamlit.navigation.page import Page
 
 from corpus.errors import CorpusError
@@ -39,6 +41,11 @@ _known: dict[str, Page] = {}
 loading_modules = threading.Lock()
 
 
+def favicon(_request: Request) -> FileResponse:
+    """Return our picture where Streamlit has its own: named by each screen, it was read again for each."""
+    return FileResponse(IMAGES / "favicon.png")
+
+
 def draw() -> None:
     """Draw the screen that the address asks for, when those asked for before are drawn."""
     with screens.turn():
@@ -48,13 +55,7 @@ def draw() -> None:
 def _draw() -> None:
     with loading_modules:
         pass
-    # A picture of ours: Streamlit would fetch a page's icon as favicon from another host.
-    st.set_page_config(
-        page_title="Paper Trail",
-        page_icon=str(IMAGES / "favicon.png"),
-        layout="wide",
-        initial_sidebar_state="collapsed",
-    )
+    st.set_page_config(page_title="Paper Trail", layout="wide", initial_sidebar_state="collapsed")
     is_dark = st.context.theme.type == "dark"
     st.html(STYLE)
     if is_dark:

@@ -22,6 +22,7 @@ from explorer.presenters import (
     short_reference,
     shortened,
     sources,
+    supports,
 )
 
 
@@ -117,7 +118,7 @@ def _turn_looked_at(visitor: Visitor) -> Turn | None:
 
 def has_numbers(visitor: Visitor) -> bool:
     """Return True if the latest answer has citations to click; one being written has none for certain."""
-    return bool(visitor.now.turns and not visitor.now.job_id and sources(visitor.now.turns[-1]))
+    return bool(visitor.now.turns and not visitor.now.job_id and supports(visitor.now.turns[-1]))
 
 
 def take_heard(visitor: Visitor, heard: Heard) -> None:

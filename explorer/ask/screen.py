@@ -18,7 +18,7 @@ from explorer.ask.evidence import render_evidence
 from explorer.ask.runs import may_stop, settle, start, stop
 from explorer.ask.scope import draw_covered, follow_link, scope_address
 from explorer.ask.trail import draw_calls
-from explorer.components import IN_SHORT, draw_imported
+from explorer.components import IN_SHORT, draw_bars, draw_imported
 from explorer.presenters import (
     Example,
     asked_about,
@@ -107,7 +107,9 @@ def _draw_conversation(library: Library, visitor: Visitor, scope: Scope) -> Delt
             on_click=visitor.update,
             args=(VisitorSession.show_earlier,),
         )
-    for number, turn in enumerate(visitor.now.turns[first:], start=first + 1):
+    shown = dict(enumerate(visitor.now.turns[first:], start=first + 1))
+    draw_bars({number: turn for number, turn in shown.items() if not turn.answer.refusal})
+    for number, turn in shown.items():
         with st.container(key=_place(number, is_latest=number == last)):
             if number != last:
                 draw_earlier_turn(library, visitor, number, turn)

@@ -17,6 +17,7 @@ from explorer.compare.tree import render_tree
 from explorer.components import (
     Looking,
     action,
+    draw_bars,
     draw_checked,
     draw_deletion,
     draw_imported,
@@ -89,6 +90,7 @@ def draw_summary(
     elif not comparison.answer.text.strip():
         st.markdown("Nothing was written. What was sent is under “Trail”.")
     else:
+        draw_bars({TEXT: comparison})
         draw_checked(TEXT, comparison, looking)
         draw_references(TEXT, comparison, looking)
     _draw_actions(library, visitor, session, comparison)

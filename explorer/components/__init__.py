@@ -2,6 +2,7 @@
 
 from explorer.components.checked_text import (
     Looking,
+    draw_bars,
     draw_checked,
     draw_references,
     paper_link,
@@ -47,7 +48,7 @@ from explorer.components.spending import draw_spending
 
 __all__ = [
     "IN_SHORT", "MOST_LISTED", "NOT_MEASURED", "Address", "Entry", "Evidenced", "Heard", "Looking",
-    "SidebarList", "action", "draw_checked", "draw_deletion", "draw_downloads", "draw_follow",
+    "SidebarList", "action", "draw_bars", "draw_checked", "draw_deletion", "draw_downloads", "draw_follow",
     "draw_imported", "draw_listing", "draw_news", "draw_passage_table", "draw_references",
     "draw_sidebar_list", "draw_source", "draw_spending", "exporting", "file_name", "fold",
     "followed_arrivals", "forget_pictures", "format_score", "is_id", "list_papers", "listed_papers",

@@ -1,6 +1,7 @@
 """A checked text as it is drawn: its sentences with citations, what checking found, and its references."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import streamlit as st
@@ -24,6 +25,7 @@ from explorer.presenters import (
     short_reference,
     shortened,
     sources,
+    supports,
     uncited,
     uncited_ends,
     weak_numbers,
@@ -50,37 +52,45 @@ class Looking:
 def draw_checked(number: int, checked: Checked, looking: Looking) -> None:
     """Draw text `number` of the screen, and what checking found of it.
 
-    Links of its citations carry that number.
+    Links of its citations carry that number; `draw_bars` draws the bars beside them.
     """
     if off := format_off(checked.answer):
         st.caption(escaped(off))
-    supports = [one.citation.support if one.citation else None for one in sources(checked)]
     with st.container(key=f"reading_answer_{number}"):
-        st.html(citation_bars(number, supports))
         st.markdown(
             answer_markdown(
                 checked.answer.text,
                 number,
                 known_labels(checked),
                 uncited_ends(checked.answer),
-                scores=[support_said(one) for one in supports],
+                scores=[support_said(one) for one in supports(checked)],
             )
         )
     _draw_findings(number, checked, looking)
 
 
+def draw_bars(texts: Mapping[int, Checked]) -> None:
+    """Draw the bars beside the citations of a screen's texts, by their numbers: one style for all of them."""
+    if texts:
+        st.html("".join(citation_bars(number, supports(one)) for number, one in texts.items()))
+
+
 def _draw_findings(number: int, checked: Checked, looking: Looking) -> None:
     """Draw what checking found, a line each, and nothing where there is nothing to say."""
-    with st.container(key=f"findings_{number}", gap="xxsmall"):
-        if problems := format_problems(checked.answer):
+    answer, weak = checked.answer, weak_numbers(checked)
+    problems, said, title = format_problems(answer), format_claims(answer), format_without_source(answer)
+    # Most answers have one line, which needs no place of its own.
+    several = st.container(key=f"findings_{number}", gap="xxsmall") if problems or weak or title else None
+    with several or nullcontext():
+        if problems:
             st.caption(escaped(problems))
-        if weak := weak_numbers(checked):
+        if weak:
             _draw_weak(number, weak, looking)
-        if said := format_claims(checked.answer):
+        if said:
             st.caption(escaped(said), help=NOT_MEASURED)
-        if title := format_without_source(checked.answer):
+        if title:
             with st.expander(title, type="compact", key=f"without_source_{number}"):
-                _draw_without_source(checked.answer)
+                _draw_without_source(answer)
 
 
 def _draw_weak(number: int, weak: tuple[int, ...], looking: Looking) -> None:

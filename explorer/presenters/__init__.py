@@ -22,6 +22,7 @@ from explorer.presenters.citations import (
     shorter_context,
     shown_draft,
     sources,
+    supports,
     uncited,
     uncited_ends,
     weak_numbers,
@@ -128,7 +129,7 @@ __all__ = [
     "named_facet", "names_papers", "one_line", "ordered_aspects", "overview_of", "paper_set",
     "parse_cite", "passage_boxes", "passage_page", "passage_place", "query_terms", "search_papers",
     "searched_for", "seconds", "short_reference", "shortened", "shorter_context", "shown_draft",
-    "snippet", "sources", "spread", "text_with_references", "topic_label", "topic_name", "uncited",
-    "uncited_ends", "value_name", "venue_name", "volume_facts", "volume_years", "weak_numbers",
+    "snippet", "sources", "spread", "supports", "text_with_references", "topic_label", "topic_name",
+    "uncited", "uncited_ends", "value_name", "venue_name", "volume_facts", "volume_years", "weak_numbers",
     "web_address", "year_range"
 ]  # fmt: skip

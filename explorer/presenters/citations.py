@@ -79,6 +79,13 @@ def sources(checked: Checked) -> tuple[Source, ...]:
     )
 
 
+def supports(checked: Checked) -> tuple[float | None, ...]:
+    """Return how well each citation of an answer holds, in the order its links are numbered."""
+    found = label_offsets(checked.answer.text, known_labels(checked))
+    citations = (_citation_at(checked.answer, label, offset) for label, offset in found)
+    return tuple(one.support if one else None for one in citations)
+
+
 def draft_source(text: str, papers: tuple[PaperHits, ...], number: int) -> Source | None:
     """Return what citation `number` of an unfinished draft leads to: the paper's best passage so far."""
     shown, known = shown_draft(text, papers)
@@ -215,8 +222,8 @@ def format_without_source(answer: Answer) -> str:
 
 def weak_numbers(checked: Checked) -> tuple[int, ...]:
     """Return, for each sentence that what it cites hardly supports, the number of its first citation."""
-    found = sources(checked)
     weak = [one for one in checked.answer.sentences if is_weak(one)]
+    found = sources(checked) if weak else ()
     firsts = (
         next((source.number for source in found if source.citation in one.citations), None) for one in weak
     )

@@ -7,6 +7,7 @@ import re
 import time
 import urllib.request
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -276,6 +277,15 @@ def test_every_route_carries_the_security_headers(app: str, route: str) -> None:
         assert "default-src 'self'" in reply.headers["content-security-policy"]
         assert reply.headers["x-content-type-options"] == "nosniff"
         assert reply.headers["referrer-policy"] == "no-referrer"
+
+
+def test_the_picture_of_the_tab_is_ours(open_page: OpenPage, root: Path) -> None:
+    page = open_page("/ask")
+    page.get_by_role("heading", name="Ask the papers").wait_for()
+    shown = page.locator('link[rel="shortcut icon"]').evaluate("one => one.href")
+    with urllib.request.urlopen(shown) as reply:
+        assert reply.headers.get_content_type() == "image/png"
+        assert reply.read() == (root / "explorer/app/images/favicon.png").read_bytes()
 
 
 def test_the_agent_interface_is_off(app: str) -> None:
