@@ -31,6 +31,7 @@ class AppProcess:
     hosts: Sequence[str]
     environment: Mapping[str, str]
     deaths: int = 0  # one soon after the other
+    is_awaited: bool = False  # in place of one that died
     _running: "subprocess.Popen[bytes] | None" = None
     _started: float = 0.0
     _start_again: float | None = None
@@ -76,6 +77,7 @@ class AppProcess:
             return f"Process {self.name} has ended ({how}): another starts in {pause:g} s."
         if now >= self._start_again:
             self.start()
+            self.is_awaited = True
         return ""
 
     def is_ready(self) -> bool:
@@ -87,6 +89,11 @@ class AppProcess:
         found = self.readiness()
         is_known = "unknown" not in found.values() or not _LACKING.isdisjoint(found.values())
         return found.get("process") == "ok" and is_known
+
+    def lacking(self) -> str:
+        """Return what it says that keeps it from answering, "" for nothing."""
+        found = self.readiness().items()
+        return ", ".join(f"{what} {how}" for what, how in found if how not in ("ok", "unknown"))
 
     def readiness(self) -> Mapping[str, str]:
         """Return how it says that each thing stands which answering takes, nothing where it does not say."""

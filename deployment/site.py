@@ -74,6 +74,10 @@ class Site:
             config = self._configured(Path(folder))
             check_configuration(nginx, config)
             check_address(self.wanted.address, self.wanted.port)
+            for process in self.processes:
+                if metrics := process.environment.get("PAPER_TRAIL_METRICS", ""):
+                    host, _, port = metrics.rpartition(":")
+                    check_address(host, int(port))
             stack.enter_context(_heeding(self._signals))
             try:
                 return self._serve([nginx, "-p", folder, "-c", str(config), "-e", "stderr"])
@@ -160,8 +164,7 @@ class Site:
             waiting = [one for one in waiting if not is_so(one)]
             time.sleep(_LOOK_SECONDS)
         for process in processes if not self._is_told_to_stop else ():
-            found = process.readiness().items()
-            lacking = ", ".join(f"{what} {how}" for what, how in found if how not in ("ok", "unknown"))
+            lacking = process.lacking()
             if lacking or process in waiting:
                 self.tell(f"Process {process.name} is not ready ({lacking or 'it does not answer'}).")
 
@@ -190,7 +193,17 @@ class Site:
                 self._signals.remove(signal.SIGHUP)
                 self._renew()
             self._replace_dead()
+            self._tell_of_replaced()
             time.sleep(_LOOK_SECONDS)
+
+    def _tell_of_replaced(self) -> None:
+        """Tell of each process that was started in place of one that died, once it has loaded."""
+        for process in self.processes:
+            if process.is_awaited and process.has_loaded():
+                process.is_awaited = False
+                lacking = process.lacking()
+                how = f"not ready ({lacking})" if lacking else f"ready again, process {process.pid}"
+                self.tell(f"Process {process.name} is {how}.")
 
     def _renew(self) -> None:
         """Replace one process after the other, each when the one before is ready: visitors go to the rest."""

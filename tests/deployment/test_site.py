@@ -131,6 +131,7 @@ def test_a_process_that_is_killed_is_replaced_and_its_visitors_are_served_meanwh
     assert screen_drawn(site, "p1") == "p2"
     until(lambda: is_ready(site.addresses["p1"]), 120)
     assert "Process p1 has ended (signal SIGKILL)" in site.log.read_text()
+    until(lambda: re.search(r"Process p1 is ready again, process \d+\.", site.log.read_text()))
     assert screen_drawn(site, "p1") == "p1"
 
 
@@ -178,6 +179,22 @@ def test_fault_metrics_at_the_port_of_visitors_were_taken_for_the_site(demo_home
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert f"Visitors come to port {port}, where metrics would be told too" in done.stderr
+
+
+def test_fault_metrics_at_a_port_that_is_taken_were_told_of_as_if_they_were_there(demo_home: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        metrics = f"127.0.0.1:{other.getsockname()[1]}"
+        done = subprocess.run(
+            [sys.executable, "-m", "deployment", "--port", str(free_ports(1)[0])],
+            cwd=PROJECT,
+            env=os.environ | {"PAPER_TRAIL_HOME": str(demo_home), "PAPER_TRAIL_METRICS": metrics},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"Another program listens at port {metrics.rpartition(':')[2]} of 127.0.0.1.\n"
 
 
 @pytest.mark.parametrize(
