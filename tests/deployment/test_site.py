@@ -75,6 +75,21 @@ def screen_drawn(site: Served, process: str) -> str:
     return asyncio.run(look())
 
 
+def refused(home: Path, *options: str, **settings: str) -> "subprocess.CompletedProcess[str]":
+    """Start a site that cannot be served; return what it said, which nobody may take for an address."""
+    done = subprocess.run(
+        [sys.executable, "-m", "deployment", *options],
+        cwd=PROJECT,
+        env=os.environ | {"PAPER_TRAIL_HOME": str(home), **settings},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    return done
+
+
 def test_its_address_is_told_when_visitors_can_come(site: Served) -> None:
     assert httpx.get(site.address, headers=PAGE).status_code == 200
 
@@ -153,47 +168,22 @@ def test_all_processes_are_replaced_in_turn_and_the_site_stays_up(site: Served) 
 def test_the_address_of_another_program_is_not_told_as_its_own(demo_home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        done = subprocess.run(
-            [sys.executable, "-m", "deployment", "--processes", "1", "--port", str(port)],
-            cwd=PROJECT,
-            env=os.environ | {"PAPER_TRAIL_HOME": str(demo_home)},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-    assert (done.returncode, done.stdout) == (2, "")
+        done = refused(demo_home, "--processes", "1", "--port", str(port))
     assert done.stderr == f"Another program listens at port {port} of 127.0.0.1.\n"
 
 
 def test_fault_metrics_at_the_port_of_visitors_were_taken_for_the_site(demo_home: Path) -> None:
     (port,) = free_ports(1)
-    done = subprocess.run(
-        [sys.executable, "-m", "deployment", "--processes", "2", "--port", str(port)],
-        cwd=PROJECT,
-        env=os.environ | {"PAPER_TRAIL_HOME": str(demo_home), "PAPER_TRAIL_METRICS": f"127.0.0.1:{port - 1}"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
+    done = refused(
+        demo_home, "--processes", "2", "--port", str(port), PAPER_TRAIL_METRICS=f"127.0.0.1:{port - 1}"
     )
-    assert (done.returncode, done.stdout) == (2, "")
     assert f"Visitors come to port {port}, where metrics would be told too" in done.stderr
 
 
 def test_fault_metrics_at_a_port_that_is_taken_were_told_of_as_if_they_were_there(demo_home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         metrics = f"127.0.0.1:{other.getsockname()[1]}"
-        done = subprocess.run(
-            [sys.executable, "-m", "deployment", "--port", str(free_ports(1)[0])],
-            cwd=PROJECT,
-            env=os.environ | {"PAPER_TRAIL_HOME": str(demo_home), "PAPER_TRAIL_METRICS": metrics},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-    assert (done.returncode, done.stdout) == (2, "")
+        done = refused(demo_home, "--port", str(free_ports(1)[0]), PAPER_TRAIL_METRICS=metrics)
     assert done.stderr == f"Another program listens at port {metrics.rpartition(':')[2]} of 127.0.0.1.\n"
 
 
@@ -230,16 +220,7 @@ def test_fault_without_its_database_nobody_was_served_for_minutes(
 def test_what_cannot_be_served_is_said_in_words(
     demo_home: Path, options: list[str], settings: dict[str, str], message: str
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "deployment", "--port", str(free_ports(1)[0]), *options],
-        cwd=PROJECT,
-        env=os.environ | {"PAPER_TRAIL_HOME": str(demo_home), **settings},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (2, "")
+    done = refused(demo_home, "--port", str(free_ports(1)[0]), *options, **settings)
     assert message in " ".join(done.stderr.replace("│", " ").split())
     assert "Traceback" not in done.stderr
 
