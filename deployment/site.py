@@ -71,13 +71,9 @@ class Site:
             # Where root starts nginx its workers are another user.
             Path(folder).chmod(0o755)
             self.processes = self._planned()
+            self._check_addresses()
             config = self._configured(Path(folder))
             check_configuration(nginx, config)
-            check_address(self.wanted.address, self.wanted.port)
-            for process in self.processes:
-                if metrics := process.environment.get("PAPER_TRAIL_METRICS", ""):
-                    host, _, port = metrics.rpartition(":")
-                    check_address(host, int(port))
             stack.enter_context(_heeding(self._signals))
             try:
                 return self._serve([nginx, "-p", folder, "-c", str(config), "-e", "stderr"])
@@ -112,6 +108,13 @@ class Site:
             AppProcess(f"p{number}", port, hosts, shared | _own_environment(self.settings, number))
             for number, port in enumerate(ports, 1)
         ]
+
+    def _check_addresses(self) -> None:
+        check_address(self.wanted.address, self.wanted.port)
+        for process in self.processes:
+            if metrics := process.environment.get("PAPER_TRAIL_METRICS", ""):
+                host, _, port = metrics.rpartition(":")
+                check_address(host.strip("[]"), int(port))
 
     def _configured(self, folder: Path) -> Path:
         wanted, path = self.wanted, folder / "nginx.conf"
@@ -266,13 +269,16 @@ def check_configuration(nginx: str, config: Path) -> None:
 
 
 def check_address(address: str, port: int) -> None:
-    """Raise ServeError where somebody else listens; what else may be wrong with an address nginx says."""
+    """Raise ServeError where somebody else listens, or this machine has no such address."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         socket.create_server((address, port), family=family).close()
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise ServeError(f"Another program listens at port {port} of {address}.") from error
+        # nginx may be allowed what this program is not, as a port below 1024.
+        if error.errno not in (errno.EACCES, errno.EPERM):
+            raise ServeError(f"Nothing can listen at {address} here: {error.strerror}.") from error
 
 
 def free_ports(count: int, but: Container[int] = ()) -> list[int]:

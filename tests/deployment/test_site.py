@@ -214,6 +214,8 @@ def test_fault_without_its_database_nobody_was_served_for_minutes(
         ([], {"PAPER_TRAIL_HOME": "~nobody-of-that-name/x"}, "there is no user of that name"),
         ([], {"STREAMLIT_SERVER_MAX_UPLOAD_SIZE": "20MB"}, "a number of megabytes"),
         (["--host", "https://papers.example.org"], {}, "is no host"),
+        (["--address", "192.0.2.1"], {}, "Nothing can listen at 192.0.2.1 here: Cannot assign"),
+        (["--address", "nowhere.invalid"], {}, "Nothing can listen at nowhere.invalid here: "),
         (["--key", str(PROJECT / "README.md")], {}, "given together"),
     ],
 )
