@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlencode
@@ -41,6 +42,19 @@ _known: dict[str, Page] = {}
 loading_modules = threading.Lock()
 
 
+# What is drawn anew by itself in a page that is open for so long: nothing.
+_SELDOM = timedelta(days=1)
+
+
+@st.fragment(run_every=_SELDOM)
+def _draw_anew_once_connected_again() -> None:
+    """Have Streamlit draw the whole page when it has lost its server and found one again.
+
+    It does so of its own for pages of which a part is drawn by the clock. Of another the new server, or
+    process, knew nothing: the first question, click or choice after that was lost without a word.
+    """
+
+
 def favicon(_request: Request) -> FileResponse:
     """Return our picture where Streamlit has its own: named by each screen, it was read again for each."""
     return FileResponse(IMAGES / "favicon.png")
@@ -62,6 +76,7 @@ def _draw() -> None:
         st.html(DARK_STYLE)
     st.logo(str(IMAGES / f"wordmark-{'dark' if is_dark else 'light'}.svg"), size="large")
     page = st.navigation(_pages(), position="top")
+    _draw_anew_once_connected_again()
     if not is_admitted():
         admitted.turn_away(current_session())
         render_sign_in()

@@ -1,6 +1,7 @@
 """The app behind nginx in Chromium, while a process is told to stop: answers are ended, stored and found."""
 
 import os
+import re
 import signal
 import sqlite3
 import time
@@ -12,7 +13,7 @@ import httpx
 import pytest
 
 from tests.browser.conftest import SIZES, SLOW_ANSWER, settled
-from tests.browser.test_reading_room import choose_the_model
+from tests.browser.test_reading_room import answered, ask, choose_the_model
 from tests.served_site import NGINX, Served, is_ready, served, until
 from tests.standin_chat import Received, StandinChat, reply
 
@@ -46,17 +47,21 @@ def site(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
             yield site
 
 
-def asked_at(chromium: Any, site: Served, process: str, question: str) -> Any:
-    """Ask the model a question on a screen that a process draws; return the page while it is answered."""
+def opened_at(chromium: Any, site: Served, process: str) -> Any:
+    """Return the Ask screen as a process draws it, of a visitor of its own."""
     page = chromium.new_context(viewport=SIZES["wide"], reduced_motion="reduce").new_page()
     page.set_default_timeout(90_000)
     page.context.add_cookies([{"name": COOKIE, "value": process, "url": site.address}])
     page.goto(f"{site.address}/ask")
     settled(page)
+    return page
+
+
+def asked_at(chromium: Any, site: Served, process: str, question: str) -> Any:
+    """Ask the model a question on a screen that a process draws; return the page while it is answered."""
+    page = opened_at(chromium, site, process)
     choose_the_model(page)
-    box = page.get_by_test_id("stChatInputTextArea")
-    box.fill(question)
-    box.press("Enter")
+    ask(page, question)
     page.get_by_text("BM25 ranks passages").first.wait_for()
     assert process_of(page) == process
     return page
@@ -86,6 +91,25 @@ def test_an_answer_under_way_is_ended_and_stored_and_found_at_another_process(
     settled(page)
     page.locator('a[href^="#cite-1-"]').first.wait_for()
     page.context.close()
+    until(lambda: is_ready(site.addresses["p1"]), 120)
+
+
+def test_fault_what_was_done_first_after_a_reconnection_was_lost(chromium: Any, site: Served) -> None:
+    asking, reading = opened_at(chromium, site, "p1"), opened_at(chromium, site, "p1")
+    for page in (asking, reading):
+        ask(page)
+        answered(page)
+    pid = re.findall(r"p1\b.*, process (\d+)", site.log.read_text())[-1]
+    os.kill(int(pid), signal.SIGKILL)
+    for page in (asking, reading):
+        until(lambda page=page: page.wait_for_timeout(100) or process_of(page) == "p2")
+        settled(page)
+    ask(asking, "What about its storage cost?")
+    asking.locator(".st-key-actions_2").wait_for()
+    reading.locator('a[href="#cite-1-1"]').click()
+    reading.get_by_text("Evidence for [1]").wait_for()
+    for page in (asking, reading):
+        page.context.close()
     until(lambda: is_ready(site.addresses["p1"]), 120)
 
 
