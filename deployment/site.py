@@ -114,7 +114,9 @@ class Site:
         for process in self.processes:
             if metrics := process.environment.get("PAPER_TRAIL_METRICS", ""):
                 host, _, port = metrics.rpartition(":")
-                check_address(host.strip("[]"), int(port))
+                check_address(
+                    host.strip("[]"), int(port), " Metrics would be told there (PAPER_TRAIL_METRICS)."
+                )
 
     def _configured(self, folder: Path) -> Path:
         wanted, path = self.wanted, folder / "nginx.conf"
@@ -268,17 +270,18 @@ def check_configuration(nginx: str, config: Path) -> None:
         raise ServeError(f"nginx cannot be started: {done.stderr.strip()}")
 
 
-def check_address(address: str, port: int) -> None:
+def check_address(address: str, port: int, what_for: str = "") -> None:
     """Raise ServeError where somebody else listens, or this machine has no such address."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         socket.create_server((address, port), family=family).close()
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise ServeError(f"Another program listens at port {port} of {address}.") from error
+            raise ServeError(f"Another program listens at port {port} of {address}.{what_for}") from error
         # nginx may be allowed what this program is not, as a port below 1024.
         if error.errno not in (errno.EACCES, errno.EPERM):
-            raise ServeError(f"Nothing can listen at {address} here: {error.strerror}.") from error
+            why = str(error.strerror).partition(" (while")[0]
+            raise ServeError(f"Nothing can listen at {address} here: {why}.{what_for}") from error
 
 
 def free_ports(count: int, but: Container[int] = ()) -> list[int]:
@@ -356,9 +359,10 @@ def _stop_nginx(nginx: "subprocess.Popen[bytes]") -> None:
     """Have nginx end its replies, and end by force what does not."""
     for number, seconds in ((signal.SIGQUIT, 3.0), (signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
         if nginx.poll() is not None:
-            return
+            break
         nginx.send_signal(number)
-        try:
+        with suppress(subprocess.TimeoutExpired):
             nginx.wait(seconds)
-        except subprocess.TimeoutExpired:
-            continue
+    # The workers of one that was killed live on, and listen: they are of its group, which is its own.
+    with suppress(ProcessLookupError):
+        os.killpg(nginx.pid, signal.SIGKILL)

@@ -135,7 +135,7 @@ def _read(page: Any, place: str) -> None:
     page.locator('[class*="st-key-strip_side"] img').evaluate("image => image.decode()")
 
 
-def _tab_to(page: Any, wanted: str, most: int = 250) -> None:
+def _tab_to(page: Any, wanted: str, most: int = 80) -> None:
     """Press Tab until what is wanted, once it is there, has the focus."""
     page.locator(wanted).first.wait_for(state="attached")
     for _ in range(most):

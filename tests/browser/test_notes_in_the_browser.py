@@ -42,6 +42,8 @@ def test_a_sentence_is_marked_by_its_words_and_by_keyboard_and_stays_marked(
     _tab_to(page, '[class*="st-key-note_place"] input')
     page.keyboard.type("robust baseline")
     page.keyboard.press("Enter")
+    # While the list of sentences is open, Tab leads out of the menu.
+    page.locator('[class*="st-key-note_place"] input[aria-expanded="false"]').wait_for()
     _tab_to(page, '[class*="st-key-note_new"] textarea')
     page.keyboard.type("By keyboard.")
     page.keyboard.press("Control+Enter")

@@ -184,7 +184,8 @@ def test_fault_metrics_at_a_port_that_is_taken_were_told_of_as_if_they_were_ther
     with socket.create_server(("127.0.0.1", 0)) as other:
         metrics = f"127.0.0.1:{other.getsockname()[1]}"
         done = refused(demo_home, "--port", str(free_ports(1)[0]), PAPER_TRAIL_METRICS=metrics)
-    assert done.stderr == f"Another program listens at port {metrics.rpartition(':')[2]} of 127.0.0.1.\n"
+    taken = f"Another program listens at port {metrics.rpartition(':')[2]} of 127.0.0.1."
+    assert done.stderr == f"{taken} Metrics would be told there (PAPER_TRAIL_METRICS).\n"
 
 
 @pytest.mark.parametrize(
@@ -214,7 +215,11 @@ def test_fault_without_its_database_nobody_was_served_for_minutes(
         ([], {"PAPER_TRAIL_HOME": "~nobody-of-that-name/x"}, "there is no user of that name"),
         ([], {"STREAMLIT_SERVER_MAX_UPLOAD_SIZE": "20MB"}, "a number of megabytes"),
         (["--host", "https://papers.example.org"], {}, "is no host"),
-        (["--address", "192.0.2.1"], {}, "Nothing can listen at 192.0.2.1 here: Cannot assign"),
+        (
+            ["--address", "192.0.2.1"],
+            {},
+            "Nothing can listen at 192.0.2.1 here: Cannot assign requested address.",
+        ),
         (["--address", "nowhere.invalid"], {}, "Nothing can listen at nowhere.invalid here: "),
         (["--key", str(PROJECT / "README.md")], {}, "given together"),
     ],
@@ -240,6 +245,17 @@ def test_an_app_that_cannot_start_is_not_started_for_ever(demo_home: Path, tmp_p
             raise RuntimeError("it has started")
     assert "its secrets" in (tmp_path / "site.log").read_text()
     assert "nginx has ended" not in (tmp_path / "site.log").read_text()
+
+
+def test_fault_workers_of_an_nginx_that_was_killed_kept_its_port(demo_home: Path, tmp_path: Path) -> None:
+    with served(demo_home, tmp_path, processes=1) as site:
+        children = Path(f"/proc/{site.program.pid}/task/{site.program.pid}/children").read_text().split()
+        (nginx,) = {int(one) for one in children} - set(site.pids.values())
+        os.kill(nginx, signal.SIGKILL)
+        assert site.program.wait(60) == 1
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(site.address)
+    assert "nginx has ended (signal SIGKILL): everything is stopped." in site.log.read_text()
 
 
 def test_everything_ends_when_it_is_told_to(site: Served) -> None:
