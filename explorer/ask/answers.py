@@ -48,7 +48,7 @@ def draw_last_turn(
     """
     if visitor.now != drawn:
         st.rerun()
-    _draw_question(number, turn.question)
+    _draw_question(turn.question)
     _draw_steps(visitor, number, turn)
     _draw_answer(visitor, number, turn)
     _draw_rest(library, visitor, number, turn, is_last=True)
@@ -59,7 +59,7 @@ def draw_earlier_turn(library: Library, visitor: Visitor, number: int, turn: Tur
 
     It is drawn anew at every step, and opened seldom: no fragment, which would take longer at every step.
     """
-    _draw_question(number, turn.question)
+    _draw_question(turn.question)
     if turn.rewrite.searched_for != turn.question:
         st.caption(searched_for(turn.rewrite))
     _draw_answer(visitor, number, turn)
@@ -94,7 +94,7 @@ def _draw_rest(library: Library, visitor: Visitor, number: int, turn: Turn, *, i
 
 def draw_running(view: QuestionView, number: int, stop: Callable[[], None] | None) -> None:
     """Draw the question on its way, laid out as its turn will be; `stop` is None for who may not stop it."""
-    _draw_question(number, view.question)
+    _draw_question(view.question)
     with _steps_line(number):
         st.caption(
             searched_for(view.rewrite) if view.rewrite else "Making a search query of the question",
@@ -114,7 +114,7 @@ def draw_failure(visitor: Visitor, failure: Failure) -> None:
     number = len(visitor.now.turns) + 1
     if failure.question:
         # Of one refused for its length the reason is to be seen too; whole it is under "Edit the question".
-        _draw_question(number, failure.question, 160)
+        _draw_question(failure.question, 160)
     with st.container(border=True, key="failure"):
         st.markdown(escaped(failure.message))
         if failure.partial.strip():
@@ -152,10 +152,9 @@ def _draw_ways_on(visitor: Visitor, failure: Failure) -> None:
     )
 
 
-def _draw_question(number: int, question: str, longest: int = 600) -> None:
-    """Draw a question as the heading of its turn, which is scrolled to by its key."""
-    with st.container(key=f"question_{number}"):
-        st.header(escaped(shortened(question, longest)), anchor=False)
+def _draw_question(question: str, longest: int = 600) -> None:
+    """Draw a question as the heading of its turn."""
+    st.header(escaped(shortened(question, longest)), anchor=False)
 
 
 def _steps_line(number: int) -> DeltaGenerator:

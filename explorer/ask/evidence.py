@@ -26,6 +26,11 @@ from explorer.presenters import (
 )
 
 
+def key_of_turn(number: int, *, is_latest: bool) -> str:
+    """Return the key of a turn's container; a later turn that is the latest gets room to be scrolled up."""
+    return f"latest_{number}" if is_latest and number > 1 else f"turn_{number}"
+
+
 @st.fragment
 def render_evidence(library: Library, visitor: Visitor, scope: Mapping[str, str]) -> None:
     """Draw the panel for the citation in focus; listen for clicks on citations, and for another width.
@@ -33,7 +38,7 @@ def render_evidence(library: Library, visitor: Visitor, scope: Mapping[str, str]
     `scope` is what the page's address is to say of where questions look.
     """
     is_new = visitor.now.job_id or (visitor.now.failure and visitor.now.failure.question)
-    asked = f"question_{len(visitor.now.turns) + 1}" if is_new and visitor.now.turns else ""
+    asked = key_of_turn(len(visitor.now.turns) + 1, is_latest=True) if is_new and visitor.now.turns else ""
     heard = listen(
         "citation_listener",
         narrow=visitor.now.narrow,

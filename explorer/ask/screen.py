@@ -14,7 +14,7 @@ from explorer.ask.actions import draw_taken_off
 from explorer.ask.answers import draw_earlier_turn, draw_failure, draw_last_turn, draw_running
 from explorer.ask.choices import draw_choices
 from explorer.ask.conversations import draw_notes, draw_sidebar, follow_address
-from explorer.ask.evidence import render_evidence
+from explorer.ask.evidence import key_of_turn, render_evidence
 from explorer.ask.runs import may_stop, settle, start, stop
 from explorer.ask.scope import draw_covered, follow_link, scope_address
 from explorer.ask.trail import draw_calls
@@ -89,6 +89,7 @@ def _draw_conversation(library: Library, visitor: Visitor, scope: Scope) -> Delt
     """Draw the conversation; return where questions to go on with belong, None where there are none yet."""
     below_last = None
     last = len(visitor.now.turns) if not visitor.now.job_id else 0
+    is_asked = bool(visitor.now.failure and visitor.now.failure.question)
     first = max(0, len(visitor.now.turns) - visitor.now.turns_shown)
     if visitor.now.is_anothers:
         st.caption(ANOTHERS)
@@ -110,7 +111,7 @@ def _draw_conversation(library: Library, visitor: Visitor, scope: Scope) -> Delt
     shown = dict(enumerate(visitor.now.turns[first:], start=first + 1))
     draw_bars({number: turn for number, turn in shown.items() if not turn.answer.refusal})
     for number, turn in shown.items():
-        with st.container(key=_place(number, is_latest=number == last)):
+        with st.container(key=key_of_turn(number, is_latest=number == last and not is_asked)):
             if number != last:
                 draw_earlier_turn(library, visitor, number, turn)
             else:
@@ -120,21 +121,17 @@ def _draw_conversation(library: Library, visitor: Visitor, scope: Scope) -> Delt
                 below_last = st.container(key="follow_ups", gap="xxsmall")
     draw_notes(library, visitor)
     if visitor.now.job_id:
-        with st.container(key=_place(len(visitor.now.turns) + 1, is_latest=True)):
+        with st.container(key=key_of_turn(len(visitor.now.turns) + 1, is_latest=True)):
             st.fragment(_draw_live, run_every=POLL_SECONDS)(visitor)
         return None
     if visitor.now.taken_off:
         draw_taken_off(library, visitor, visitor.now.taken_off)
     if visitor.now.failure:
-        draw_failure(visitor, visitor.now.failure)
+        with st.container(key=key_of_turn(len(visitor.now.turns) + 1, is_latest=is_asked)):
+            draw_failure(visitor, visitor.now.failure)
     elif not visitor.now.turns and not visitor.now.missing_id:
         _draw_first_visit(library, visitor, scope)
     return below_last
-
-
-def _place(number: int, *, is_latest: bool) -> str:
-    """Return the key of a turn's container; a later turn that is the latest gets room to be scrolled up."""
-    return f"latest_{number}" if is_latest and number > 1 else f"turn_{number}"
 
 
 def _draw_live(visitor: Visitor) -> None:

@@ -8,7 +8,7 @@ from tests.browser.test_reading_room import answered, ask, choose_the_model
 
 OpenPage = Callable[..., Any]
 # Where the fixed parts of a turn stand, and all that moved without anybody's doing since `watch`.
-TOPS = """() => ['question_1', 'steps_1', 'reading_answer_1'].map(
+TOPS = """() => ['turn_1', 'steps_1', 'reading_answer_1'].map(
   (key) => document.querySelector('.st-key-' + key)?.getBoundingClientRect().top)"""
 WATCH = """() => { window.moved = 0; new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.moved += entry.value;

@@ -83,7 +83,7 @@ def _a_second_question_is_scrolled_into_view(page: Any) -> None:
     page.locator(".st-key-actions_2").wait_for()
     settled(page)
     page.wait_for_function(
-        "() => { const { top } = document.querySelector('.st-key-question_2').getBoundingClientRect();"
+        "() => { const { top } = document.querySelector('.st-key-latest_2').getBoundingClientRect();"
         " return 0 <= top && top < 300; }"
     )
 
@@ -224,11 +224,11 @@ def test_a_reload_shows_the_conversation_at_the_same_place_and_another_browser_g
     assert other.locator('a[href^="#cite-"]').count() == 0, "a visitor sees what another asked"
     other.goto(page.url)
     settled(other)
-    assert other.locator(".st-key-question_1, .st-key-question_2").count() == 2
+    assert other.locator(".st-key-turn_1, .st-key-latest_2").count() == 2
     ask(other, "What about its storage cost?")
     other.locator(".st-key-actions_3").wait_for(timeout=120_000)
     page.reload()
-    page.locator(".st-key-question_3").wait_for()
+    page.locator(".st-key-latest_3").wait_for()
     page.get_by_test_id("stExpandSidebarButton").click()
     page.get_by_text("3 answers").wait_for()
     assert not page.evaluate("document.cookie").count("paper_trail_owner")
