@@ -31,7 +31,7 @@ class AppProcess:
     hosts: Sequence[str]
     environment: Mapping[str, str]
     deaths: int = 0  # one soon after the other
-    is_awaited: bool = False  # in place of one that died
+    is_awaited: bool = False  # in place of another
     _running: "subprocess.Popen[bytes] | None" = None
     _started: float = 0.0
     _start_again: float | None = None

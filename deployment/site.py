@@ -202,7 +202,7 @@ class Site:
             time.sleep(_LOOK_SECONDS)
 
     def _tell_of_replaced(self) -> None:
-        """Tell of each process that was started in place of one that died, once it has loaded."""
+        """Tell of each process that was started in place of another, once it has loaded."""
         for process in self.processes:
             if process.is_awaited and process.has_loaded():
                 process.is_awaited = False
@@ -217,7 +217,9 @@ class Site:
             process.begin_to_stop()
             process.stop(self._deadline())
             process.start()
+            process.is_awaited = True
             self._wait_until(AppProcess.is_ready, [process])
+            self._tell_of_replaced()
             if self._is_told_to_stop:
                 return
         self.tell("All processes have been replaced.")

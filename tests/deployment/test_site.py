@@ -163,6 +163,8 @@ def test_all_processes_are_replaced_in_turn_and_the_site_stays_up(site: Served) 
     assert all(map(is_ready, site.addresses.values()))
     with pytest.raises(ProcessLookupError):
         os.kill(site.pids["p2"], 0)
+    told = re.findall(r"Process p2 is ready again, process (\d+)\.", site.log.read_text())
+    os.kill(int(told[-1]), 0)
 
 
 def test_the_address_of_another_program_is_not_told_as_its_own(demo_home: Path) -> None:
