@@ -64,10 +64,16 @@ export default function ({ setTriggerValue, setStateValue, data, parentElement }
   }
   if (data.show && data.show !== shown) {
     shown = data.show;
+    // What stands above it may come, or grow, a moment later. Whoever does something meanwhile goes on there.
+    let isLeft = false;
+    const leave = () => { isLeft = true; };
+    for (const name of ['wheel', 'touchmove', 'pointerdown', 'keydown']) {
+      addEventListener(name, leave, { capture: true, once: true, passive: true });
+    }
     const reveal = (tries) => setTimeout(() => {
-      const place = document.querySelector('.st-key-' + data.show);
-      if (place) place.scrollIntoView({ block: data.block });
-      else if (tries) reveal(tries - 1);
+      if (isLeft) return;
+      document.querySelector('.st-key-' + data.show)?.scrollIntoView({ block: data.block });
+      if (tries) reveal(tries - 1);
     }, 60);
     reveal(20);
   }

@@ -14,6 +14,16 @@ WATCH = """() => { window.moved = 0; new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.moved += entry.value;
 }).observe({ type: 'layout-shift' }); }"""
 
+COMES_LATE = """() => {
+  const hidden = document.head.appendChild(document.createElement('style'));
+  hidden.textContent = '.st-key-turn_1, :is(.st-key-turn_2, .st-key-latest_2) { display: none; }';
+  new MutationObserver((_, observer) => {
+    if (!document.querySelector('.st-key-latest_3 .st-key-failure')) return;
+    observer.disconnect();
+    setTimeout(() => { hidden.remove(); window.hasCome = true; }, 300);
+  }).observe(document.body, { childList: true, subtree: true });
+}"""
+
 
 def test_nothing_moves_while_an_answer_is_written_and_when_it_is_complete(open_page: OpenPage) -> None:
     page = open_page("/ask")
@@ -53,3 +63,23 @@ def test_what_a_window_was_made_narrow_for_stayed_when_it_was_wide_again(open_pa
     for width, state in ((390, "attached"), (1440, "detached"), (390, "attached")):
         page.set_viewport_size({"width": width, "height": 844})
         folded.wait_for(state=state)
+
+
+def test_fault_a_question_refused_at_once_was_left_below_the_screen(open_page: OpenPage) -> None:
+    """What stood above it grew after it had been scrolled to: here all of it comes a moment later."""
+    page = open_page("/ask")
+    ask(page)
+    answered(page)
+    ask(page, "What about its storage cost?")
+    page.locator(".st-key-actions_2").wait_for()
+    settled(page)
+    page.evaluate(COMES_LATE)
+    ask(page, "why " * 600)
+    page.wait_for_function("() => window.hasCome")
+    page.wait_for_function(
+        "() => { const { top } = document.querySelector('.st-key-latest_3').getBoundingClientRect();"
+        " return 0 <= top && top < 300; }"
+    )
+    page.get_by_role("button", name="Dismiss").click()
+    page.locator(".st-key-failure").wait_for(state="detached")
+    page.locator(".st-key-latest_2").wait_for()
