@@ -87,9 +87,7 @@ def _take_question(visitor: Visitor) -> None:
 
 def _draw_conversation(library: Library, visitor: Visitor, scope: Scope) -> DeltaGenerator | None:
     """Draw the conversation; return where questions to go on with belong, None where there are none yet."""
-    below_last = None
-    last = len(visitor.now.turns) if not visitor.now.job_id else 0
-    is_asked = bool(visitor.now.failure and visitor.now.failure.question)
+    is_unanswered = bool(visitor.now.failure and visitor.now.failure.question)
     first = max(0, len(visitor.now.turns) - visitor.now.turns_shown)
     if visitor.now.is_anothers:
         st.caption(ANOTHERS)
@@ -108,17 +106,7 @@ def _draw_conversation(library: Library, visitor: Visitor, scope: Scope) -> Delt
             on_click=visitor.update,
             args=(VisitorSession.show_earlier,),
         )
-    shown = dict(enumerate(visitor.now.turns[first:], start=first + 1))
-    draw_bars({number: turn for number, turn in shown.items() if not turn.answer.refusal})
-    for number, turn in shown.items():
-        with st.container(key=key_of_turn(number, is_latest=number == last and not is_asked)):
-            if number != last:
-                draw_earlier_turn(library, visitor, number, turn)
-            else:
-                # A fragment as the one that draws a question on its way: in another place the answer would
-                # stand there twice for a moment.
-                draw_last_turn(library, visitor, number, turn, visitor.now)
-                below_last = st.container(key="follow_ups", gap="xxsmall")
+    below_last = _draw_turns(library, visitor, first, is_latest=not is_unanswered)
     draw_notes(library, visitor)
     if visitor.now.job_id:
         with st.container(key=key_of_turn(len(visitor.now.turns) + 1, is_latest=True)):
@@ -127,10 +115,28 @@ def _draw_conversation(library: Library, visitor: Visitor, scope: Scope) -> Delt
     if visitor.now.taken_off:
         draw_taken_off(library, visitor, visitor.now.taken_off)
     if visitor.now.failure:
-        with st.container(key=key_of_turn(len(visitor.now.turns) + 1, is_latest=is_asked)):
+        with st.container(key=key_of_turn(len(visitor.now.turns) + 1, is_latest=is_unanswered)):
             draw_failure(visitor, visitor.now.failure)
     elif not visitor.now.turns and not visitor.now.missing_id:
         _draw_first_visit(library, visitor, scope)
+    return below_last
+
+
+def _draw_turns(library: Library, visitor: Visitor, first: int, *, is_latest: bool) -> DeltaGenerator | None:
+    """Draw the turns from `first` on, the last of which may not be the latest; return the place below it."""
+    below_last = None
+    last = len(visitor.now.turns) if not visitor.now.job_id else 0
+    shown = dict(enumerate(visitor.now.turns[first:], start=first + 1))
+    draw_bars({number: turn for number, turn in shown.items() if not turn.answer.refusal})
+    for number, turn in shown.items():
+        with st.container(key=key_of_turn(number, is_latest=is_latest and number == last)):
+            if number != last:
+                draw_earlier_turn(library, visitor, number, turn)
+            else:
+                # A fragment as the one that draws a question on its way: in another place the answer would
+                # stand there twice for a moment.
+                draw_last_turn(library, visitor, number, turn, visitor.now)
+                below_last = st.container(key="follow_ups", gap="xxsmall")
     return below_last
 
 

@@ -1,7 +1,7 @@
-let shown = '';
 let returned = '';
 // Streamlit runs this anew for new data and forgets what it returned before: that would go on hearing.
 const stops = new WeakMap();
+const shown = new WeakMap();
 // On the way to another page Streamlit writes that page's parameters to the address of the page that is left,
 // and then the address itself: "back" would lead to a page with foreign parameters. What is written with
 // nothing done in between is one entry of the history. A browser without `navigation` keeps both.
@@ -62,8 +62,9 @@ export default function ({ setTriggerValue, setStateValue, data, parentElement }
     const url = now.toString() ? `?${now}` : location.pathname;
     if (data.isNewEntry) history.pushState({}, '', url); else history.replaceState({}, '', url);
   }
-  if (data.show && data.show !== shown) {
-    shown = data.show;
+  const isNew = data.show !== shown.get(parentElement);
+  shown.set(parentElement, data.show);
+  if (data.show && isNew) {
     // What stands above it may come, or grow, a moment later. Whoever does something meanwhile goes on there.
     let isLeft = false;
     const leave = () => { isLeft = true; };

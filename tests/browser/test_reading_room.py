@@ -82,9 +82,15 @@ def _a_second_question_is_scrolled_into_view(page: Any) -> None:
     ask(page, "What about its storage cost?")
     page.locator(".st-key-actions_2").wait_for()
     settled(page)
+    is_in_view(page, 2)
+
+
+def is_in_view(page: Any, number: int) -> None:
+    """Wait until the latest turn, of this number, stands at the top of the screen."""
     page.wait_for_function(
-        "() => { const { top } = document.querySelector('.st-key-latest_2').getBoundingClientRect();"
-        " return 0 <= top && top < 300; }"
+        "(key) => { const { top } = document.querySelector(key).getBoundingClientRect();"
+        " return 0 <= top && top < 300; }",
+        arg=f".st-key-latest_{number}",
     )
 
 
