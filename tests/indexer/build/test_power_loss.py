@@ -37,7 +37,12 @@ class Disk:
             self.events.append(f"{kind} {path.relative_to(self.home)}")
 
     def synced(self, path: Path) -> None:
-        """Keep a file's content or a folder's names as they are now; no number of a file is used again."""
+        """Keep a file's content or a folder's names as they are now; no number of a file is used again.
+
+        The folders above it are synced too, and hold what is none of its concern: a link to nowhere, say.
+        """
+        if not path.is_relative_to(self.home):
+            return
         if path.is_dir():
             self.names[path.stat().st_ino] = {one.name: one.stat().st_ino for one in path.iterdir()}
             for one in path.iterdir():
