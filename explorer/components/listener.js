@@ -20,6 +20,24 @@ if (window.navigation && !window.paperTrailGoesBack) {
   const forget = () => { written = ''; };
   for (const name of ['click', 'keydown', 'popstate']) addEventListener(name, forget, true);
 }
+// A link in a text to a page of ours, as "back" would lead there: Streamlit would open it beside. It is followed
+// from when the first page has this script, between two runs of it too.
+const follow = (event) => {
+  const link = event.target.closest('a[href^="paper?"], a[href^="collection?"]');
+  if (!link || event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  // Another paper is the same page to Streamlit, which would show it where the one before is scrolled to.
+  const [to, from] = [new URL(link.href), new URL(location.href)];
+  const isOther = to.searchParams.get('id') !== from.searchParams.get('id');
+  const main = document.querySelector('[data-testid="stMain"]');
+  if (main && to.pathname === from.pathname && isOther) main.scrollTop = 0;
+  history.pushState({}, '', link.href);
+  dispatchEvent(new PopStateEvent('popstate'));
+};
+if (!window.paperTrailFollows) {
+  window.paperTrailFollows = true;
+  document.addEventListener('click', follow, true);
+}
 export default function ({ setTriggerValue, setStateValue, data, parentElement }) {
   stops.get(parentElement)?.();
   const narrow = () => matchMedia(`(max-width: ${data.narrowPixels}px)`).matches;
@@ -29,24 +47,9 @@ export default function ({ setTriggerValue, setStateValue, data, parentElement }
     event.preventDefault();
     setTriggerValue('cite', { id: link.getAttribute('href').slice(6), narrow: narrow() });
   };
-  // A link in a text to a page of ours, as "back" would lead there: Streamlit would open it beside.
-  const follow = (event) => {
-    const link = event.target.closest('a[href^="paper?"], a[href^="collection?"]');
-    // Of two scripts on a page the other may have followed it.
-    if (!link || event.defaultPrevented) return;
-    if (event.button || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-    event.preventDefault();
-    // Another paper is the same page to Streamlit, which would show it where the one before is scrolled to.
-    const [to, from] = [new URL(link.href), new URL(location.href)];
-    const isOther = to.searchParams.get('id') !== from.searchParams.get('id');
-    if (main && to.pathname === from.pathname && isOther) main.scrollTop = 0;
-    history.pushState({}, '', link.href);
-    dispatchEvent(new PopStateEvent('popstate'));
-  };
   const measure = () => { if (narrow() !== data.narrow) setStateValue('narrow', narrow()); };
   if (data.hears.includes('clicks')) document.addEventListener('click', hear, true);
   if (data.hears.includes('width')) {
-    document.addEventListener('click', follow, true);
     addEventListener('resize', measure);
     measure();
   }
@@ -95,7 +98,6 @@ export default function ({ setTriggerValue, setStateValue, data, parentElement }
   main?.addEventListener('scroll', remember, { passive: true });
   const stop = () => {
     document.removeEventListener('click', hear, true);
-    document.removeEventListener('click', follow, true);
     removeEventListener('resize', measure);
     main?.removeEventListener('scroll', remember);
   };
