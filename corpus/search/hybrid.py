@@ -81,13 +81,20 @@ def search(
     vector = Once(lambda: encoder.encode_query(meant.text))
     spelt = " ".join((meant.text, *meant.also)) if weights.lexical else ""
     sides = Sides(corpus, vector, spelt, weights.depth)
-    named = find_named(sides, meant, scope)
-    is_enough = meant.is_only_names and bool(named)
-    found = [*(one.matches for one in named), *([] if is_enough else [sides.within(scope)])]
+    found, named = _found(sides, meant, scope)
     chosen = _best_of_papers(_ranked(sides, found, named, weights), papers, passages_per_paper)
     read, measured = together(lambda: _read(corpus, chosen, vector()), lambda: _measured(sides, chosen))
     grouped = _grouped(measured, *read)
     return _on(cosine_scales(encoder).asked, _marked(grouped, named))
+
+
+def _found(sides: Sides, query: Query, scope: Scope) -> tuple[Sequence[Matches], tuple[Named, ...]]:
+    """Return all that was found, and what the query names: that alone where it asks for nothing else."""
+    if query.is_only_names:
+        named = find_named(sides, query, scope)
+        return [one.matches for one in named] or [sides.within(scope)], named
+    like, named = together(lambda: sides.within(scope), lambda: find_named(sides, query, scope))
+    return [*(one.matches for one in named), like], named
 
 
 def _ranked(

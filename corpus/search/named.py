@@ -74,11 +74,26 @@ def find_named(sides: Sides, query: Query, scope: Scope) -> tuple[Named, ...]:
     """Return what of `scope` a query names, by each way of naming that finds anything."""
     found = [Named(sides.within(narrow), raised_by) for narrow, raised_by in _narrowed(query, scope)]
     for phrase in query.phrases:
-        found.append(Named(Matches(sides.corpus.holding(phrase, scope, PHRASES_READ)), BY_PHRASE))
+        found.append(Named(Matches([*sides.corpus.holding(phrase, scope, PHRASES_READ)]), BY_PHRASE))
     for system in query.systems:
-        matches = Matches(sides.corpus.holding(system, scope, PHRASES_READ))
-        found += [Named(matches, BY_SYSTEM)] if len(matches.papers) <= FEW_PAPERS else []
+        if few := _in_few_papers(sides.corpus, system, scope):
+            found.append(Named(Matches(few), BY_SYSTEM))
     return tuple(one for one in found if one.papers)
+
+
+def _in_few_papers(corpus: Corpus, system: str, scope: Scope) -> Sequence[Match]:
+    """Return the passages of a scope with the name of a system; none where many papers have it."""
+
+    def look() -> Sequence[Match]:
+        held: list[Match] = []
+        for match in corpus.holding(system, scope, PHRASES_READ):
+            held.append(match)
+            if len({one.paper_id for one in held}) > FEW_PAPERS:
+                return ()
+        return tuple(held)
+
+    # The names of systems are asked for again and again.
+    return corpus.reads.answer(("system", system, scope), look)
 
 
 def _narrowed(query: Query, scope: Scope) -> Iterator[tuple[Scope, float]]:

@@ -55,7 +55,7 @@ def read_spelling(corpus: Corpus, text: str, words: Sequence[Word]) -> Spelling:
         if joined.isdisjoint((one, other)):
             joined |= {one, other}
             apart, together = text[one.start : other.end], _written(corpus, one.plain + other.plain)
-            if corpus.holding(apart, Scope(), PHRASES_READ):
+            if _is_held(corpus, apart):
                 also.append(together)
             else:
                 read[one.start, other.end] = Respelling(apart, together)
@@ -154,4 +154,8 @@ def _taken_apart(corpus: Corpus, word: Word) -> str | None:
     known = [pair for pair in cuts if all(part in titles and part not in stop_words() for part in pair)]
     known.sort(key=lambda pair: -min(map(len, pair)))
     apart = (" ".join(pair) for pair in known[:MOST_CUTS])
-    return next((one for one in apart if corpus.holding(one, Scope(), PHRASES_READ)), None)
+    return next((one for one in apart if _is_held(corpus, one)), None)
+
+
+def _is_held(corpus: Corpus, phrase: str) -> bool:
+    return any(True for _ in corpus.holding(phrase, Scope(), PHRASES_READ))

@@ -6,6 +6,7 @@ the old corpus until the new one is complete, and a writer that dies leaves the 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,8 @@ from corpus.text import spaced
 # Of what single papers were read for: papers, passages, entries of bibliographies; some tens of MB at most.
 _READ_KEPT = 20_000
 _PAPERS_AT_ONCE = 50
+# Of those that may hold a phrase; the others are read where these do not tell.
+_TEXTS_FIRST = 20
 # Of the passages in each scope that was searched; 8 bytes each.
 _POSITIONS_KEPT = 4_000_000
 
@@ -230,17 +233,19 @@ class Corpus:
 
         return self.reads.answer(("word", word), look)
 
-    def holding(self, phrase: str, scope: Scope, limit: int) -> list[Match]:
-        """Return passages in `scope` with a phrase word by word, of the `limit` that have all its words."""
+    def holding(self, phrase: str, scope: Scope, limit: int) -> Iterator[Match]:
+        """Yield passages in `scope` with a phrase word by word, of the `limit` that have all its words.
+
+        Texts are read as far as is asked for: most phrases that anything holds are in the first of them.
+        """
         at, scores = tables.matching(self._tables["passages"], phrase, scope, limit, is_all=True)
-        texts = self._passage_rows(at, ["indexed"])
-        wanted = f" {' '.join(plain_words(spaced(phrase)))} "
-        holding = {
-            row["_rowid"]
-            for row in texts.to_pylist()
-            if wanted in f" {' '.join(plain_words(row['indexed']))} "
-        }
-        return [one for row, one in zip(at, self._matches(at, scores), strict=True) if row in holding]
+        matches = self._matches(at, scores)
+        wanted = _in_plain_words(spaced(phrase))
+        for first, end in pairwise((0, _TEXTS_FIRST, limit)):
+            read = self._passage_rows(at[first:end], ["indexed"]).to_pylist()
+            holding = {row["_rowid"] for row in read if wanted in _in_plain_words(row["indexed"])}
+            block = zip(at[first:end], matches[first:end], strict=True)
+            yield from (match for row, match in block if row in holding)
 
     def identified(self, identifiers: Identifiers) -> frozenset[str]:
         """Return the ids of the papers that are called so."""
@@ -376,3 +381,8 @@ class Corpus:
 
     def _passage_rows(self, at: Sequence[int], columns: list[str]) -> pa.Table:
         return tables.rows_at(self._tables["passages"], at, columns)
+
+
+def _in_plain_words(text: str) -> str:
+    """Return a text as its plain words, each between spaces."""
+    return f" {' '.join(plain_words(text))} "
