@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TypedDict, TypeVar
@@ -23,6 +24,7 @@ from evaluation.bench.synthetic import PASSAGES_PER_PAPER, SyntheticPapers, Synt
 from indexer.paper_map import draw_map
 
 QUERIES, QUERY_WORDS = 60, 8
+WARMING = 5
 # What is published later, as a reader's own papers would be.
 PAPERS_LATER = 10
 PAGE = 20
@@ -105,16 +107,57 @@ def write(home: Path, passages: int) -> Written:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a corpus is asked: texts in turn, the first few to warm up, and a collection to look in as well.
+
+    The encoder is asked for once for each turn at all the texts; of the vectors the nearest are compared.
+    """
+
+    texts: Sequence[str]
+    encoder: Callable[[], Encoder]
+    vectors: Vectors
+    collection: str
+
+
 def read(home: Path) -> Read:
-    """Search and list what a home holds."""
+    """Search and list what a home of synthetic papers holds."""
+    return _read(home, _synthetic)
+
+
+def read_real(home: Path, queries: Sequence[str]) -> Read:
+    """Search and list what any home holds, by real queries: of everything and of the largest collection."""
+
+    def real(corpus: Corpus, encoder: Encoder) -> _Asked:
+        vectors = np.stack([encoder.encode_query(query) for query in queries[:QUERIES]])
+        largest = max(corpus.collections(), key=lambda one: one.papers)
+        texts = [*queries[-WARMING:], *queries]
+        return _Asked(texts, lambda: encoder, vectors, largest.collection.id)
+
+    return _read(home, real)
+
+
+def _synthetic(corpus: Corpus, encoder: Encoder) -> _Asked:
+    asked = SyntheticText(corpus.manifest.dimension, seed=2)
+    vectors = asked.vectors(QUERIES + WARMING)
+    return _Asked(
+        texts=[asked.text(QUERY_WORDS) for _ in range(QUERIES + WARMING)],
+        encoder=lambda: _TimedEncoder(encoder, vectors),
+        vectors=SyntheticText(corpus.manifest.dimension, seed=3).vectors(QUERIES),
+        collection=collection_id(1),
+    )
+
+
+def _read(home: Path, asking: Callable[[Corpus, Encoder], _Asked]) -> Read:
     settings = Settings(home=home)
     encoder = open_encoder(settings)
     corpus = Corpus.open(settings.corpus_path, encoder)
     clock = _Clock()
     corpus.load()
     loading = clock.lap()
-    everything, one = Scope(), Scope(collections=(collection_id(1),))
-    times, filtered = (_times(corpus, encoder, scope) for scope in (everything, one))
+    asked = asking(corpus, encoder)
+    everything, one = Scope(), Scope(collections=(asked.collection,))
+    times, filtered = (_times(corpus, asked, scope) for scope in (everything, one))
     clock.lap()
     corpus.statistics.sort_all()
     sorting = 1000 * clock.lap()
@@ -129,8 +172,8 @@ def read(home: Path) -> Read:
         list_first_ms_max=max(lists),
         list_ms_p95=statistics.quantiles(again, n=20)[-1],
         memory_mib=_peak_mib(),
-        recall=_recall(corpus, everything),
-        filtered_recall=_recall(corpus, one),
+        recall=_recall(corpus, asked.vectors, everything),
+        filtered_recall=_recall(corpus, asked.vectors, one),
     )
 
 
@@ -164,24 +207,21 @@ class _TimedEncoder:
         return np.asarray(next(self._vectors), np.float32)
 
 
-def _times(corpus: Corpus, encoder: Encoder, scope: Scope) -> list[float]:
+def _times(corpus: Corpus, asked: _Asked, scope: Scope) -> list[float]:
     """Return the milliseconds of each query after a few that are not measured."""
-    asked = SyntheticText(corpus.manifest.dimension, seed=2)
-    timed = _TimedEncoder(encoder, asked.vectors(QUERIES + 5))
-    found = []
-    for _ in range(QUERIES + 5):
-        query = asked.text(QUERY_WORDS)
+    encoder, found = asked.encoder(), []
+    for query in asked.texts:
         clock = time.perf_counter()
-        search(corpus, timed, query, scope)
+        search(corpus, encoder, query, scope)
         found.append(1000 * (time.perf_counter() - clock))
-    return found[5:]
+    return found[WARMING:]
 
 
 def _list_times(corpus: Corpus) -> list[float]:
     """Return the milliseconds of each page of a list, with its count, as the Collection page asks for it."""
-    topic = next(iter(corpus.statistics.topic_counts()))
+    topics = tuple(corpus.statistics.topic_counts())[:1]
     found = []
-    for scope in (Scope(), Scope(topics=(topic,)), Scope(years=(2010, 2012))):
+    for scope in (Scope(), Scope(topics=topics), Scope(years=(2010, 2012))):
         for order in ORDERS:
             for offset in (0, PAGE):
                 clock = time.perf_counter()
@@ -191,9 +231,8 @@ def _list_times(corpus: Corpus) -> list[float]:
     return found
 
 
-def _recall(corpus: Corpus, scope: Scope) -> float:
+def _recall(corpus: Corpus, queries: Vectors, scope: Scope) -> float:
     """Return the share of the nearest passages of some queries that the corpus finds."""
-    queries = SyntheticText(corpus.manifest.dimension, seed=3).vectors(QUERIES)
     shares = []
     for query, exact in zip(queries, _exactly_nearest(corpus, queries, scope), strict=True):
         found = {match.passage_id for match in corpus.nearest(query, scope, WEIGHTS.depth)}
