@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from corpus.encoders import Vectors
 from corpus.records import Scope
 from corpus.search.query import Query
 from corpus.search.spelling import PHRASES_READ
-from corpus.search.together import together
+from corpus.search.together import each, together
 from corpus.store import Corpus, Match
 
 # What is added for a paper that is named so to a score of at most 1: an id, a quotation and a whole name
@@ -72,13 +73,20 @@ class Sides:
 
 def find_named(sides: Sides, query: Query, scope: Scope) -> tuple[Named, ...]:
     """Return what of `scope` a query names, by each way of naming that finds anything."""
-    found = [Named(sides.within(narrow), raised_by) for narrow, raised_by in _narrowed(query, scope)]
-    for phrase in query.phrases:
-        found.append(Named(Matches([*sides.corpus.holding(phrase, scope, PHRASES_READ)]), BY_PHRASE))
-    for system in query.systems:
-        if few := _in_few_papers(sides.corpus, system, scope):
-            found.append(Named(Matches(few), BY_SYSTEM))
-    return tuple(one for one in found if one.papers)
+
+    def within(narrow: Scope, raised_by: float) -> Named:
+        return Named(sides.within(narrow), raised_by)
+
+    def with_phrase(phrase: str) -> Named:
+        return Named(Matches([*sides.corpus.holding(phrase, scope, PHRASES_READ)]), BY_PHRASE)
+
+    def with_system(system: str) -> Named:
+        return Named(Matches(_in_few_papers(sides.corpus, system, scope)), BY_SYSTEM)
+
+    looks = [partial(within, *one) for one in _narrowed(query, scope)]
+    looks += [partial(with_phrase, one) for one in query.phrases]
+    looks += [partial(with_system, one) for one in query.systems]
+    return tuple(one for one in each(lambda look: look(), looks) if one.papers)
 
 
 def _in_few_papers(corpus: Corpus, system: str, scope: Scope) -> Sequence[Match]:

@@ -1,14 +1,12 @@
 """Readings of a corpus at once: most of a search is spent in its storage, with Python let go of."""
 
-import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache, partial
 from typing import TypeVar
 
 # More searches than that at once keep every core busy by themselves.
 _AT_ONCE = 8
-_NAME = "search-beside"
 
 One = TypeVar("One")
 Other = TypeVar("Other")
@@ -17,24 +15,23 @@ Other = TypeVar("Other")
 def together(one: Callable[[], One], other: Callable[[], Other]) -> tuple[One, Other]:
     """Return what two functions return that wait for each other in nothing; raises what either raises.
 
-    What runs beside something already does its own one after the other: if it waited for a thread, and so
-    did all who have one, none would come.
+    Both may do so themselves: nobody waits for what has not begun, but does it.
     """
-    if _is_beside():
-        return one(), other()
     beside = _threads().submit(other)
-    return one(), beside.result()
+    return one(), _done(beside, other)
 
 
 def each(read: Callable[[One], Other], items: Iterable[One]) -> list[Other]:
-    """Return what a function returns of each item, in their order; raises what it raises of the first."""
-    return list(map(read, items) if _is_beside() else _threads().map(read, items))
+    """Return what a function returns of each item, in their order, as `together` does of two."""
+    works = [partial(read, item) for item in items]
+    begun = [_threads().submit(work) for work in works]
+    return [_done(beside, work) for beside, work in zip(begun, works, strict=True)]
+
+
+def _done(beside: "Future[Other]", work: Callable[[], Other]) -> Other:
+    return work() if beside.cancel() else beside.result()
 
 
 @cache
 def _threads() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix=_NAME)
-
-
-def _is_beside() -> bool:
-    return threading.current_thread().name.startswith(_NAME)
+    return ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="search")
