@@ -55,7 +55,7 @@ def bench(
     typer.echo(json.dumps(figures))
 
 
-class _Asked(BaseModel):
+class _Query(BaseModel):
     text: str
 
 
@@ -64,7 +64,7 @@ def _bench_home(home: Path | None, queries: Path | None) -> None:
         if not (home and queries):
             raise EvaluationError("A home is measured by queries: give both --home and --queries.")
         hint = 'Each line is a query: {"text": "Does BM25 …"}.'
-        asked = [one.text for one in read_json_lines(queries, _Asked, hint)]
+        asked = [one.text for one in read_json_lines(queries, _Query, hint)]
         if len(asked) < 2:
             raise EvaluationError("One query has no percentiles: give more.")
         figures = read_real(home_of(home), asked)
