@@ -129,6 +129,8 @@ class Settings(BaseSettings):
     passage_overlap: int = Field(default=0, ge=0)  # words of the passage before, whole sentences of it
     ocr: OcrChoice = "auto"  # auto: what is installed
     ocr_pages: int = Field(default=100, ge=1, le=1_000)  # of one file
+    # Whether visitors' files are refused where the system cannot confine what reads them.
+    sandbox: Literal["auto", "required"] = "auto"
     private_hosts: bool = False  # whether readers may have pages of hosts in this network fetched
     arxiv_url: str = "https://export.arxiv.org"
     conversations: SecretStr = SecretStr("")  # a database's URL, which may hold a password

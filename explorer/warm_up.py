@@ -17,6 +17,7 @@ from assistant.records import AssistantError
 from assistant.suggestions import try_next_question
 from corpus.errors import CorpusError
 from corpus.records import Scope
+from corpus.sandbox import offered_confinement, unconfined
 from corpus.search import read_query
 from explorer.app import (
     Library,
@@ -132,6 +133,8 @@ def warm_up() -> None:
         for module in _DRAWN_WITH:
             importlib.import_module(module)
     try:
+        if not (offered := offered_confinement()):
+            logger.warning("%s", unconfined(offered))
         library = open_library()
         sweep(library.settings.home)
         library.libraries().sweep(library.encoder)

@@ -7,7 +7,6 @@ import streamlit as st
 
 from assistant.records import Citation, Turn
 from assistant.storage import LONGEST_NOTE, mark_of
-from corpus.records import is_upload
 from corpus.sentences import with_formulas_named
 from explorer.app import PAPER, Library, link_to
 from explorer.components.page_image import Evidenced, save_button, show_strip
@@ -160,7 +159,6 @@ def _draw_page(library: Library, source: Source, place: str) -> None:
                 "Passage" if source.is_supported_by_no_sentence else "",
             ),
             place,
-            is_brought=is_upload(source.paper.id),
         )
 
 

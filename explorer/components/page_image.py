@@ -8,6 +8,7 @@ import streamlit as st
 
 from corpus.pdf import PdfError, page_count, page_image, page_size
 from corpus.records import Box
+from corpus.settings import read_settings
 from explorer.app import current_owner, current_visitor
 from indexer.uploads.document import DocumentError, DrawnPage
 from indexer.uploads.sandbox import DRAWING_LIMITS, BusyError, draw_sandboxed
@@ -82,11 +83,11 @@ def _column(shown: Evidenced, width: float) -> tuple[float, float]:
     return max(0.0, left - margin), min(width, right + margin)
 
 
-def show_strip(path: Path, page: int, evidenced: Evidenced, place: str, *, is_brought: bool) -> None:
+def show_strip(path: Path, page: int, evidenced: Evidenced, place: str) -> None:
     """Draw the part of a page that has the evidence in it; `place` tells two of one screen apart."""
     marked = () if evidenced.shows else evidenced.boxes
     try:
-        if is_brought:
+        if is_drawn_apart(path):
             drawn = _drawn(path, page, marked)
             width, height = drawn.width, drawn.height
         else:
@@ -98,7 +99,7 @@ def show_strip(path: Path, page: int, evidenced: Evidenced, place: str, *, is_br
         return
     with st.container(key=f"strip_{place}"):
         st.html(_strip_style(place, strip_round(evidenced.on(page), width, height)))
-        show_page(path, page, marked, evidenced.shows, is_brought=is_brought)
+        show_page(path, page, marked, evidenced.shows)
 
 
 def _strip_style(place: str, strip: Strip) -> str:
@@ -112,22 +113,30 @@ def _strip_style(place: str, strip: Strip) -> str:
     )
 
 
-def show_page(path: Path, page: int, boxes: tuple[Box, ...], shows: str = "", *, is_brought: bool) -> None:
-    """Draw one page with `boxes` marked, or say why it cannot be drawn; `shows` names what is seen of it.
-
-    A page of what a visitor has brought (`is_brought`) is drawn apart: PDFium has one lock for the whole
-    server, which a page that was made to be slow would hold.
-    """
+def show_page(path: Path, page: int, boxes: tuple[Box, ...], shows: str = "") -> None:
+    """Draw one page with `boxes` marked, or say why it cannot be drawn; `shows` names what is seen of it."""
     try:
-        picture = (
-            _drawn(path, page, boxes).picture if is_brought else _picture(str(path), *_marks(page, boxes))
-        )
+        if is_drawn_apart(path):
+            picture = _drawn(path, page, boxes).picture
+        else:
+            picture = _picture(str(path), *_marks(page, boxes))
     except (PdfError, DocumentError) as error:
         _say_undrawn(page, error)
         return
     marked = "with the evidence boxed" if any(box.page == page for box in boxes) else "as printed"
     alt = f"{shows}, as printed on page {int(page)}" if shows else f"Page {int(page)} of the PDF, {marked}"
     st.image(picture, alt=alt, width="stretch")
+
+
+def is_drawn_apart(path: Path) -> bool:
+    """Return whether a PDF's pages are drawn in a sandboxed process: all but those that the indexer kept.
+
+    Where the file lies decides, never what a conversation or its papers say of it. PDFium has one lock for
+    the whole server, which a page that was made to be slow would hold.
+    """
+    settings = read_settings()
+    indexed = settings.cache if settings.address else Path(str(settings.pdf_path))
+    return not path.resolve().is_relative_to(indexed.resolve())
 
 
 def _say_undrawn(page: int, error: Exception) -> None:
@@ -137,7 +146,9 @@ def _say_undrawn(page: int, error: Exception) -> None:
 
 @st.cache_data(max_entries=256, show_spinner=False)
 def pages_in(path: str) -> int:
-    """Return how many pages a PDF of the corpus has, 0 when it cannot be read."""
+    """Return how many pages a PDF of the corpus has, 0 when it cannot be read or is a visitor's."""
+    if is_drawn_apart(Path(path)):
+        return 0
     try:
         return page_count(path)
     except PdfError:

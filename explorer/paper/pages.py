@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from corpus.records import Box, Paper, Passage, is_upload
+from corpus.records import Box, Paper, Passage
 from explorer.app import field_value, set_field
 from explorer.components import action, pages_in, row, save_button, show_page
 from explorer.paper.pdf_in_page import LARGEST_MB, fits_viewer, show_pdf
@@ -26,7 +26,7 @@ class _Looking:
 @st.fragment
 def draw_pages(path: Path, paper: Paper, meant: Passage | None, sentence: int | None) -> None:
     """Draw one page of the PDF with a way to the others; it opens at the passage the address names."""
-    last = max(1, (0 if is_upload(paper.id) else pages_in(str(path))) or paper.page_count)
+    last = max(1, pages_in(str(path)) or paper.page_count)
     first = min(last, (passage_page(meant, sentence) or 1) if meant else 1)
     address = f"{paper.id}#{meant.number if meant else ''}#{sentence}"
     if field_value(_PAGE_FOR) != address:
@@ -40,13 +40,13 @@ def draw_pages(path: Path, paper: Paper, meant: Passage | None, sentence: int | 
                 _draw_turner(looking)
             show_pdf(path, page, looking.boxes, last, key=f"viewer_{address}_{page}")
         else:
-            _draw_picture(path, paper, looking)
+            _draw_picture(path, looking)
         with row("pdf_links"):
             _draw_viewer_button(path, paper)
             save_button(path, paper.id, "save_pdf")
 
 
-def _draw_picture(path: Path, paper: Paper, looking: _Looking) -> None:
+def _draw_picture(path: Path, looking: _Looking) -> None:
     is_close = bool(field_value(_CLOSE))
     with row("page_turner"):
         _draw_turner(looking)
@@ -54,7 +54,7 @@ def _draw_picture(path: Path, paper: Paper, looking: _Looking) -> None:
         action(zoom, "page_zoom", set_field, _CLOSE, not is_close, icon=f":material/zoom_{sign}:")
     # Another key is another container, with a style of its own.
     with st.container(key="page_close" if is_close else "page_whole"):
-        show_page(path, looking.page, looking.boxes, is_brought=is_upload(paper.id))
+        show_page(path, looking.page, looking.boxes)
 
 
 def _draw_viewer_button(path: Path, paper: Paper) -> None:

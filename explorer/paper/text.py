@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from corpus.records import Paper, Passage, Table, is_upload
+from corpus.records import Paper, Passage, Table
 from corpus.sentences import with_formulas_named
 from explorer.components import Evidenced, draw_passage_table, show_strip
 from explorer.paper.cited_text import Bibliography, Block, Marks, area_between, blocks, linked_markdown
@@ -106,13 +106,13 @@ def _draw_section(section: PaperSection, reading: Reading) -> None:
         drawn = blocks(section.passages, reading.cited, meant, marks, has_pages=has_pages)
         for place, block in enumerate(drawn):
             if block.kind == "formula" and reading.pdf:
-                _draw_formula(reading, reading.pdf, section, block, place)
+                _draw_formula(reading.pdf, section, block, place)
             else:
                 _draw_block(block, reading, marks)
             _draw_notes(reading, block.passages)
 
 
-def _draw_formula(reading: Reading, pdf: Path, section: PaperSection, block: Block, place: int) -> None:
+def _draw_formula(pdf: Path, section: PaperSection, block: Block, place: int) -> None:
     """Draw formulas as they stand on the page, as large as the text of their section is there."""
     boxes = tuple(box for passage in block.passages for box in passage_boxes(passage, None))
     text = tuple(box for passage in section.passages for box in passage_boxes(passage, None))
@@ -120,7 +120,7 @@ def _draw_formula(reading: Reading, pdf: Path, section: PaperSection, block: Blo
         area = area_between([box for box in boxes if box.page == page], text)
         shown = Evidenced((area,), text, "Formula", margin=0.0).on(page)
         name = f"formula_{block.passages[0].number}_{place}_{page}"
-        show_strip(pdf, page, shown, name, is_brought=is_upload(reading.paper.id))
+        show_strip(pdf, page, shown, name)
 
 
 def _draw_notes(reading: Reading, passages: tuple[Passage, ...]) -> None:
@@ -163,8 +163,7 @@ def _draw_cut(reading: Reading, passage: Passage, place: str) -> None:
     area = passage.area
     if area and reading.pdf:
         shown = Evidenced((area,), (area,), "Figure", margin=FIGURE_MARGIN)
-        brought = is_upload(reading.paper.id)
-        show_strip(reading.pdf, area.page, shown, f"figure_{place}", is_brought=brought)
+        show_strip(reading.pdf, area.page, shown, f"figure_{place}")
 
 
 def _draw_marked(reading: Reading, passage: Passage, place: str) -> None:

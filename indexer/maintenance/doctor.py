@@ -14,6 +14,7 @@ from huggingface_hub import constants, try_to_load_from_cache
 from corpus.encoders import BUNDLED_SHA256, SentenceEncoder, bundled_path
 from corpus.errors import CorpusError
 from corpus.places import ConflictError, Place
+from corpus.sandbox import offered_confinement, unconfined
 from corpus.settings import BUNDLED_ENCODER, Settings
 from corpus.store import Corpus, Manifest, check_encoder, find_manifest, mixed_sizes, read_manifest
 from corpus.wording import counted
@@ -50,8 +51,25 @@ def examine(settings: Settings) -> tuple[Finding, ...]:
         _encoder(settings.encoder),
         _grobid(settings),
         _scans(settings),
+        _sandbox(settings),
         _models(settings),
     )
+
+
+def _sandbox(settings: Settings) -> Finding:
+    offered = offered_confinement()
+    facts: dict[str, Fact] = {"files": offered.files, "calls": offered.calls, "setting": settings.sandbox}
+    if offered:
+        text = "Processes that read files of visitors and papers can open no others and call nobody."
+        return Finding("sandbox", "ok", text, facts)
+    is_required = settings.sandbox == "required"
+    advice = (
+        "Visitors' files are refused (PAPER_TRAIL_SANDBOX=required)."
+        if is_required
+        else "Set PAPER_TRAIL_SANDBOX=required to have visitors' files refused here."
+    )
+    text = f"{unconfined(offered)} {advice}"
+    return Finding("sandbox", "problem" if is_required else "warning", text, facts)
 
 
 def _places(settings: Settings) -> tuple[Finding, ...]:

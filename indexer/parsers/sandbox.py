@@ -1,37 +1,63 @@
-"""Work on untrusted files in processes of their own, without network, bounded in time and memory.
+"""Work on foreign files in other processes: each call confined to its own files, bounded in time and memory.
 
-A death costs one file.
-
-Time is counted in seconds of the processor, so that a busy machine reads what an idle one does.
+A death costs one file. Time is counted in seconds of the processor, so that a busy machine reads what an idle
+one does.
 """
 
-import multiprocessing
+import contextlib
 import os
+import pickle
 import signal
+import struct
+import subprocess
+import sys
 import threading
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing.connection import Connection
+import weakref
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from indexer.errors import OutOfTimeError, ParseError
-from indexer.parsers.no_network import cut_off_network
+from pydantic import TypeAdapter, ValidationError
+
+from corpus.sandbox import PATIENCE
+from corpus.settings import PROJECT
+from indexer.errors import OutOfTimeError, ParseError, UnreadScanError
+from indexer.parsers.reader import FAILED, RETURNED, Failure, Request, read_frame, reply_type, write_frame
 
 SECONDS_PER_FILE = 120
 BYTES_PER_PROCESS = 4 * 1024**3
-# By the clock so many times as long: what waits for ever takes no time of the processor.
-PATIENCE = 10
-
-# Not forked: LanceDB's threads do not survive it.
-_SPAWN = multiprocessing.get_context("spawn")
+# Of the environment no more is passed on to a process that reads foreign files: no keys, no passwords.
+_NEEDED = (
+    "PATH",
+    "PYTHONPATH",
+    "LANG",
+    "LC_ALL",
+    "SYSTEMROOT",
+    "LD_LIBRARY_PATH",
+    "TMPDIR",
+    "TESSDATA_PREFIX",
+)
+_PROGRAM = "import sys; from indexer.parsers.reader import serve; serve(*sys.argv[1:])"
 _OUT_OF_TIME = tuple(getattr(signal, name, 0) for name in ("SIGPROF", "SIGALRM"))
+_ERRORS = {kind.__name__: kind for kind in (ParseError, OutOfTimeError, UnreadScanError)}
+_FAILURE = TypeAdapter(Failure)
 
 _Result = TypeVar("_Result")
 
 
+class ParserFaultError(Exception):
+    """A function raised an error that it does not announce: `kind` names it, the text is its traceback."""
+
+    def __init__(self, kind: str, trace: str) -> None:
+        super().__init__(trace)
+        self.kind = kind
+
+
 class IsolatedProcesses(Generic[_Result]):
-    """Calls a function of a module in other processes; safe to use from several threads."""
+    """Calls a function of a module in other processes; safe to use from several threads.
+
+    The function returns what pydantic can write as JSON by the function's annotation.
+    """
 
     def __init__(
         self,
@@ -39,43 +65,84 @@ class IsolatedProcesses(Generic[_Result]):
         workers: int,
         seconds: int = SECONDS_PER_FILE,
         patience: int = PATIENCE,
+        warm_up: Callable[[], object] | None = None,
     ) -> None:
-        """Let a call take so many seconds of the processor, and `patience` times as many by the clock."""
-        self._function = function
-        self._workers = workers
-        self._time = (seconds, seconds * patience)
-        self._pool: ProcessPoolExecutor | None = None
-        self._lock = threading.Lock()
+        """Let a call take so many seconds of the processor, and `patience` times as many by the clock.
 
-    def run(self, *arguments: Any) -> _Result:
-        """Return what the function returns; raises what it raises, and ParseError when it kills a process."""
-        pool = self._running()
-        try:
-            return pool.submit(_bounded, self._function, self._time, *arguments).result()
-        except BrokenProcessPool:
-            self._discard(pool)
-            return self._run_alone(*arguments)
+        `warm_up` is called once in each process that calls come from, to load what all of them need.
+        """
+        self._names = [_name_of(function), _name_of(warm_up) if warm_up else ""]
+        self._replies: TypeAdapter[_Result] = reply_type(function)
+        self._time = (seconds, seconds * patience)
+        self._places = threading.BoundedSemaphore(workers)
+        self._idle: list[_Reader] = []
+        self._closing = weakref.finalize(self, _close_all, self._idle)
+
+    def run(
+        self,
+        *arguments: Any,
+        readable: Sequence[Path] = (),
+        programs: Sequence[Path] = (),
+        granted: int = 0,
+    ) -> _Result:
+        """Return what the function returns for these arguments.
+
+        It can read the files of `readable`, start programs that lie in `programs` if there are any, and grant
+        itself `granted` seconds more. Raises ParseError where it raises that, or where it kills its process;
+        ParserFaultError where it fails otherwise.
+        """
+        seconds, by_clock = self._time
+        request = Request(
+            pickle.dumps(arguments),
+            tuple(path.absolute() for path in readable),
+            tuple(programs),
+            seconds,
+            by_clock,
+            granted,
+            BYTES_PER_PROCESS,
+        )
+        with self._places:
+            code, reply = self._ask(request)
+        return self._result(code, reply)
 
     def close(self) -> None:
-        if self._pool:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+        """End the processes; a later call starts others."""
+        _close_all(self._idle)
 
-    def _run_alone(self, *arguments: Any) -> _Result:
-        """Call the function in a process of its own, to tell whether this call broke the others' and why."""
-        here, there = _SPAWN.Pipe(duplex=False)
-        process = _SPAWN.Process(target=_call, args=(there, self._function, self._time, *arguments))
-        process.start()
-        there.close()
-        with here:
+    def _ask(self, request: Request) -> tuple[int, bytes]:
+        """Have a process answer, another one where the first had died before."""
+        for _ in range(2):
+            with _REGISTER:
+                reader = self._idle.pop() if self._idle else None
+            reader = reader or _Reader(*self._names)
             try:
-                returned, result = here.recv()
-            except EOFError:
-                process.join()
-                raise self._death(process.exitcode or 0) from None
-        process.join()
-        if not returned:
-            raise result
-        return result  # type: ignore[no-any-return]
+                answer = reader.ask(request)
+            except (EOFError, OSError):
+                reader.close()
+                continue
+            except BaseException:
+                reader.close()
+                raise
+            with _REGISTER:
+                self._idle.append(reader)
+            return answer
+        return -signal.SIGKILL, b""
+
+    def _result(self, code: int, reply: bytes) -> _Result:
+        if code == 0 and reply.startswith(RETURNED):
+            try:
+                return self._replies.validate_json(reply.removeprefix(RETURNED))
+            except ValidationError as error:
+                raise ParseError("what was read of this file makes no sense") from error
+        if code == 0 and reply.startswith(FAILED):
+            try:
+                failure = _FAILURE.validate_json(reply.removeprefix(FAILED))
+            except ValidationError as error:
+                raise ParseError("what was read of this file makes no sense") from error
+            if failure.kind in _ERRORS:
+                raise _ERRORS[failure.kind](failure.message)
+            raise ParserFaultError(failure.kind, failure.message)
+        raise self._death(code)
 
     def _death(self, code: int) -> ParseError:
         seconds, by_clock = self._time
@@ -87,85 +154,57 @@ class IsolatedProcesses(Generic[_Result]):
         most = BYTES_PER_PROCESS // 1024**3
         return ParseError(f"the parser broke down on this file, or took more than {most} GiB of memory")
 
-    def _running(self) -> ProcessPoolExecutor:
-        with self._lock:
-            if self._pool is None:
-                self._pool = _processes(self._workers)
-            return self._pool
 
-    def _discard(self, broken: ProcessPoolExecutor) -> None:
-        with self._lock:
-            if self._pool is broken:
-                self._pool = None
+class _Reader:
+    """A process that answers one request at a time (`indexer.parsers.reader`)."""
 
+    def __init__(self, function: str, warm_up: str) -> None:
+        # In a session of its own, so that Ctrl+C leaves a build to stop it; it ends with its standard input.
+        self._process = subprocess.Popen(  # noqa: S603 - a program of ours
+            [sys.executable, "-c", _PROGRAM, function, warm_up],
+            cwd=PROJECT,
+            # The function's module is found where this process has found it.
+            env=needed_environment(PYTHONPATH=os.pathsep.join(sys.path)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._requests, self._replies = self._process.stdin, self._process.stdout
 
-def _processes(workers: int) -> ProcessPoolExecutor:
-    return ProcessPoolExecutor(workers, _SPAWN, initializer=_start)
+    def ask(self, request: Request) -> tuple[int, bytes]:
+        """Return the exit code of the call's process, and what it replied; raises EOFError."""
+        write_frame(self._requests, pickle.dumps(request))  # type: ignore[arg-type]
+        frame = read_frame(self._replies)  # type: ignore[arg-type]
+        (code,) = struct.unpack_from("<i", frame)
+        return code, frame[4:]
 
-
-def _start() -> None:
-    """Set up a process: no network, bounded memory, and no life of its own after the one that started it."""
-    cut_off_network()
-    threading.Thread(target=_end_with_the_parent, daemon=True).start()
-    bound_memory(BYTES_PER_PROCESS)
-
-
-def bound_memory(most: int) -> None:
-    """Have this process take at most so many bytes of memory, and leave no picture of it when it dies."""
-    try:
-        import resource  # noqa: PLC0415 - not everywhere
-    except ImportError:
-        return
-    for kind, limit in ((resource.RLIMIT_AS, most), (resource.RLIMIT_CORE, 0)):
-        hard = resource.getrlimit(kind)[1]
-        resource.setrlimit(kind, (limit if hard < 0 else min(limit, hard), hard))
-
-
-def bound(seconds: int, memory_mib: int) -> None:
-    """Have this process end when its time is over, native code or not, and take no more than its memory."""
-    if hasattr(signal, "alarm"):
-        signal.alarm(seconds)
-    bound_memory(memory_mib * 2**20)
+    def close(self) -> None:
+        """End the process, and the call under way with it."""
+        for stream in (self._requests, self._replies):
+            with contextlib.suppress(OSError):
+                stream.close()
+        self._process.wait()
 
 
-def grant(seconds: int) -> None:
-    """Give this process so many seconds more: of the processor, or by the clock, as its time is bounded."""
-    by_clock = seconds
-    if hasattr(signal, "setitimer") and (left := signal.getitimer(signal.ITIMER_PROF)[0]):
-        signal.setitimer(signal.ITIMER_PROF, left + seconds)
-        by_clock = seconds * PATIENCE
-    if hasattr(signal, "alarm") and (remaining := signal.alarm(0)):
-        signal.alarm(remaining + by_clock)
+# Guards the lists of idle processes.
+_REGISTER = threading.Lock()
 
 
-def _end_with_the_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
+def _close_all(readers: list[_Reader]) -> None:
+    with _REGISTER:
+        closing, readers[:] = list(readers), []
+    for reader in closing:
+        reader.close()
 
 
-def _call(
-    there: Connection, function: Callable[..., _Result], time: tuple[int, int], *arguments: Any
-) -> None:
-    """Send whether the function returned, and what it returned or raised."""
-    _start()
-    try:
-        outcome: tuple[bool, object] = (True, _bounded(function, time, *arguments))
-    except Exception as error:  # noqa: BLE001 - the caller raises it, as executors do
-        outcome = (False, error)
-    there.send(outcome)
+def needed_environment(**more: str) -> dict[str, str]:
+    """Return the environment of a process that reads foreign files: what it needs to start, and `more`."""
+    kept = {name: os.environ[name] for name in _NEEDED if name in os.environ}
+    # One thread: a process is confined before it starts others, and there are as many processes as cores.
+    return {**kept, "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1", **more}
 
 
-def _bounded(function: Callable[..., _Result], time: tuple[int, int], *arguments: Any) -> _Result:
-    """Call the function; the process ends when it takes too long: native code cannot be interrupted."""
-    if not hasattr(signal, "setitimer"):
-        return function(*arguments)
-    seconds, by_clock = time
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    signal.alarm(by_clock)
-    try:
-        return function(*arguments)
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.alarm(0)
+def _name_of(function: Callable[..., object]) -> str:
+    return f"{function.__module__}:{function.__qualname__}"

@@ -24,15 +24,19 @@ from indexer.enrich import choose_aspects, find_topics, language_of
 from indexer.errors import OutOfTimeError, ParseError, UnreadScanError
 from indexer.parsers import (
     NO_OCR,
+    SECONDS_PER_PAGE,
     Document,
     GrobidError,
     IsolatedProcesses,
     OcrOptions,
+    ParserFaultError,
     TeiParser,
     is_pdf,
+    program_folders,
     read_document,
 )
 from indexer.prepare.passages import USUAL_SIZE, make_passages
+from indexer.prepare.soundness import MOST_IN_A_BOOK, is_sound
 from indexer.sources import SourcePaper
 
 MOST_LISTED = 10_000
@@ -120,7 +124,17 @@ class LocalWorkers:
     ) -> PreparedPaper:
         if source is None:
             return prepare(task, None, notes)
-        return self._processes.run(task, source, notes, ocr)
+        reads = ocr if isinstance(source, Path) and is_pdf(source) else NO_OCR
+        prepared = self._processes.run(
+            task,
+            source,
+            notes,
+            ocr,
+            readable=[source] if isinstance(source, Path) else [],
+            programs=program_folders(reads),
+            granted=reads.most_pages * SECONDS_PER_PAGE if reads.engine else 0,
+        )
+        return accepted(task, prepared)
 
 
 class Preparer(Generic[_Prepared]):
@@ -199,7 +213,8 @@ class Preparer(Generic[_Prepared]):
         except Exception as error:
             # A fault of ours costs one paper, not the night that a build of a hundred thousand takes.
             logger.exception("reading %s", task.entry.name)
-            raise ParseError(f"the parser failed with {type(error).__name__}; please report it") from error
+            kind = error.kind if isinstance(error, ParserFaultError) else type(error).__name__
+            raise ParseError(f"the parser failed with {kind}; please report it") from error
 
     def _from_file(self, task: Task) -> _Prepared:
         entry = task.entry
@@ -233,6 +248,30 @@ class Preparer(Generic[_Prepared]):
             return self._workers.prepare(
                 task, pdf, (*notes, f"{error}; read with pypdfium2 instead"), self._ocr
             )
+
+
+def accepted(task: Task, prepared: PreparedPaper) -> PreparedPaper:
+    """Return a paper that a process apart prepared, as it may be stored; raises ParseError.
+
+    That process read a foreign file, which may have made it reply anything: who the paper is, and which file
+    is kept as its PDF, the task says.
+    """
+    paper, expected = prepared.paper, task.entry.paper
+    if (
+        (paper.id, paper.collection_id) != (expected.id, expected.collection_id)
+        or (paper.fingerprint, paper.pdf_sha256) != (task.fingerprint, task.pdf_sha256)
+        or not is_sound(paper, prepared.passages, prepared.references, MOST_IN_A_BOOK)
+    ):
+        raise ParseError("what was read of this file makes no sense")
+    bounded, _ = _bounded(paper)
+    shown = task.pdf if task.pdf_sha256 else None
+    return replace(
+        prepared,
+        name=task.entry.name,
+        paper=replace(bounded, position=expected.position),
+        pdf=shown,
+        listed=_listed(task.entry) if shown else "",
+    )
 
 
 def unread_scan(fingerprint: str) -> str:
@@ -320,7 +359,16 @@ def _listed(entry: SourcePaper) -> str:
 @cache
 def _processes(workers: int) -> IsolatedProcesses[PreparedPaper]:
     """Return the processes that read files, started once for all builds of this program."""
-    return IsolatedProcesses(_read_and_prepare, workers)
+    return IsolatedProcesses(_read_and_prepare, workers, warm_up=_warm_up)
+
+
+def _warm_up() -> None:
+    """Load what reading most papers takes."""
+    from indexer.parsers.pdf import document as _  # noqa: F401, PLC0415
+    from indexer.parsers.tei import document as _tei  # noqa: F401, PLC0415
+
+    paper = Paper("warm/up", "warm", "A title", (), None, "", "We propose a method. It works well.")
+    prepare(Task(SourcePaper("warm up", paper), ""), None)
 
 
 def _read_and_prepare(

@@ -4,26 +4,24 @@ That was written down by a sandboxed process, and is foreign text until it is ch
 """
 
 import contextlib
-import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from itertools import count, pairwise
+from itertools import count
 from pathlib import PurePosixPath
 
 from pydantic import Base64Bytes, TypeAdapter, ValidationError
 
-from corpus.records import UPLOADS, Aspect, Paper, Passage, Reference, paper_id, passage_id
+from corpus.records import UPLOADS, Paper, Passage, Reference, paper_id, passage_id
 from corpus.text import shortened, storable
+from indexer.prepare import MostText, are_sane, is_sound
 
 LONGEST_NAME = 100
 
 KINDS = (".pdf", ".docx", ".md", ".markdown", ".txt")
 """How the names of files end that are taken."""
 
-MOST_PASSAGES = 2_000
-LONGEST_PASSAGE = 50_000
-MOST_SENTENCES = 40_000
+_MOST = MostText(passages=2_000, sentences=40_000, passage=50_000, references=1_000)
 
 
 class DocumentError(Exception):
@@ -101,7 +99,7 @@ def drawn_page(reply: bytes) -> DrawnPage:
     """Return the picture that a reply holds; raises DocumentError for one that cannot be."""
     with contextlib.suppress(ValidationError):
         page = _PAGE.validate_json(reply)
-        if _are_finite((page.width, page.height)) and page.picture.startswith(b"\xff\xd8\xff"):
+        if are_sane((page.width, page.height)) and page.picture.startswith(b"\xff\xd8\xff"):
             return page
     raise DocumentError("What was drawn of it makes no sense, so it is not shown.")
 
@@ -133,48 +131,8 @@ def as_upload(found: ReadDocument, key: str, position: int) -> ReadDocument:
 
 
 def _is_sound(found: ReadDocument) -> bool:
-    passages = found.passages
     return (
-        0 < len(passages) <= MOST_PASSAGES
-        and sum(len(passage.sentences) for passage in passages) <= MOST_SENTENCES
-        and bool(found.paper.title.strip())
+        is_sound(found.paper, found.passages, found.references, _MOST)
         and found.paper.pdf_sha256.isalnum() == bool(found.file)
         and "/" not in found.file
-        and all(_is_sound_passage(passage, len(found.references)) for passage in passages)
-        and len({aspect.name for aspect in found.paper.aspects}) == len(found.paper.aspects)
-        and all(_is_there(aspect, passages) for aspect in found.paper.aspects)
     )
-
-
-def _is_there(aspect: Aspect, passages: Sequence[Passage]) -> bool:
-    """Return True if there is a sentence where an aspect is said to stand."""
-    return (
-        0 <= aspect.passage < len(passages)
-        and 0 <= aspect.sentence < len(passages[aspect.passage].sentences)
-        and not aspect.writer
-    )
-
-
-def _is_sound_passage(passage: Passage, references: int) -> bool:
-    """Return True if sentences follow each other without a gap and what they point to is there."""
-    ends = [0, *(sentence.end for sentence in passage.sentences)]
-    cited = [number for sentence in passage.sentences for number in sentence.references]
-    return (
-        0 < len(passage.text) <= LONGEST_PASSAGE
-        and storable(passage.text) == passage.text
-        and ends[-1] == len(passage.text)
-        and all(before < after for before, after in pairwise(ends))
-        and [sentence.start for sentence in passage.sentences] == ends[:-1]
-        and all(0 <= number < references for number in cited)
-        and _is_on_page(passage)
-    )
-
-
-def _is_on_page(passage: Passage) -> bool:
-    boxes = [box for sentence in passage.sentences for box in sentence.boxes]
-    boxes += [passage.area] if passage.area else []
-    return all(box.page >= 1 and _are_finite((box.x, box.y, box.width, box.height)) for box in boxes)
-
-
-def _are_finite(numbers: Sequence[float]) -> bool:
-    return all(math.isfinite(number) and abs(number) < 1e6 for number in numbers)

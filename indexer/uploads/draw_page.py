@@ -9,7 +9,8 @@ import typer
 
 from corpus.pdf import PdfError, page_image, page_size
 from corpus.records import Box
-from indexer.parsers import bound, cut_off_network
+from corpus.sandbox import ConfinementError, bound, confine
+from corpus.settings import read_settings
 from indexer.printing import fail, print_json
 
 
@@ -23,11 +24,11 @@ def draw(
 ) -> None:
     """Print a page's size in points and its picture, a JPEG in base64, as JSON."""
     bound(seconds, memory)
-    cut_off_network()
     try:
+        confine([path.absolute()], required=read_settings().sandbox == "required")
         width, height = page_size(path, page)
         picture = page_image(path, page, [Box(page, *corner) for corner in json.loads(boxes)], scale)
-    except PdfError as error:
+    except (PdfError, ConfinementError) as error:
         fail(error, as_json=True)
     print_json({"width": width, "height": height, "picture": base64.b64encode(picture).decode()})
 

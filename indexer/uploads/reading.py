@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 import typer
 from rich.markup import escape
 
-from corpus.settings import OcrChoice
+from corpus.sandbox import ConfinementError, bound, confine, forbid_network
+from corpus.settings import OcrChoice, read_settings
 from indexer.errors import ParseError
-from indexer.parsers import OcrOptions, bound, cut_off_network, engine_name
+from indexer.parsers import OcrOptions, engine_name, program_folders
 from indexer.printing import JsonOption, fail, out, print_json
 
 if TYPE_CHECKING:
@@ -52,19 +53,29 @@ def read(
         from corpus.records import UPLOADS
         from indexer.uploads.paper import ReadLimits, read_file
 
+        options = OcrOptions(_engine(ocr), ocr_pages)
+        is_web = web or document.startswith(("http://", "https://"))
+        path, url = Path(document), ""
+        scratch = Path(tempfile.gettempdir())
+        confine(
+            [] if is_web else [path.absolute()],
+            [scratch, keep.absolute()] if is_web and keep else [scratch],
+            programs=program_folders(options),
+            network=is_web,
+            required=read_settings().sandbox == "required",
+        )
         with tempfile.TemporaryDirectory() as temporary:
-            path, url = Path(document), ""
-            if web or document.startswith(("http://", "https://")):
+            if is_web:
                 from indexer.web.pages import FetchLimits, fetch_page
 
                 # What is fetched has to be read as well.
                 fetching = FetchLimits(most_bytes, _SHARE_TO_FETCH * seconds, allow_private)
                 page = fetch_page(document, keep or Path(temporary), fetching)
                 path, url = page.path, page.url
-            cut_off_network()
-            limits = ReadLimits(most_bytes, most_pages, ocr=OcrOptions(_engine(ocr), ocr_pages))
+                forbid_network()
+            limits = ReadLimits(most_bytes, most_pages, ocr=options)
             found = read_file(path, name or url or path.name, UPLOADS, limits, url=url)
-    except ParseError as error:
+    except (ParseError, ConfinementError) as error:
         fail(error, as_json)
     except MemoryError:
         fail(ParseError(f"reading it would take more than {memory:,} MiB of memory"), as_json)

@@ -17,8 +17,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from corpus.records import Box
+from corpus.sandbox import offered_confinement
 from corpus.settings import PROJECT, Settings
-from indexer.parsers import NO_OCR, SECONDS_PER_PAGE, OcrOptions
+from indexer.parsers import NO_OCR, SECONDS_PER_PAGE, OcrOptions, needed_environment
 from indexer.uploads.document import (
     DocumentError,
     DrawnPage,
@@ -31,8 +32,6 @@ from indexer.uploads.document import (
 # Not `-m indexer read`: that loads all that the other commands need, which takes seconds.
 _PROGRAMS = {"Reading": "indexer.uploads.reading", "Drawing": "indexer.uploads.draw_page"}
 _POLL_SECONDS = 0.05
-# Nothing of the server's environment but what a program needs to start: no keys, no passwords.
-_NEEDED = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "SYSTEMROOT", "LD_LIBRARY_PATH")
 # Above the screens' own work in the order of things that can wait.
 _NICENESS = 10
 
@@ -47,6 +46,7 @@ class Limits:
     memory_mib: int = 2048
     most_reply: int = 64 * 2**20
     ocr: OcrOptions = NO_OCR
+    sandbox_required: bool = False
 
     @property
     def most_seconds(self) -> int:
@@ -62,7 +62,18 @@ _MEMORY_FOR_SCANS = 3072
 def limits_of(settings: Settings) -> Limits:
     """Return what reading one document may take, scans included where they can be read."""
     ocr = OcrOptions.of(settings, _SCANNED_PAGES)
-    return replace(LIMITS, ocr=ocr, memory_mib=_MEMORY_FOR_SCANS) if ocr.engine else LIMITS
+    limits = replace(LIMITS, sandbox_required=settings.sandbox == "required")
+    return replace(limits, ocr=ocr, memory_mib=_MEMORY_FOR_SCANS) if ocr.engine else limits
+
+
+def check_sandbox(limits: Limits) -> None:
+    """Raise DocumentError where only confined processes may read files, and the system confines none."""
+    offered = offered_confinement()
+    if limits.sandbox_required and not offered:
+        raise DocumentError(
+            f"This server takes no files: its system has no {offered.missing}, and its operator requires "
+            "that what reads visitors' files is confined."
+        )
 
 
 DRAWING_LIMITS = Limits(seconds=10, memory_mib=1024, most_reply=32 * 2**20)
@@ -102,7 +113,7 @@ def read_sandboxed(
     arguments += [f"--ocr={limits.ocr.engine or 'off'}", f"--ocr-pages={limits.ocr.most_pages}"]
     arguments += ["--web"] if material.is_web else []
     arguments += ["--allow-private-hosts"] if allow_private else []
-    reply = _run("Reading", [*arguments, "--", material.place], folder, stop, limits)
+    reply = _run("Reading", [*arguments, "--", material.place], stop, limits)
     return read_reply(reply)
 
 
@@ -124,10 +135,7 @@ def draw_sandboxed(
     marks = json.dumps([(box.x, box.y, box.width, box.height) for box in boxes])
     arguments = [f"--boxes={marks}", f"--scale={scale}", "--", str(path), str(page)]
     with _place_to_draw(owner, limits.seconds):
-        try:
-            return drawn_page(_run("Drawing", arguments, path.parent, stop or threading.Event(), limits))
-        except OSError as error:
-            raise DocumentError(f"Its folder is gone: {error.strerror}.") from error
+        return drawn_page(_run("Drawing", arguments, stop or threading.Event(), limits))
 
 
 @contextlib.contextmanager
@@ -150,33 +158,30 @@ def _place_to_draw(owner: str, seconds: float) -> Iterator[None]:
 def _run(
     doing: str,
     arguments: Sequence[str],
-    folder: Path,
     stop: threading.Event,
     limits: Limits,
 ) -> bytes:
     """Return what one of our programs prints, run within the limits; raises DocumentError."""
     bounds = [f"--seconds={limits.seconds}", f"--memory={limits.memory_mib}"]
-    with tempfile.TemporaryFile(dir=folder) as reply:
-        process = subprocess.Popen(  # noqa: S603 - a program of ours; what visitors name stands behind "--"
-            [sys.executable, "-m", _PROGRAMS[doing], *bounds, *arguments],
-            cwd=PROJECT,
-            env=_environment(folder),
-            stdin=subprocess.DEVNULL,
-            stdout=reply,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        try:
-            _wait(process, reply.fileno(), stop, limits, doing)
-        finally:
-            _end(process)
-        reply.seek(0)
-        return _outcome(process.returncode, reply.read(limits.most_reply + 1), limits, doing)
-
-
-def _environment(folder: Path) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in _NEEDED if name in os.environ}
-    return {**kept, "TMPDIR": str(folder), "PYTHONUTF8": "1", "OMP_NUM_THREADS": "1"}
+    try:
+        with tempfile.TemporaryFile() as reply, tempfile.TemporaryDirectory(prefix="paper-trail-") as scratch:
+            process = subprocess.Popen(  # noqa: S603 - a program of ours; what visitors name stands behind "--"
+                [sys.executable, "-m", _PROGRAMS[doing], *bounds, *arguments],
+                cwd=PROJECT,
+                env=needed_environment(TMPDIR=scratch),
+                stdin=subprocess.DEVNULL,
+                stdout=reply,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            try:
+                _wait(process, reply.fileno(), stop, limits, doing)
+            finally:
+                _end(process)
+            reply.seek(0)
+            return _outcome(process.returncode, reply.read(limits.most_reply + 1), limits, doing)
+    except OSError as error:
+        raise DocumentError(f"The server cannot read it at the moment: {error.strerror}.") from error
 
 
 def _wait(
@@ -196,11 +201,10 @@ def _wait(
 
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
-    """Kill the process and whatever it started, if it is still there."""
-    if process.poll() is None:
-        with contextlib.suppress(OSError, AttributeError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.kill()
+    """Kill the process and whatever it started, which cannot leave its group, and may outlive it."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
     process.wait()
 
 

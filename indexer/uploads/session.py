@@ -39,7 +39,7 @@ from indexer.uploads.document import (
     unused_key,
 )
 from indexer.uploads.folders import new_visit_folder
-from indexer.uploads.sandbox import LIMITS, Limits, Material, StoppedError, read_sandboxed
+from indexer.uploads.sandbox import LIMITS, Limits, Material, StoppedError, check_sandbox, read_sandboxed
 
 logger = logging.getLogger(__name__)
 
@@ -240,6 +240,7 @@ class UploadSession:
         self._removal()
 
     def _begin(self, name: str, known_by: str, *, is_web: bool = False) -> tuple[UploadedDocument, _Under]:
+        check_sandbox(self._limits)
         with self._lock:
             self._check_place(name, known_by)
             self._begun += 1

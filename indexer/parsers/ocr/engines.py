@@ -4,6 +4,7 @@ import shutil
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Protocol
 
 from PIL import Image
@@ -64,6 +65,15 @@ def engine_name(choice: OcrChoice) -> str:
     if choice in ("auto", "tesseract") and shutil.which("tesseract"):
         return "tesseract"
     return ""
+
+
+def program_folders(options: OcrOptions) -> tuple[Path, ...]:
+    """Return where the programs lie that reading scans starts, and their data; none for rapidocr."""
+    found = shutil.which("tesseract") if options.engine == "tesseract" else None
+    if not found:
+        return ()
+    folder = Path(found).resolve().parent
+    return folder, folder.parent / "lib", folder.parent / "share"
 
 
 @cache

@@ -6,6 +6,7 @@ from itertools import count
 from pathlib import Path
 
 from corpus.pdf import PdfPage, shares_of_pictures
+from corpus.sandbox import grant
 from corpus.wording import counted
 from indexer.errors import ParseError, UnreadScanError
 from indexer.parsers.document import Document, DocumentSection, Paragraph
@@ -18,7 +19,6 @@ from indexer.parsers.ocr import (
     read_scans,
     turned_back,
 )
-from indexer.parsers.sandbox import grant
 
 _FEWEST_LETTERS_A_PAGE = 40
 # In a document with text a page without is a scan if pictures cover so much of it, else a drawing.

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from corpus.sandbox import grant
 from indexer.errors import ParseError
-from indexer.parsers.sandbox import IsolatedProcesses, grant
+from indexer.parsers.sandbox import IsolatedProcesses
 
 
 def work(task: str) -> str:
@@ -74,7 +75,7 @@ def toil_by_grants(pages: int) -> int:
 
 def test_what_is_granted_is_time_of_the_processor_too() -> None:
     processes = IsolatedProcesses(toil_by_grants, workers=1, seconds=1, patience=30)
-    assert processes.run(3) == 3
+    assert processes.run(3, granted=3) == 3
     processes.close()
 
 
@@ -88,7 +89,7 @@ time.sleep(60)
 
 
 def own_id() -> int:
-    return os.getpid()
+    return os.getppid()
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are looked up in /proc")

@@ -1,0 +1,135 @@
+"""Confine a process that reads foreign files: it can open no others, call nobody, and reach no process."""
+
+import contextlib
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from corpus.sandbox.landlock import landlock_version, restrict_files
+from corpus.sandbox.seccomp import has_seccomp, restrict_calls
+
+_CODE = Path(__file__).resolve().parents[2]
+# The product's own code; what else lies beside it may be data or secrets.
+_PACKAGES = ("corpus", "indexer", "assistant")
+_PROGRAMS = (
+    "/usr/bin",
+    "/bin",
+    "/usr/local/bin",
+    "/usr/lib",
+    "/lib",
+    "/lib64",
+    "/usr/lib64",
+    "/usr/local/lib",
+)
+# What libraries look up: shared objects, time zones, fonts, data of tesseract, the processor's features.
+_SYSTEM = (
+    *("/etc/ld.so.cache", "/etc/localtime", "/etc/fonts", "/etc/mime.types"),
+    *("/usr/share/zoneinfo", "/usr/share/fonts", "/usr/share/tesseract-ocr", "/usr/share/tessdata"),
+    *("/dev/urandom", "/dev/random", "/dev/zero"),
+    *("/proc/cpuinfo", "/proc/meminfo", "/proc/self", "/proc/sys/vm", "/sys/devices/system"),
+)
+# What finding and reaching a host takes.
+_FOR_NETWORK = (
+    *("/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf"),
+    *("/etc/ssl", "/etc/pki", "/etc/services", "/usr/share/ca-certificates", "/run/systemd/resolve"),
+)
+
+
+class ConfinementError(Exception):
+    """A process could not be confined, though its system offers what that takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """What the system can keep a process from: opening other `files`, and making dangerous `calls`."""
+
+    files: bool
+    calls: bool
+
+    def __bool__(self) -> bool:
+        return self.files and self.calls
+
+    @property
+    def missing(self) -> str:
+        """Name what the system lacks, "" where it has all."""
+        lacking = [name for name, has in (("Landlock", self.files), ("seccomp", self.calls)) if not has]
+        return " and ".join(lacking)
+
+
+@cache
+def offered_confinement() -> Confinement:
+    """Return what this system offers; nothing changes for this process."""
+    return Confinement(landlock_version() > 0, has_seccomp())
+
+
+def unconfined(offered: Confinement) -> str:
+    """Say what a process that reads a foreign file could do on a system that does not offer everything."""
+    ways = [] if offered.files else ["open any file of the server's user"]
+    ways += [] if offered.calls else ["open connections and reach other processes"]
+    return (
+        f"This system has no {offered.missing}: a malicious file that takes over the process that reads it "
+        f"could {' and '.join(ways)}."
+    )
+
+
+def confine(
+    readable: Iterable[Path] = (),
+    writable: Iterable[Path] = (),
+    *,
+    programs: Sequence[Path] = (),
+    network: bool = False,
+    required: bool = False,
+) -> Confinement:
+    """Confine this process for good to its own code and these files; return what holds from now on.
+
+    Without `programs`, folders of programs that it may start beside the system's, it can start none.
+    `network` lets it reach hosts until `forbid_network`. To be called before other threads start. Raises
+    ConfinementError where the system offers a protection that then fails, or, if `required`, where it does
+    not offer all.
+    """
+    offered = offered_confinement()
+    if required and not offered:
+        raise ConfinementError(
+            f"this system cannot confine what reads foreign files: it has no {offered.missing}"
+        )
+    if offered.files and _threads() > 1:
+        raise ConfinementError("it has other threads already, which would not be confined")
+    try:
+        files = restrict_files(
+            [*_own_files(), *map(Path, _SYSTEM), *(map(Path, _FOR_NETWORK) if network else ()), *readable],
+            [*writable, Path("/dev/null")],
+            [*map(Path, _PROGRAMS), *programs] if programs else (),
+            network=network,
+        )
+        calls = restrict_calls(network=network, programs=bool(programs))
+    except OSError as error:
+        raise ConfinementError(str(error)) from error
+    return Confinement(files, calls)
+
+
+def forbid_network() -> None:
+    """Have this process open no connection from now on; raises ConfinementError where that fails."""
+    try:
+        restrict_calls(programs=True)
+    except OSError as error:
+        raise ConfinementError(str(error)) from error
+
+
+def _own_files() -> Iterator[Path]:
+    """Yield where the interpreter, its packages and the product's code lie."""
+    yield from (_CODE / name for name in _PACKAGES)
+    yield from (Path(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+    yield from (Path(path) for path in sys.path if Path(path).name in ("site-packages", "dist-packages"))
+    # The standard library and shared objects that a virtual environment stands on.
+    yield Path(sys.base_prefix, "lib")
+    yield from map(Path, _PROGRAMS)
+    yield Path(sys.executable)
+
+
+def _threads() -> int:
+    with contextlib.suppress(OSError):
+        return sum(1 for _ in Path("/proc/self/task").iterdir())
+    return 1
