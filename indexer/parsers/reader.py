@@ -40,6 +40,8 @@ from indexer.errors import ParseError
 
 MOST_REPLY = 256 * 2**20
 LONGEST_MESSAGE = 4_000
+# Seconds by which the bounds that a process cannot lift come after those that it sets itself.
+_GRACE = 5
 _LONGEST_FRAME = 2 * MOST_REPLY
 _CHUNK = 2**16
 _DIE_WITH_PARENT = 1
@@ -66,7 +68,7 @@ class Request:
     @property
     def longest(self) -> int:
         """Seconds by the clock after which it is ended, whatever it makes of its own limits."""
-        return self.by_clock + self.granted * PATIENCE + 5
+        return self.by_clock + self.granted * PATIENCE + _GRACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +224,7 @@ def _reply(
         arguments = pickle.loads(request.arguments)  # noqa: S301 - of the process that started this program
         if scratch:
             bound_memory(request.memory)
-            bound_all_processor_time(request.seconds + request.granted)
+            bound_all_processor_time(request.seconds + request.granted + _GRACE)
             confine(request.readable, [Path(scratch)], programs=request.programs)
             bound_processor_time(request.seconds, request.by_clock)
         return RETURNED + adapter.dump_json(function(*arguments))

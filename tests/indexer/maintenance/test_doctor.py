@@ -12,6 +12,7 @@ import pytest
 from huggingface_hub import constants
 
 from corpus.encoders.base import BUNDLED_SHA256, SentenceEncoder
+from corpus.sandbox import offered_confinement
 from corpus.settings import Settings
 from indexer.maintenance.doctor import Finding, examine
 from tests.small_corpus import make_paper, write_corpus
@@ -40,6 +41,7 @@ def test_a_fresh_install_is_well_but_for_its_corpus(tmp_path: Path) -> None:
         "encoder": "ok",
         "grobid": "off",
         "scans": "ok" if found["scans"].facts["engine"] else "off",
+        "sandbox": "ok" if offered_confinement() else "warning",
         "models": "off",
     }
     assert "python -m indexer demo" in found["corpus"].text
