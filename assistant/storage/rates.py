@@ -22,6 +22,10 @@ _RATES = sa.Table(
 )
 
 
+# Sums of seconds since 1970 are rounded: what is over by less is not over.
+_ROUNDING = 1e-3
+
+
 class RateError(AssistantError):
     """What has been taken cannot be counted."""
 
@@ -36,7 +40,7 @@ def take_from(
     """
     begun = {key: min(max(whole_at.get(key, now), now), now + most) for key in seconds}
     over = {key: begun[key] + seconds[key] - now - most for key in seconds}
-    if any(excess > 0 for excess in over.values()):
+    if any(excess > _ROUNDING for excess in over.values()):
         return {}, over
     return {key: begun[key] + seconds[key] for key in seconds}, {}
 
@@ -73,9 +77,8 @@ class RateStore(Database):
             # A change, so that SQLite waits for its turn before anything is read.
             connection.execute(sa.update(_RATES).where(own).values(whole_at=_RATES.c.whole_at))
             now = self._now(connection)
-            stored = dict(
-                connection.execute(sa.select(_RATES.c.id, _RATES.c.whole_at).where(own)).tuples().all()
-            )
+            rows = connection.execute(sa.select(_RATES.c.id, _RATES.c.whole_at).where(own)).all()
+            stored = {row.id: row.whole_at for row in rows}
             taken, over = take_from(stored, seconds, now, most)
             for key, whole_at in taken.items():
                 row = sa.update(_RATES).where(_RATES.c.id == key) if key in stored else sa.insert(_RATES)

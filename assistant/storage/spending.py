@@ -136,7 +136,6 @@ class SpendingStore(Database):
         `clock` is the database server's, or this machine's for SQLite; `uptime` is in seconds and is never
         set.
         """
-        super().__init__(url)
         self._limits = limits
         self._clock, self._uptime = clock, uptime or _uptime
         self._lock = threading.Lock()
@@ -148,6 +147,7 @@ class SpendingStore(Database):
         self._heartbeat: threading.Thread | None = None
         self._closed = threading.Event()
         self._distrusted = ""
+        super().__init__(url)
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
