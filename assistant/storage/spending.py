@@ -287,7 +287,7 @@ class SpendingStore(Database):
     def _told(self, connection: sa.Connection) -> datetime:
         """Return the time of the clock that all processes share: the database server's, or this machine's."""
         if self._clock is None and connection.dialect.name == "postgresql":
-            told: datetime = connection.scalar(sa.select(func.clock_timestamp()))
+            told: datetime = connection.execute(sa.select(func.clock_timestamp())).scalar_one()
             return told.astimezone(UTC)
         return self._clock() if self._clock else datetime.now(UTC)
 

@@ -183,5 +183,5 @@ def comparison_runner(**limits: Any) -> JobRunner[ComparisonJob]:
     """Return what runs comparisons."""
     full = "Too many comparisons run at the moment. What you chose is kept; try again in a minute."
     share = Share(running=2, under_way=8)
-    usual = {"most_waiting": 16, "kept_seconds": 3600.0, "share": share}
+    usual: dict[str, Any] = {"most_waiting": 16, "kept_seconds": 3600.0, "share": share}
     return JobRunner("comparison", full, **usual | limits)
