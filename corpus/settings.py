@@ -138,7 +138,10 @@ class Settings(BaseSettings):
     trusted_proxies: Annotated[tuple[IPvAnyNetwork, ...], NoDecode] = ()  # whose X-Forwarded-* are believed
     api_keys: Annotated[tuple[ApiKey, ...], NoDecode] = ()  # without one there is no API
     api_requests_per_ten_minutes: int = Field(default=1_200, ge=0)  # of one key; 0 is no limit
-    api_questions_at_once: int = Field(default=2, ge=1, le=64)  # of all keys
+    api_questions_at_once: int = Field(default=2, ge=1, le=64)  # of all keys, each with its share
+    # Event streams of comparisons that are open in one process: of one key, and of all.
+    api_streams_per_key: int = Field(default=8, ge=1)
+    api_streams: int = Field(default=64, ge=1)
     stop_seconds: float = Field(default=30, ge=0, le=3_600)  # that answers under way get when told to stop
     metrics: str = ""  # HOST:PORT
     log: Literal["text", "json"] = "text"

@@ -325,20 +325,13 @@ def upload_megabytes() -> int:
 
 
 def shared_environment(settings: Settings, count: int) -> dict[str, str]:
-    """Return what all processes are told: nginx tells them who visits, and limits of all are divided."""
+    """Return what all processes are told: nginx tells them who visits, and calls to models are divided."""
     own = {
         "PAPER_TRAIL_TRUSTED_PROXIES": HOST,
         "PAPER_TRAIL_MODEL_CALLS": str(max(1, settings.model_calls // count)),
-        "PAPER_TRAIL_LIMIT_OF_ADDRESS": str(_share(settings.limit_of_address, count)),
-        "PAPER_TRAIL_LIMIT_OF_ALL": str(_share(settings.limit_of_all, count)),
     }
     # What one process signs another must know, when it takes over its visitors.
     return {"STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32), **os.environ, **own}
-
-
-def _share(limit: float, count: int) -> float:
-    """Return a process's share of a limit in visitors: one at least, and 0 stays no limit."""
-    return max(1.0, limit / count) if limit else 0.0
 
 
 def _own_environment(settings: Settings, number: int) -> dict[str, str]:

@@ -19,6 +19,7 @@ from assistant.storage.libraries import (
     StoredLibrary,
 )
 from assistant.storage.owned import OwnedStore, Quota, new_id, tidy_title
+from assistant.storage.rates import RateStore, take_from
 from assistant.storage.reading import KINDS as READING_KINDS
 from assistant.storage.reading import (
     ChangedElsewhereError,
@@ -31,14 +32,22 @@ from assistant.storage.reading import (
     ReadingSummary,
     with_notes,
 )
-from assistant.storage.spending import Balance, SpendingError, SpendingLimits, SpendingStore, limits_said
+from assistant.storage.spending import (
+    Balance,
+    SpendingError,
+    SpendingLimitError,
+    SpendingLimits,
+    SpendingStore,
+    limits_said,
+)
 
 __all__ = [
     "LONGEST_NOTE", "READING_KINDS", "Balance", "ChangedElsewhereError", "ComparisonStore",
     "ComparisonSummary", "ConversationStore", "ConversationSummary", "Followed", "Kept",
     "KeptLibrary", "LibraryError", "LibraryStore", "LibrarySummary", "ListedPaper", "OverLibrary",
-    "OwnedStore", "PaperSet", "Quota", "ReadingError", "ReadingStore", "ReadingSummary",
-    "RenamedError", "SpendingError", "SpendingLimits", "SpendingStore", "StoredComparison",
-    "StoredConversation", "StoredLibrary", "TakenUpError", "limits_said", "mark_of", "new_id",
-    "tidy_title", "with_notes", "with_verdict", "with_wrong_citation", "without_wrong_citation"
+    "OwnedStore", "PaperSet", "Quota", "RateStore", "ReadingError", "ReadingStore", "ReadingSummary",
+    "RenamedError", "SpendingError", "SpendingLimitError", "SpendingLimits", "SpendingStore",
+    "StoredComparison", "StoredConversation", "StoredLibrary", "TakenUpError", "limits_said", "mark_of",
+    "new_id", "take_from", "tidy_title", "with_notes", "with_verdict",
+    "with_wrong_citation", "without_wrong_citation"
 ]  # fmt: skip

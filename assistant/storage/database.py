@@ -19,7 +19,7 @@ BUSY_SECONDS = 10
 BUSY_LOOK_SECONDS = 0.01
 # A PostgreSQL server that does not reply for so long is taken for gone.
 SILENT_SECONDS = 60
-# To a server, of one store of one process; there are five.
+# To a server, of one store of one process; there are six.
 IDLE_CONNECTIONS, MOST_CONNECTIONS = 2, 5
 # The driver that is taken where the URL names none.
 POSTGRESQL = "postgresql+pg8000"
@@ -87,6 +87,10 @@ class Database:
     @property
     def _is_sqlite(self) -> bool:
         return self._url.get_backend_name() == "sqlite"
+
+    @property
+    def _is_in_memory(self) -> bool:
+        return self._is_sqlite and self._url.database in (None, "", ":memory:")
 
     @property
     def _name(self) -> str:
@@ -161,7 +165,7 @@ class Database:
 
     def _options(self) -> dict[str, Any]:
         """Return how to connect; what is in memory has one connection, which threads take in turn."""
-        if self._url.database not in (None, "", ":memory:"):
+        if not self._is_in_memory:
             return {"connect_args": {"timeout": float(BUSY_SECONDS)}}
         one = {"poolclass": sa.QueuePool, "pool_size": 1, "max_overflow": 0}
         return {"connect_args": {"check_same_thread": False}, **one}

@@ -95,6 +95,12 @@ class OwnedStore(Database, Generic[Summary]):
         held = self.tables[0].c
         return self._value(sa.select(held.id).where(held.owner == owner).limit(1)) is not None
 
+    def change_owner(self, before: str, after: str) -> None:
+        """Give all things of one owner to another."""
+        held = self.tables[0]
+        with self._writing() as connection:
+            connection.execute(sa.update(held).where(held.c.owner == before).values(owner=after))
+
     def is_imported(self, identifier: str) -> bool:
         """Return True if what has that id came from a file."""
         return self._value(sa.select(IMPORTED.c.id).where(IMPORTED.c.id == identifier)) is not None

@@ -16,7 +16,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from assistant.storage.turns import take_turn
 
 # The last step in `migrations/versions`.
-REVISION = "0002"
+REVISION = "0003"
 # A Paper Trail from before the steps reads this; raise it when that one would break what is there.
 SCHEMA_VERSION = 1
 MIGRATIONS = Path(__file__).with_name("migrations")

@@ -2,28 +2,34 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
+from uuid import uuid4
 
 import sqlalchemy as sa
 from sqlalchemy import func
-from sqlalchemy.exc import IntegrityError
 
 from assistant.records import AssistantError
 from assistant.storage.database import Database, database_of
 from assistant.storage.owned import new_id
 from assistant.storage.schema import METADATA
+from assistant.storage.turns import take_turn
 from assistant.wording import price_said
 from corpus.settings import Settings
 
 # Whose row holds what all visitors have spent together.
 EVERYONE = ""
-# What is set aside for work of which nothing is heard for so long is free again: its process has died.
+# A process renews its reservations this often. One that is not renewed for a lease is of a dead process.
+HEARTBEAT_SECONDS = 60.0
 LEASE_SECONDS = 900.0
+# How far a clock may be set forward while its machine runs.
+CLOCK_TOLERANCE = timedelta(days=1)
 
 _SPENDING = sa.Table(
     "spending",
@@ -38,14 +44,30 @@ _RESERVED = sa.Table(
     sa.Column("id", sa.String(64), primary_key=True),
     sa.Column("owner", sa.String(255), nullable=False),
     sa.Column("dollars", sa.Double, nullable=False),
-    sa.Column("until", sa.Double, nullable=False),  # seconds since 1970
+    sa.Column("until", sa.Double, nullable=False),  # grows with each renewal; seconds since 1970
 )
+# For each start of each machine: the time at which it first counted something, and how long it had run then.
+_CLOCKS = sa.Table(
+    "spending_clocks",
+    METADATA,
+    sa.Column("boot", sa.String(64), primary_key=True),
+    sa.Column("time", sa.Double, nullable=False),  # seconds since 1970
+    sa.Column("uptime", sa.Double, nullable=False),  # seconds
+)
+_FREE_WRITER = "The writer without a model costs nothing and still answers."
 
 logger = logging.getLogger(__name__)
 
 
 class SpendingError(AssistantError):
-    """Something would cost more than may be spent this month, or what is spent cannot be counted."""
+    """What is spent cannot be counted, so nothing that costs money may begin."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__(fault, _FREE_WRITER)
+
+
+class SpendingLimitError(SpendingError):
+    """Something would cost more than may still be spent this month."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,154 +121,311 @@ class SpendingStore(Database):
     """
 
     keeps = "records of spending"
-    tables = (_SPENDING, _RESERVED)
+    tables = (_SPENDING, _RESERVED, _CLOCKS)
     error = SpendingError
 
     def __init__(
         self,
         url: str | Path,
         limits: SpendingLimits,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] | None = None,
+        uptime: Callable[[], float] | None = None,
     ) -> None:
-        """Open the database at an SQLAlchemy URL, or the SQLite file at a path."""
-        super().__init__(url)
+        """Open the database at an SQLAlchemy URL, or the SQLite file at a path.
+
+        `clock` is the database server's, or this machine's for SQLite; `uptime` is in seconds and is never
+        set.
+        """
         self._limits = limits
-        self._clock = clock
-        self._unstored: list[tuple[str, float]] = []
+        self._clock, self._uptime = clock, uptime or _uptime
         self._lock = threading.Lock()
+        self._unstored: list[tuple[str, float]] = []
+        # The reservations of this process, with their owners and what is left of them.
+        self._held: dict[str, tuple[str, float]] = {}
+        # When each reservation was last seen to be renewed, by the uptime of this machine.
+        self._renewed: dict[str, tuple[float, float]] = {}
+        self._heartbeat: threading.Thread | None = None
+        self._closed = threading.Event()
+        self._distrusted = ""
+        super().__init__(url)
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
-        """Open the database that these settings name; raises SpendingError."""
-        return cls(database_of(settings), SpendingLimits.of(settings))
+        """Open the database that these settings name; raises SpendingError, for one in memory too."""
+        store = cls(database_of(settings), SpendingLimits.of(settings))
+        if store._is_in_memory:
+            store.close()
+            raise SpendingError(
+                "The records of spending would be lost with this process: it has no database."
+            )
+        return store
 
-    @classmethod
-    def in_memory(cls, settings: Settings) -> Self:
-        """Count as long as this process lives."""
-        return cls("sqlite://", SpendingLimits.of(settings))
+    def close(self) -> None:
+        self._closed.set()
+        super().close()
 
     def balances(self, owner: str) -> tuple[Balance, ...]:
         """Return how this month stands with each limit that binds an owner."""
         with self._reading() as connection:
-            return self._balances(connection, self._clock(), owner)
+            return self._balances(connection, self._moment(connection), owner)
 
     def check(self, owner: str, dollars: float, what: str) -> None:
-        """Raise SpendingError where something that may cost so much does not fit in what is left."""
+        """Raise SpendingLimitError where something that may cost so much does not fit in what is left."""
         _check(self.balances(owner), dollars, what)
 
     def reserve(self, owner: str, dollars: float, what: str) -> str:
-        """Set aside what something may cost and return an id for it; raises what `check` does."""
+        """Set aside what something may cost and return an id for it; raises what `check` does.
+
+        The reservation is renewed until it is released.
+        """
         identifier = new_id()
         with self._counting() as (connection, moment):
-            connection.execute(sa.delete(_RESERVED).where(_RESERVED.c.until <= moment.timestamp()))
+            in_use = {row.id for row in self._in_use(connection)}
+            connection.execute(sa.delete(_RESERVED).where(_RESERVED.c.id.not_in(in_use)))
             _check(self._balances(connection, moment, owner), dollars, what)
-            values = {"id": identifier, "owner": owner, "dollars": dollars, "until": _lease(moment)}
-            connection.execute(sa.insert(_RESERVED), values)
+            _reserve(connection, moment, identifier, owner, dollars)
+        with self._lock:
+            self._held[identifier] = (owner, dollars)
+        self._keep_renewing()
         return identifier
 
     def spend(self, owner: str, dollars: float, reservation: str = "") -> None:
         """Count what was spent, of what was set aside for it first.
 
-        What cannot be stored now is stored with what is spent next.
+        What cannot be stored now is stored later.
         """
         with self._lock:
-            waiting, self._unstored = [*self._unstored, (owner, dollars)], []
+            if reservation in self._held:
+                left = self._held[reservation][1]
+                self._held[reservation] = (owner, max(0.0, left - dollars))
         try:
             with self._counting() as (connection, moment):
-                for one, unstored in waiting:
-                    _add(connection, moment, one, unstored)
-                    _add(connection, moment, EVERYONE, unstored)
-                connection.execute(_taken_from(reservation, dollars, _lease(moment)))
+                _spend(connection, moment, owner, dollars)
+                connection.execute(_renewal(reservation, moment, dollars))
         except SpendingError as error:
             logger.warning("%.6f dollars are counted later: %s", dollars, error)
             with self._lock:
-                self._unstored += waiting
+                self._unstored.append((owner, dollars))
+            self._keep_renewing()
 
     def release(self, reservation: str) -> None:
         """Set nothing aside any more for something that has ended."""
+        with self._lock:
+            self._held.pop(reservation, None)
         try:
             with self._counting() as (connection, _):
                 connection.execute(sa.delete(_RESERVED).where(_RESERVED.c.id == reservation))
         except SpendingError as error:
             logger.warning("what was set aside is free in %.0f s: %s", LEASE_SECONDS, error)
 
+    def change_owner(self, before: str, after: str) -> None:
+        """Count what one owner has spent and reserved as another's."""
+        spent = sa.select(_SPENDING.c.month, _SPENDING.c.dollars).where(_SPENDING.c.owner == before)
+        with self._counting() as (connection, _):
+            for month, dollars in connection.execute(spent).all():
+                _add(connection, month, after, dollars)
+            connection.execute(sa.delete(_SPENDING).where(_SPENDING.c.owner == before))
+            reserved = sa.update(_RESERVED).where(_RESERVED.c.owner == before)
+            connection.execute(reserved.values(owner=after))
+
     @contextmanager
     def _counting(self) -> Iterator[tuple[sa.Connection, datetime]]:
-        """Change a month, of which the total is locked: of two processes that do, one waits."""
-        moment = self._clock()
-        of_all = _is_of(moment, EVERYONE)
-        locking = sa.update(_SPENDING).where(of_all).values(dollars=_SPENDING.c.dollars)
-        with self._writing() as connection:
-            if not connection.execute(locking).rowcount:
-                self._begin_month(connection, moment)
-                connection.execute(locking)
-            yield connection, moment
+        """Open a transaction that changes a month; of two processes that do, one waits.
 
-    def _begin_month(self, connection: sa.Connection, moment: datetime) -> None:
-        """Make the row of a month's total, and drop the months before the last.
-
-        The last one stays: another process may have a slower clock.
+        What could not be stored before is stored with it.
         """
-        last = moment.replace(day=1) - timedelta(days=1)
-        connection.execute(sa.delete(_SPENDING).where(_SPENDING.c.month < _month(last)))
+        with self._lock:
+            waiting, self._unstored = self._unstored, []
         try:
-            with connection.begin_nested():
-                values = {"month": _month(moment), "owner": EVERYONE, "dollars": 0.0}
-                connection.execute(sa.insert(_SPENDING), values)
-        except IntegrityError:
-            logger.info("another process has just begun the month at %s", self._name)
+            with self._writing() as connection:
+                take_turn(connection, "spending")
+                moment = self._begin(connection)
+                for owner, dollars in waiting:
+                    _spend(connection, moment, owner, dollars)
+                yield connection, moment
+        except BaseException:
+            with self._lock:
+                self._unstored = [*waiting, *self._unstored]
+            raise
+
+    def _begin(self, connection: sa.Connection) -> datetime:
+        """Note when this machine first counted something, begin a month that is new, and return the time."""
+        own = _CLOCKS.c.boot == _boot()
+        known = sa.update(_CLOCKS).where(own, _CLOCKS.c.uptime <= self._uptime()).values(boot=_boot())
+        # A change, so that SQLite waits for its turn before anything is read.
+        is_known = connection.execute(known).rowcount > 0
+        moment = self._moment(connection)
+        if not is_known:
+            connection.execute(sa.delete(_CLOCKS).where(own))
+            values = {"boot": _boot(), "time": moment.timestamp(), "uptime": self._uptime()}
+            connection.execute(sa.insert(_CLOCKS), values)
+        _add(connection, _month(moment), EVERYONE, 0.0)
+        return moment
+
+    def _moment(self, connection: sa.Connection) -> datetime:
+        """Return the time by which spending is counted.
+
+        It is never before the newest month counted: a clock that was set back opens no earlier month. It is
+        never ahead of the time that has really passed since this machine first counted something: a clock
+        that was set forward begins no month. Only after the machine has been started again a clock is taken
+        as it is, for nobody knows how long it was off.
+        """
+        newest = connection.scalar(sa.select(func.max(_SPENDING.c.month)))
+        begun = datetime.strptime(f"{newest or '1970-01'} +0000", "%Y-%m %z")
+        told = max(self._told(connection), begun)
+        passed = self._uptime() - _CLOCKS.c.uptime
+        query = sa.select(_CLOCKS.c.time + passed).where(_CLOCKS.c.boot == _boot(), passed >= 0)
+        seconds = connection.scalar(query)
+        if seconds is None:
+            return told
+        believed = max(datetime.fromtimestamp(seconds, UTC), begun)
+        if told - believed <= CLOCK_TOLERANCE:
+            return told
+        self._distrust(told, believed)
+        return believed
+
+    def _told(self, connection: sa.Connection) -> datetime:
+        """Return the time of the clock that all processes share: the database server's, or this machine's."""
+        if self._clock is None and connection.dialect.name == "postgresql":
+            told: datetime = connection.execute(sa.select(func.clock_timestamp())).scalar_one()
+            return told.astimezone(UTC)
+        return self._clock() if self._clock else datetime.now(UTC)
+
+    def _distrust(self, told: datetime, believed: datetime) -> None:
+        if self._distrusted != _month(told):
+            self._distrusted = _month(told)
+            logger.warning(
+                "The clock says %s, but by the time that has passed it is %s: spending is still counted for "
+                "%s. If the clock is right, start this machine again (docs/operations.md, Spending).",
+                *(f"{one:%Y-%m-%d}" for one in (told, believed)),
+                _month(believed),
+            )
 
     def _balances(self, connection: sa.Connection, moment: datetime, owner: str) -> tuple[Balance, ...]:
         limits = ((self._limits.everyone, EVERYONE), (self._limits.visitor, owner))
-        return tuple(_balance(connection, moment, limit, whose) for limit, whose in limits if limit)
+        reserved = self._in_use(connection)
+        return tuple(_balance(connection, moment, limit, whose, reserved) for limit, whose in limits if limit)
+
+    def _in_use(self, connection: sa.Connection) -> list[sa.Row[Any]]:
+        """Return the reservations but for those of dead processes, which have not been renewed for a lease.
+
+        The lease is measured by the uptime of this machine since it saw the last renewal: no clock that is
+        set ends it.
+        """
+        rows = list(connection.execute(sa.select(_RESERVED)).all())
+        with self._lock:
+            now, before = self._uptime(), self._renewed
+            self._renewed = {
+                row.id: before[row.id] if before.get(row.id, (None,))[0] == row.until else (row.until, now)
+                for row in rows
+            }
+            held, renewed = set(self._held), self._renewed
+        return [row for row in rows if row.id in held or now - renewed[row.id][1] <= LEASE_SECONDS]
+
+    def _keep_renewing(self) -> None:
+        with self._lock:
+            if self._heartbeat is None and not self._closed.is_set():
+                self._heartbeat = threading.Thread(target=self._renew, name="spending", daemon=True)
+                self._heartbeat.start()
+
+    def _renew(self) -> None:
+        """Renew the reservations of this process, and store what could not be stored, while there are any."""
+        while not self._closed.wait(HEARTBEAT_SECONDS):
+            with self._lock:
+                held = tuple(self._held)
+                if not (held or self._unstored):
+                    self._heartbeat = None
+                    return
+            try:
+                with self._counting() as (connection, moment):
+                    for identifier in held:
+                        self._renew_one(connection, moment, identifier)
+            except SpendingError as error:
+                logger.warning("reservations are renewed later: %s", error)
+
+    def _renew_one(self, connection: sa.Connection, moment: datetime, identifier: str) -> None:
+        """Renew a reservation, and make it anew where it was taken for that of a dead process."""
+        with self._lock:
+            held = self._held.get(identifier)
+        if held and not connection.execute(_renewal(identifier, moment)).rowcount:
+            _reserve(connection, moment, identifier, *held)
 
 
-def _balance(connection: sa.Connection, moment: datetime, limit: float, owner: str) -> Balance:
-    spent = sa.select(_SPENDING.c.dollars).where(_is_of(moment, owner))
-    reserved = sa.select(func.sum(_RESERVED.c.dollars)).where(_RESERVED.c.until > moment.timestamp())
-    if owner != EVERYONE:
-        reserved = reserved.where(_RESERVED.c.owner == owner)
+@lru_cache(maxsize=1)
+def _boot() -> str:
+    """Return an id of this start of this machine; of this process, where the system tells none."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()[:64]
+    except OSError:
+        return str(uuid4())
+
+
+def _uptime() -> float:
+    """Return the seconds that this machine runs, those that it slept included."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
+def _balance(
+    connection: sa.Connection,
+    moment: datetime,
+    limit: float,
+    owner: str,
+    reserved: Iterable[sa.Row[Any]],
+) -> Balance:
+    spent = sa.select(_SPENDING.c.dollars).where(_is_of(_month(moment), owner))
     following = moment.replace(day=1) + timedelta(days=31)
     return Balance(
         limit,
         connection.scalar(spent) or 0.0,
-        connection.scalar(reserved) or 0.0,
+        sum(row.dollars for row in reserved if owner in (EVERYONE, row.owner)),
         is_everyones=owner == EVERYONE,
         begins_anew=f"1 {following:%B %Y} (UTC)",
     )
 
 
-def _add(connection: sa.Connection, moment: datetime, owner: str, dollars: float) -> None:
-    adding = sa.update(_SPENDING).where(_is_of(moment, owner)).values(dollars=_SPENDING.c.dollars + dollars)
+def _spend(connection: sa.Connection, moment: datetime, owner: str, dollars: float) -> None:
+    _add(connection, _month(moment), owner, dollars)
+    _add(connection, _month(moment), EVERYONE, dollars)
+
+
+def _add(connection: sa.Connection, month: str, owner: str, dollars: float) -> None:
+    adding = sa.update(_SPENDING).where(_is_of(month, owner)).values(dollars=_SPENDING.c.dollars + dollars)
     if not connection.execute(adding).rowcount:
-        values = {"month": _month(moment), "owner": owner, "dollars": dollars}
-        connection.execute(sa.insert(_SPENDING), values)
+        connection.execute(sa.insert(_SPENDING), {"month": month, "owner": owner, "dollars": dollars})
 
 
-def _is_of(moment: datetime, owner: str) -> sa.ColumnElement[bool]:
-    return sa.and_(_SPENDING.c.month == _month(moment), _SPENDING.c.owner == owner)
+def _is_of(month: str, owner: str) -> sa.ColumnElement[bool]:
+    return sa.and_(_SPENDING.c.month == month, _SPENDING.c.owner == owner)
 
 
 def _month(moment: datetime) -> str:
     return moment.strftime("%Y-%m")
 
 
-def _lease(moment: datetime) -> float:
-    return moment.timestamp() + LEASE_SECONDS
+def _reserve(
+    connection: sa.Connection, moment: datetime, identifier: str, owner: str, dollars: float
+) -> None:
+    until = moment.timestamp() + LEASE_SECONDS
+    values = {"id": identifier, "owner": owner, "dollars": dollars, "until": until}
+    connection.execute(sa.insert(_RESERVED), values)
 
 
-def _taken_from(reservation: str, dollars: float, until: float) -> sa.Update:
-    """Return what lowers a reservation by what was spent of it; that it is still in use is known, too."""
-    rest = sa.case((_RESERVED.c.dollars > dollars, _RESERVED.c.dollars - dollars), else_=0.0)
-    return sa.update(_RESERVED).where(_RESERVED.c.id == reservation).values(dollars=rest, until=until)
+def _renewal(reservation: str, moment: datetime, dollars: float = 0.0) -> sa.Update:
+    """Return what renews a reservation and lowers it by what was spent of it."""
+    held = _RESERVED.c
+    rest = sa.case((held.dollars > dollars, held.dollars - dollars), else_=0.0)
+    until = moment.timestamp() + LEASE_SECONDS
+    # It grows even where the clock stands still or goes back.
+    later = sa.case((held.until < until, until), else_=held.until + 1.0)
+    return sa.update(_RESERVED).where(held.id == reservation).values(dollars=rest, until=later)
 
 
 def _check(balances: tuple[Balance, ...], dollars: float, what: str) -> None:
-    for one in balances:
-        if one.left < dollars:
-            left = f"{price_said(one.left)} of it is left" if one.left else "nothing of it is left"
-            raise SpendingError(
-                f"{limit_said(one.limit, is_everyones=one.is_everyones)}: {left}, and this {what} could cost "
-                f"{price_said(dollars)}. The limit begins anew on {one.begins_anew}.",
-                "The writer without a model costs nothing and still answers.",
+    for balance in balances:
+        if balance.left < dollars:
+            left = f"{price_said(balance.left)} of it is left" if balance.left else "nothing of it is left"
+            limit = limit_said(balance.limit, is_everyones=balance.is_everyones)
+            raise SpendingLimitError(
+                f"{limit}: {left}, and this {what} could cost {price_said(dollars)}. The limit begins anew "
+                f"on {balance.begins_anew}."
             )

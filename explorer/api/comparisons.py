@@ -21,13 +21,15 @@ from assistant.serving import (
     comparison_document,
 )
 from assistant.storage import ComparisonStore, StoredComparison
+from corpus.settings import read_settings
 from explorer.api.errors import Problem, StorageUnavailableError
 from explorer.api.keys import Program, take_question
-from explorer.api.streams import EventStream, as_event
+from explorer.api.streams import EventStream, LimitedStream, OpenStreams, as_event
 from explorer.app import Library, comparison_jobs, open_library
 from explorer.jobs import COMPARISON_COST, ComparisonJob, ComparisonKeeper, ComparisonView, is_ending
 
 LOOK_SECONDS = 0.25
+_streams = OpenStreams()
 Result = TypeVar("Result")
 State = Literal["waiting", "running", "stopping", "stopped", "failed", "finished"]
 
@@ -99,10 +101,12 @@ def delete(identifier: str, program: Program) -> None:
     _stored(lambda: store.delete(identifier))
 
 
-async def events(request: Request, identifier: str, program: Program) -> EventStream:
+async def events(request: Request, identifier: str, program: Program) -> LimitedStream:
     """Return each change of a comparison as it happens; it goes on where the client does not."""
     await run_in_threadpool(_owned, identifier, program)
-    return EventStream(_lines(request, identifier, program))
+    settings = read_settings()
+    limits = settings.api_streams_per_key, settings.api_streams
+    return LimitedStream(EventStream(_lines(request, identifier, program)), _streams, program.owner, limits)
 
 
 async def _lines(request: Request, identifier: str, program: Program) -> AsyncGenerator[str, None]:
@@ -164,7 +168,7 @@ def _store(library: Library) -> ComparisonStore:
 def _owned(identifier: str, program: Program) -> ComparisonStore:
     """Return the store, where it has that comparison of the program's own; raises NotFoundError."""
     store = _store(open_library())
-    if _stored(lambda: store.owner_of(identifier)) != program.owner:
+    if not program.owns(_stored(lambda: store.owner_of(identifier))):
         raise NotFoundError("Your key has begun no such comparison.")
     return store
 

@@ -7,10 +7,10 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from corpus.errors import CorpusError
-from corpus.settings import ApiKey, read_settings
+from corpus.settings import Settings, read_settings
 from explorer.api.errors import LARGEST_BODY, TOO_LARGE, Problem, problem_of, problem_reply
 from explorer.api.http import OPENAPI_PATH, make_api
-from explorer.api.keys import Program, has_key_in_address, program_of, take_request
+from explorer.api.keys import Program, adoption, has_key_in_address, program_of, take_request
 from explorer.jobs import TooSoonError
 from explorer.observing import ApiRequestOver, tell
 
@@ -85,26 +85,28 @@ class _Reply:
 def _admitted(scope: Scope) -> Program | Problem | None:
     """Return whose request it is, None for the one document that is anybody's; or why it is refused."""
     try:
-        keys = read_settings().api_keys
+        settings = read_settings()
+        keys = settings.api_keys
         if not keys:
             return _OFF
         if has_key_in_address(scope["path"], scope["query_string"], keys):
             _forget_address(scope)
             return _IN_ADDRESS
-        return None if scope["path"] == OPENAPI_PATH else _known(scope, keys)
+        return None if scope["path"] == OPENAPI_PATH else _known(scope, settings)
     except (TooSoonError, CorpusError) as error:
         return problem_of(error)
 
 
-def _known(scope: Scope, keys: tuple[ApiKey, ...]) -> Program | Problem:
+def _known(scope: Scope, settings: Settings) -> Program | Problem:
     headers = Headers(scope=scope)
     authorization = headers.get("authorization", "")
     if not authorization:
         return _MISSING
-    program = program_of(authorization, keys)
+    program = program_of(authorization, settings)
     if program is None:
         return _UNKNOWN
     take_request(program)
+    adoption.adopt(program, settings)
     # What says beforehand how long it is need not be read to be refused.
     length = headers.get("content-length", "")
     is_too_long = length.isdecimal() and (len(length) > MOST_DIGITS or int(length) > LARGEST_BODY)

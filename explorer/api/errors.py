@@ -10,7 +10,7 @@ from starlette.responses import Response
 from assistant.models import ModelError
 from assistant.records import AssistantError
 from assistant.serving import InvalidRequestError, NotFoundError, to_json
-from assistant.storage import SpendingError
+from assistant.storage import SpendingError, SpendingLimitError
 from corpus.errors import CorpusError
 from explorer.jobs import TooManyJobsError, TooSoonError
 
@@ -75,7 +75,7 @@ def problem_of(error: AssistantError | CorpusError) -> Problem:
             return Problem(404, "not_found", message)
         case TooSoonError():
             return Problem(429, "too_many_requests", message, max(1, math.ceil(error.wait)))
-        case SpendingError():
+        case SpendingLimitError():
             return Problem(429, "spending_limit", message, _until_next_month())
         case TooManyJobsError():
             return Problem(503, "busy", message, _BUSY_SECONDS)
@@ -86,7 +86,7 @@ def _problem_within(error: AssistantError | CorpusError, message: str) -> Proble
     match error:
         case ModelError():
             return Problem(502, "model_failed", message, _BUSY_SECONDS)
-        case StorageUnavailableError():
+        case StorageUnavailableError() | SpendingError():
             return Problem(503, "storage_unavailable", message, _UNAVAILABLE_SECONDS)
         case CorpusError():
             return Problem(503, "corpus_unavailable", message, _UNAVAILABLE_SECONDS)

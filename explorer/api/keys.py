@@ -2,15 +2,23 @@
 
 import hashlib
 import hmac
+import logging
+import re
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
-from corpus.settings import ApiKey, read_settings
-from explorer.app import questions_limit
-from explorer.jobs import Allowed, Caller, RateLimit
+from assistant.records import AssistantError
+from corpus.settings import ApiKey, Settings, read_settings
+from explorer.app import change_owner, questions_limit, rate_limit, server_key
+from explorer.jobs import Allowed, Caller
 
+# deployment/nginx.conf reads the header in the same way, to send all requests of a key to one process.
+_BEARER = re.compile(r"bearer[ \t]+([^ \t]+)[ \t]*", re.IGNORECASE | re.ASCII)
+# So long a database that has failed is not tried again.
+_PAUSE_SECONDS = 30.0
 # Under these names keys are sent in addresses.
 _NAMES_OF_KEYS = frozenset(
     "access_token api-key api_key apikey auth auth_token authorization bearer key password secret token "
@@ -18,33 +26,71 @@ _NAMES_OF_KEYS = frozenset(
 )
 
 
+logger = logging.getLogger(__name__)
+
+
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program that may ask: what it owns things as, and its own number of questions, None for the usual."""
+    """A program that may ask: what it owns things as, and its own number of questions, None for the usual.
+
+    `earlier` is the owner that it was for versions which hashed keys without a secret, "" for none.
+    """
 
     owner: str
     questions: int | None = None
+    earlier: str = ""
 
     @property
     def caller(self) -> Caller:
         return Caller(self.owner)
 
+    def owns(self, owner: str | None) -> bool:
+        """Return True if something stored is this program's; the owner of nothing is None."""
+        return bool(owner) and owner in (self.owner, self.earlier)
 
-def program_of(authorization: str, keys: Sequence[ApiKey]) -> Program | None:
+
+def program_of(authorization: str, settings: Settings) -> Program | None:
     """Return the program whose key a header holds, None for no known one; in the same time for any key."""
-    scheme, _, given = authorization.partition(" ")
-    sent = given.strip().encode() if scheme.lower() == "bearer" else b""
-    found = None
-    for key in keys:
+    found = _BEARER.fullmatch(authorization)
+    sent = found[1].encode() if found else b""
+    program = None
+    for key in settings.api_keys:
         if hmac.compare_digest(key.secret.get_secret_value().encode(), sent):
-            found = Program(_owner(key), key.questions)
-    return found
+            program = _program(key, settings)
+    return program
 
 
-def _owner(key: ApiKey) -> str:
-    """Return an owner that no visitor can be; where a key has a name another can take its place."""
+def _program(key: ApiKey, settings: Settings) -> Program:
+    """Return a program with an owner that no visitor can be; a key that has a name can be replaced."""
+    if key.name:
+        return Program(f"api-name-{key.name}", key.questions)
     secret = key.secret.get_secret_value().encode()
-    return f"api-name-{key.name}" if key.name else f"api-key-{hashlib.sha256(secret).hexdigest()}"
+    # Nobody who reads the database can try keys: that takes the key of the server, too.
+    keyed = hmac.new(server_key(settings.server_key_path), b"api key " + secret, hashlib.sha256).hexdigest()
+    return Program(f"api-key-{keyed}", key.questions, f"api-key-{hashlib.sha256(secret).hexdigest()}")
+
+
+class _Adoption:
+    """Gives a program what earlier versions have stored of it, once in each process."""
+
+    def __init__(self) -> None:
+        self._try_again = 0.0
+
+    def adopt(self, program: Program, settings: Settings) -> None:
+        if program.earlier and time.monotonic() >= self._try_again:
+            try:
+                _adopted(settings, program.earlier, program.owner)
+            except AssistantError as error:
+                self._try_again = time.monotonic() + _PAUSE_SECONDS
+                logger.warning("what is stored of a key keeps its earlier owner for now: %s", error)
+
+
+adoption = _Adoption()
+
+
+@lru_cache(maxsize=64)
+def _adopted(settings: Settings, before: str, after: str) -> None:
+    change_owner(settings, before, after)
 
 
 def has_key_in_address(path: str, query: bytes, keys: Sequence[ApiKey]) -> bool:
@@ -59,15 +105,10 @@ def has_key_in_address(path: str, query: bytes, keys: Sequence[ApiKey]) -> bool:
 def take_request(program: Program) -> None:
     """Count a request of a program; raises TooSoonError where it is one too many."""
     said = ("request", "made", "", "It can be made again")
-    _limit(Allowed(read_settings().api_requests_per_ten_minutes, 0, 0, *said)).take(program.caller)
+    rate_limit(Allowed(read_settings().api_requests_per_ten_minutes, 0, 0, *said)).take(program.caller)
 
 
 def take_question(program: Program, cost: float = 1.0) -> None:
     """Count a question; a program with a number of its own does not count to what all may ask."""
-    limit = questions_limit() if program.questions is None else _limit(Allowed(program.questions, 0, 0))
+    limit = questions_limit() if program.questions is None else rate_limit(Allowed(program.questions, 0, 0))
     limit.take(program.caller, cost)
-
-
-@lru_cache(maxsize=64)
-def _limit(allowed: Allowed) -> RateLimit:
-    return RateLimit(allowed)

@@ -30,7 +30,7 @@ from explorer.api.errors import Problem, StorageUnavailableError, problem_of, pr
 from explorer.api.keys import Program, take_question
 from explorer.api.streams import STILL_HERE, EventStream, Heard, as_event
 from explorer.app import Library, open_library
-from explorer.jobs import JobRunner, Kept, QuestionJob, QuestionView
+from explorer.jobs import JobRunner, Kept, QuestionJob, QuestionView, Share
 
 ID_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
 _MOST_WAITING = 16
@@ -118,9 +118,14 @@ class ProgramQuestion(QuestionJob):
 
 
 @lru_cache(maxsize=1)
-def _jobs(at_once: int) -> JobRunner[ProgramQuestion]:
-    """Return what runs questions of programs, apart from those of visitors: neither waits for the other."""
-    return JobRunner("program", _FULL, workers=at_once, most_waiting=at_once + _MOST_WAITING)
+def _jobs(at_once: int, keys: int) -> JobRunner[ProgramQuestion]:
+    """Return what runs questions of programs, apart from those of visitors: neither waits for the other.
+
+    Each of so many keys has its share of the places.
+    """
+    running = max(1, at_once // keys)
+    share = Share(running, running + max(1, _MOST_WAITING // keys))
+    return JobRunner("program", _FULL, workers=at_once, most_waiting=at_once + _MOST_WAITING, share=share)
 
 
 async def ask(request: Request, form: AskForm, program: Program) -> Response:
@@ -158,7 +163,9 @@ def _begin(form: AskForm, program: Program, heard: Heard) -> ProgramQuestion:
     take_question(program)
     turns = TurnStore(store if form.keep else None, program.owner, form.conversation)
     job = ProgramQuestion(form.question, heard.tell, turns, program.owner)
-    _jobs(read_settings().api_questions_at_once).start(job, lambda: account.paying(price, lambda: events))
+    settings = read_settings()
+    runner = _jobs(settings.api_questions_at_once, len(settings.api_keys))
+    runner.start(job, lambda: account.paying(price, lambda: events))
     return job
 
 
@@ -179,7 +186,7 @@ def _history(store: ConversationStore | None, conversation: str, program: Progra
 def own_conversation(store: ConversationStore, identifier: str, program: Program) -> Conversation:
     """Return a conversation of a program's own; raises NotFoundError, for those of others too."""
     try:
-        found = store.get(identifier) if store.owner_of(identifier) == program.owner else None
+        found = store.get(identifier) if program.owns(store.owner_of(identifier)) else None
     except AssistantError as error:
         raise StorageUnavailableError(str(error)) from error
     if found is None:

@@ -15,14 +15,17 @@ from explorer.app.navigation import (
     url_path,
 )
 from explorer.app.one_by_one import screens
+from explorer.app.owner import server_key
 from explorer.app.resources import (
     Library,
+    change_owner,
     comparison_jobs,
     documents_limit,
     has_corpus,
     jobs,
     open_library,
     questions_limit,
+    rate_limit,
     uncounted_models,
 )
 from explorer.app.security import middleware, show_script_error
@@ -51,12 +54,12 @@ from explorer.app.visitor.stored_item import StoredItem
 
 __all__ = [
     "ASK", "COLLECTION", "COMPARE", "PAPER", "READING", "ComparisonSession", "Current",
-    "CurrentComparison", "Failure", "Focus", "FollowUps", "Library", "Order", "StoredItem",
-    "TakenOff", "Visitor", "VisitorSession", "Waiting", "admitted", "check_own", "check_sign_in",
+    "CurrentComparison", "Failure", "Focus", "FollowUps", "Library", "Order", "StoredItem", "TakenOff",
+    "Visitor", "VisitorSession", "Waiting", "admitted", "change_owner", "check_own", "check_sign_in",
     "comparison_jobs", "current_caller", "current_comparison", "current_owner", "current_owners",
     "current_session", "current_visitor", "documents_limit", "draw", "draw_signed_in", "favicon",
-    "field_value", "forget_field", "has_corpus", "has_field", "holds", "inline_link", "is_anothers", "jobs",
-    "link_to", "loading_modules", "middleware", "new_id", "open_library", "questions_limit",
-    "remember_theme", "screens", "set_field", "show_script_error", "uncounted_models", "url_path",
-    "without"
+    "field_value", "forget_field", "has_corpus", "has_field", "holds", "inline_link", "is_anothers",
+    "jobs", "link_to", "loading_modules", "middleware", "new_id", "open_library", "questions_limit",
+    "rate_limit", "remember_theme", "screens", "server_key", "set_field", "show_script_error",
+    "uncounted_models", "url_path", "without"
 ]  # fmt: skip

@@ -29,6 +29,7 @@ from assistant.storage import (
     KeptLibrary,
     LibraryStore,
     Quota,
+    RateStore,
     ReadingStore,
     SpendingLimits,
     SpendingStore,
@@ -44,8 +45,10 @@ from explorer.jobs import (
     Allowed,
     ComparisonJob,
     JobRunner,
+    OwnBuckets,
     QuestionJob,
     RateLimit,
+    SharedBuckets,
     SpendingAccount,
     comparison_runner,
     question_runner,
@@ -106,7 +109,10 @@ class Library:
         return Comparer(self.corpus, self.encoder, generator, kept)
 
     def account(self, writer: str, owner: str, what: str) -> SpendingAccount:
-        """Return what counts the cost of a piece of work; nothing is counted where nothing is limited."""
+        """Return what counts the cost of a piece of work; nothing is counted where nothing is limited.
+
+        Raises SpendingError where it has to be counted and cannot be.
+        """
         return SpendingAccount(owner, what, _spending(self.settings) if self._is_limited(writer) else None)
 
     def balances(self, writer: str, owner: str) -> tuple[Balance, ...]:
@@ -230,6 +236,14 @@ def _has_stored(settings: Settings, owner: str) -> bool:
         return True
 
 
+def change_owner(settings: Settings, before: str, after: str) -> None:
+    """Give all that is stored of a program to another owner; raises AssistantError."""
+    place = _place_of_stores(settings)
+    _conversations(place, settings).change_owner(before, after)
+    _comparisons(place, settings).change_owner(before, after)
+    _spending(settings).change_owner(before, after)
+
+
 def _quota(settings: Settings) -> Quota:
     return Quota(settings.stored_rows_per_visitor, settings.stored_megabytes_per_visitor)
 
@@ -244,30 +258,42 @@ def _place_of_stores(settings: Settings) -> str:
 def questions_limit() -> RateLimit:
     """Return what counts how much each visitor asks; raises CorpusError for settings that cannot be used."""
     settings = read_settings()
-    return _rate_limit(_allowed(settings, settings.questions_per_ten_minutes))
+    return rate_limit(_allowed(settings, settings.questions_per_ten_minutes))
 
 
 def documents_limit() -> RateLimit:
     """Return what counts the files and web addresses that visitors bring, and the files they import."""
     settings = read_settings()
     said = ("document", "brought or imported", "", "It can be tried again")
-    return _rate_limit(_allowed(settings, settings.documents_per_ten_minutes, *said))
+    return rate_limit(_allowed(settings, settings.documents_per_ten_minutes, *said))
 
 
 def uploads_limit() -> RateLimit:
     """Return what counts the megabytes that visitors upload."""
     settings = read_settings()
     said = ("megabyte", "uploaded", "", "What came after that was not taken; it can be uploaded again")
-    return _rate_limit(_allowed(settings, settings.upload_megabytes_per_ten_minutes, *said))
+    return rate_limit(_allowed(settings, settings.upload_megabytes_per_ten_minutes, *said))
 
 
 def _allowed(settings: Settings, most: float, *said: str) -> Allowed:
     return Allowed(most, settings.limit_of_address, settings.limit_of_all, *said)
 
 
-@lru_cache(maxsize=8)
-def _rate_limit(allowed: Allowed) -> RateLimit:
-    return RateLimit(allowed)
+@lru_cache(maxsize=64)
+def rate_limit(allowed: Allowed) -> RateLimit:
+    """Return what counts, for all processes together, how much of something is done."""
+    buckets = SharedBuckets(_rates_in_use, OwnBuckets())
+    return RateLimit(allowed, buckets, server_key(read_settings().server_key_path))
+
+
+def _rates_in_use() -> RateStore:
+    settings = read_settings()
+    return _rates(_place_of_stores(settings), settings)
+
+
+@st.cache_resource(show_spinner=False, max_entries=4, on_release=RateStore.close)
+def _rates(place: str, _settings: Settings) -> RateStore:  # noqa: ARG001
+    return RateStore.open(_settings)
 
 
 @st.cache_resource(show_spinner=False, max_entries=4, on_release=ConversationStore.close)
@@ -276,23 +302,13 @@ def _conversations(place: str, _settings: Settings) -> ConversationStore:  # noq
 
 
 def _spending(settings: Settings) -> SpendingStore:
-    """Return what counts what visitors spend: in memory, where the database cannot be used."""
-    place = f"{_place_of_stores(settings)} {SpendingLimits.of(settings)}"
-    try:
-        return _stored_spending(place, settings)
-    except AssistantError as error:
-        return _spending_in_memory(place, settings, str(error))
+    """Return what counts what visitors spend; raises SpendingError where the database cannot be used."""
+    return _stored_spending(f"{_place_of_stores(settings)} {SpendingLimits.of(settings)}", settings)
 
 
 @st.cache_resource(show_spinner=False, max_entries=4, on_release=SpendingStore.close)
 def _stored_spending(place: str, _settings: Settings) -> SpendingStore:  # noqa: ARG001
     return SpendingStore.open(_settings)
-
-
-@st.cache_resource(show_spinner=False, max_entries=4, on_release=SpendingStore.close)
-def _spending_in_memory(place: str, _settings: Settings, _reason: str) -> SpendingStore:  # noqa: ARG001
-    logger.warning("What visitors spend is counted in memory, until this server stops. %s", _reason)
-    return SpendingStore.in_memory(_settings)
 
 
 @st.cache_resource(show_spinner=False)

@@ -97,9 +97,10 @@ def _start(
     """Have a worker make the comparison that was ordered, for which `price` is set aside."""
     order, identifier = session.now.order, session.now.identifier
     assert order is not None, "it has just been begun, or is gone on with"
-    owner, account = current_owner(visitor), _account(library, visitor, order)
+    owner = current_owner(visitor)
     job = ComparisonJob(identifier, order.request, keeper, owner)
     try:
+        account = _account(library, visitor, order)
         comparer = library.comparer(order.writer, order.parameters, owner, account.on_cost)
         ledger = keeper.ledger()
         comparison_jobs().start(

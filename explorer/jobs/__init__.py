@@ -16,10 +16,20 @@ from explorer.jobs.question import (
     may_succeed_again,
     question_runner,
 )
-from explorer.jobs.rate_limit import ADDRESS_HEADER, COMPARISON_COST, Allowed, Caller, RateLimit, TooSoonError
+from explorer.jobs.rate_limit import (
+    ADDRESS_HEADER,
+    COMPARISON_COST,
+    Allowed,
+    Caller,
+    OwnBuckets,
+    RateLimit,
+    SharedBuckets,
+    TooSoonError,
+)
 from explorer.jobs.runner import (
     JobRunner,
     JobState,
+    Share,
     StoppingError,
     TooManyJobsError,
     is_ending,
@@ -30,8 +40,8 @@ from explorer.jobs.spending import SpendingAccount
 
 __all__ = [
     "ADDRESS_HEADER", "COMPARISON_COST", "UNKEPT", "Allowed", "Caller", "ComparisonJob",
-    "ComparisonKeeper", "ComparisonView", "JobRunner", "JobState", "Keep", "Kept", "QuestionJob",
-    "QuestionView", "RateLimit", "SpendingAccount", "StoppingError", "TooManyJobsError", "TooSoonError",
-    "TurnKeeper", "comparison_runner", "is_ending", "jobs_under_way", "may_succeed_again",
-    "question_runner", "stopping"
+    "ComparisonKeeper", "ComparisonView", "JobRunner", "JobState", "Keep", "Kept", "OwnBuckets",
+    "QuestionJob", "QuestionView", "RateLimit", "Share", "SharedBuckets", "SpendingAccount", "StoppingError",
+    "TooManyJobsError", "TooSoonError", "TurnKeeper", "comparison_runner", "is_ending",
+    "jobs_under_way", "may_succeed_again", "question_runner", "stopping"
 ]  # fmt: skip

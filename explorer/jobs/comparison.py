@@ -27,7 +27,7 @@ from assistant.comparing import (
 from assistant.records import AssistantError
 from assistant.storage import ComparisonStore, TakenUpError
 from corpus.errors import CorpusError
-from explorer.jobs.runner import Job, JobRunner, JobView
+from explorer.jobs.runner import Job, JobRunner, JobView, Share
 
 UNKEPT = "A reload would lose it: download the trail when it is finished."
 
@@ -182,4 +182,6 @@ class ComparisonJob(Job[ComparisonView, ComparisonEvent]):
 def comparison_runner(**limits: Any) -> JobRunner[ComparisonJob]:
     """Return what runs comparisons."""
     full = "Too many comparisons run at the moment. What you chose is kept; try again in a minute."
-    return JobRunner("comparison", full, **{"most_waiting": 16, "kept_seconds": 3600.0} | limits)
+    share = Share(running=2, under_way=8)
+    usual: dict[str, Any] = {"most_waiting": 16, "kept_seconds": 3600.0, "share": share}
+    return JobRunner("comparison", full, **usual | limits)

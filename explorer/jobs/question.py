@@ -23,7 +23,7 @@ from assistant.storage import ConversationStore, SpendingError
 from corpus.errors import CorpusError
 from corpus.records import PaperHits
 from explorer.jobs.rate_limit import TooSoonError
-from explorer.jobs.runner import Job, JobRunner, JobView, TooManyJobsError
+from explorer.jobs.runner import Job, JobRunner, JobView, Share, TooManyJobsError
 from explorer.observing import WorkOver
 
 logger = logging.getLogger(__name__)
@@ -36,7 +36,8 @@ def question_runner(**limits: Any) -> "JobRunner[QuestionJob]":
     full = (
         "Too many questions are being answered at the moment. Your question is kept; ask again in a minute."
     )
-    return JobRunner("question", full, **limits)
+    usual: dict[str, Any] = {"share": Share(running=3, under_way=16)}
+    return JobRunner("question", full, **usual | limits)
 
 
 def may_succeed_again(error: AssistantError | CorpusError) -> bool:

@@ -1,12 +1,17 @@
 """How much visitors may ask and bring in a while, so that none takes what is there for all. No Streamlit."""
 
+import hashlib
+import hmac
+import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import ceil
+from typing import Protocol
 
 from assistant.records import AssistantError
+from assistant.storage import take_from
 from corpus.wording import counted
 
 WHILE = 600.0
@@ -16,6 +21,10 @@ COMPARISON_COST = 4.0
 ADDRESS_HEADER = "x-paper-trail-address"
 # Full buckets are forgotten when there are more than this: who comes again has a full one anyway.
 MOST_REMEMBERED = 4096
+# So long a database that has failed is not tried again: a question must not wait for it each time.
+PAUSE_SECONDS = 30.0
+
+logger = logging.getLogger(__name__)
 
 
 class TooSoonError(AssistantError):
@@ -51,42 +60,85 @@ class Allowed:
     kept: str = "It can be asked again"
 
 
-@dataclass(slots=True)
-class _Bucket:
-    left: float
-    seen: float
+class Buckets(Protocol):
+    """What has been taken of each allowance of late: of this process, or of all (RateStore)."""
+
+    def take(self, seconds: Mapping[str, float], most: float) -> dict[str, float]:
+        """Take from buckets, each by the seconds in which that comes back; or return by how much it is over.
+
+        Raises AssistantError where that cannot be counted.
+        """
+
+
+class OwnBuckets:
+    """The buckets of this process alone."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._full_at: dict[str, float] = {}
+        self._forget_above = MOST_REMEMBERED
+        self._lock = threading.Lock()
+
+    @property
+    def count(self) -> int:
+        return len(self._full_at)
+
+    def take(self, seconds: Mapping[str, float], most: float) -> dict[str, float]:
+        with self._lock:
+            now = self._clock()
+            taken, over = take_from(self._full_at, seconds, now, most)
+            self._full_at |= taken
+            if len(self._full_at) > self._forget_above:
+                self._full_at = {key: full_at for key, full_at in self._full_at.items() if full_at > now}
+                # Looked through again only when there are many more: not at every question of a busy time.
+                self._forget_above = max(MOST_REMEMBERED, 2 * len(self._full_at))
+        return over
+
+
+class SharedBuckets:
+    """The buckets of all processes; where they cannot be counted together, those of this process."""
+
+    def __init__(
+        self,
+        open_shared: Callable[[], Buckets],
+        own: OwnBuckets,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Open the shared ones each time, which may raise AssistantError."""
+        self._open_shared, self._own, self._clock = open_shared, own, clock
+        self._try_again = 0.0
+
+    def take(self, seconds: Mapping[str, float], most: float) -> dict[str, float]:
+        if self._clock() >= self._try_again:
+            try:
+                return self._open_shared().take(seconds, most)
+            except AssistantError as error:
+                self._try_again = self._clock() + PAUSE_SECONDS
+                logger.warning("this process counts alone for %.0f s: %s", PAUSE_SECONDS, error)
+        return self._own.take(seconds, most)
 
 
 class RateLimit:
     """Token buckets, one for each visitor, one for each address, and one for all visitors together.
 
     A bucket fills from empty in `WHILE` seconds. Who sends no cookie, or another one each time, is another
-    visitor each time: that is what the other two are for.
+    visitor each time: that is what the other two are for. `key` hashes whose a bucket is, for addresses are
+    not to be stored.
     """
 
-    def __init__(self, allowed: Allowed, clock: Callable[[], float] = time.monotonic) -> None:
-        self._allowed = allowed
-        self._clock = clock
-        self._buckets: dict[tuple[str, str], _Bucket] = {}
-        self._forget_above = MOST_REMEMBERED
-        self._lock = threading.Lock()
+    def __init__(self, allowed: Allowed, buckets: Buckets, key: bytes = b"") -> None:
+        self._allowed, self._buckets, self._key = allowed, buckets, key
 
     def take(self, caller: Caller, cost: float = 1.0) -> None:
         """Count what a caller does, or nothing of it where it is too much; raises TooSoonError."""
         if not self._allowed.most:
             return
         cost = min(cost, self._allowed.most)
-        sizes = self._sizes(caller)
-        with self._lock:
-            now = self._clock()
-            left = {key: self._left(key, size, now) for key, size in sizes.items()}
-            waits = {key: (cost - left[key]) * WHILE / size for key, size in sizes.items()}
-            longest = max(waits, key=lambda key: waits[key])
-            if waits[longest] <= 0:
-                self._buckets |= {key: _Bucket(left[key] - cost, now) for key in sizes}
-                self._forget_full(now)
-                return
-        raise TooSoonError(self._refusal(longest[0], sizes[longest], waits[longest]), waits[longest])
+        sizes = {self._id(kind, who): (kind, size) for (kind, who), size in self._sizes(caller).items()}
+        over = self._buckets.take({key: cost * WHILE / size for key, (_, size) in sizes.items()}, WHILE)
+        if over:
+            longest = max(over, key=lambda key: over[key])
+            raise TooSoonError(self._refusal(*sizes[longest], over[longest]), over[longest])
 
     def _sizes(self, caller: Caller) -> dict[tuple[str, str], float]:
         """Return the buckets that a caller takes from, with how much each holds."""
@@ -98,16 +150,9 @@ class RateLimit:
             sizes["everyone", ""] = most * max(1, allowed.everyone)
         return sizes
 
-    def _left(self, key: tuple[str, str], size: float, now: float) -> float:
-        """Return what is in a bucket, with what has come into it since it was last seen."""
-        bucket = self._buckets.get(key)
-        return min(size, bucket.left + (now - bucket.seen) * size / WHILE) if bucket else size
-
-    def _forget_full(self, now: float) -> None:
-        if len(self._buckets) > self._forget_above:
-            self._buckets = {key: one for key, one in self._buckets.items() if now - one.seen < WHILE}
-            # Looked through again only when there are many more: not at every question of a busy time.
-            self._forget_above = max(MOST_REMEMBERED, 2 * len(self._buckets))
+    def _id(self, kind: str, who: str) -> str:
+        named = f"{self._allowed.unit}\n{kind}\n{who}".encode()
+        return hmac.new(self._key, named, hashlib.sha256).hexdigest()
 
     def _refusal(self, whose: str, size: float, wait: float) -> str:
         by = {"address": " from one address", "everyone": " by all visitors together"}.get(whose, "")

@@ -6,10 +6,12 @@ import threading
 import time
 import uuid
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 from weakref import WeakSet
 
@@ -192,10 +194,22 @@ _STOPPING = "This server is being stopped or updated. Your question is kept; ask
 _runners: "WeakSet[JobRunner[Any]]" = WeakSet()
 
 
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many jobs of one starter may run, and how many may be under way, those that wait included.
+
+    Of starters that nobody knows there is no share.
+    """
+
+    running: int
+    under_way: int
+
+
 class JobRunner(Generic[SomeJob]):
     """All jobs of a kind, by their ids; one that is over is kept a while for a visitor who reconnects.
 
-    `full` is said to who starts one job more than `most_waiting`. `server` is another after a restart.
+    `full` is said to who starts one job more than `most_waiting`, or than their `share`. Of jobs that wait
+    the next is that of the starter with the fewest running. `server` is another after a restart.
     """
 
     def __init__(  # its limits, by name
@@ -206,10 +220,14 @@ class JobRunner(Generic[SomeJob]):
         workers: int = 4,
         most_waiting: int = 32,
         kept_seconds: float = 900.0,
+        share: Share | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.server = uuid.uuid4().hex
         self._workers = ThreadPoolExecutor(workers, thread_name_prefix=name)
+        self._free, self._share = workers, share
+        self._queue: list[tuple[SomeJob, Callable[[], Iterator[Any]]]] = []
+        self._running: Counter[str] = Counter()  # by starter
         self._full, self._most_waiting, self._kept_seconds = full, most_waiting, kept_seconds
         self._clock = clock
         self._jobs: dict[str, SomeJob] = {}
@@ -225,14 +243,44 @@ class JobRunner(Generic[SomeJob]):
             raise StoppingError(_STOPPING)
         with self._lock:
             self._drop_old()
-            running = [key for key, one in self._jobs.items() if not one.view().is_over]
+            running = {key: one for key, one in self._jobs.items() if not one.view().is_over}
             if job.identifier in running:
                 return job.identifier
-            if len(running) >= self._most_waiting:
+            own = sum(one.starter == job.starter for one in running.values())
+            is_beyond_share = self._share and job.starter and own >= self._share.under_way
+            if len(running) >= self._most_waiting or is_beyond_share:
                 raise TooManyJobsError(self._full)
             self._jobs[job.identifier] = job
-        self._workers.submit(job.run, begin).add_done_callback(job.notice_crash)
+            self._queue.append((job, begin))
+        self._submit()
         return job.identifier
+
+    def _submit(self) -> None:
+        """Give free workers the jobs whose turn it is."""
+        submitted = []
+        with self._lock:
+            self._queue = [waiting for waiting in self._queue if not waiting[0].view().is_over]
+            while self._free and (
+                ready := [waiting for waiting in self._queue if self._has_turn(waiting[0])]
+            ):
+                chosen = min(ready, key=lambda waiting: self._running[waiting[0].starter])
+                self._queue.remove(chosen)
+                self._free -= 1
+                self._running[chosen[0].starter] += 1
+                submitted.append((chosen[0], self._workers.submit(chosen[0].run, chosen[1])))
+        # Not under the lock: for a job that is over by now they are called at once.
+        for job, future in submitted:
+            future.add_done_callback(job.notice_crash)
+            future.add_done_callback(partial(self._free_worker, job.starter))
+
+    def _has_turn(self, job: SomeJob) -> bool:
+        return not (self._share and job.starter) or self._running[job.starter] < self._share.running
+
+    def _free_worker(self, starter: str, _future: "Future[None]") -> None:
+        with self._lock:
+            self._free += 1
+            self._running -= Counter((starter,))
+        self._submit()
 
     def get(self, identifier: str) -> SomeJob | None:
         return self._jobs.get(identifier)

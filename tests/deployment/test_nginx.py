@@ -237,6 +237,18 @@ def test_programs_of_one_key_come_to_one_process_and_keys_to_all(site: str) -> N
     assert set(found.values()) == {"p1", "p2", "p3"}
 
 
+def test_fault_a_key_chose_its_process_by_the_spelling_of_its_header(site: str) -> None:
+    for key in range(10):
+        spellings = (f"Bearer key-{key}", f"bearer key-{key}", f"BEARER   key-{key}", f"bEARER\tkey-{key}")
+        address = f"{site}/api/v1/collections"
+        asked = [httpx.get(address, headers={"authorization": written}) for written in spellings]
+        with_cookies = [
+            httpx.get(address, headers={"authorization": spellings[0], "cookie": f"{COOKIE}={name}"})
+            for name in ("p1", "p2", "p3")
+        ]
+        assert len({process_of(reply) for reply in (*asked, *with_cookies)}) == 1
+
+
 def test_fault_errors_of_nginx_itself_came_as_its_own_pages() -> None:
     with EchoingProcess("p1") as gone:
         pass

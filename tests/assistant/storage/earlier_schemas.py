@@ -52,6 +52,13 @@ STATEMENTS = {
         "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, PRIMARY KEY (version_num))",
         "INSERT INTO alembic_version VALUES ('0001')",
     ],
+    "step 0002": [
+        "UPDATE alembic_version SET version_num = '0002'",
+        "CREATE TABLE questions_under_way (id VARCHAR(64) NOT NULL, conversation_id VARCHAR(64) NOT NULL, "
+        "question TEXT NOT NULL, server VARCHAR(64) NOT NULL, begun VARCHAR(40) NOT NULL, PRIMARY KEY (id), "
+        "FOREIGN KEY(conversation_id) REFERENCES conversations (id))",
+        "CREATE INDEX questions_of_a_conversation ON questions_under_way (conversation_id)",
+    ],
 }
 TYPES = {
     "sqlite": {"serial": "INTEGER", "double": "DOUBLE", "bytes": "BLOB"},

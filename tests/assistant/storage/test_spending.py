@@ -1,16 +1,25 @@
-"""What is spent, counted in real SQLite files by threads, connections and processes at once."""
+"""What is spent, counted in real databases by threads, connections and processes at once."""
 
 import logging
 import sqlite3
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import sqlalchemy as sa
 
-from assistant.storage import ConversationStore, SpendingError, SpendingLimits, SpendingStore
+from assistant.storage import (
+    ConversationStore,
+    SpendingError,
+    SpendingLimitError,
+    SpendingLimits,
+    SpendingStore,
+    spending,
+)
 from assistant.storage.spending import LEASE_SECONDS
 from corpus.errors import CorpusError
 from corpus.settings import Settings, read_settings
@@ -20,11 +29,21 @@ LIMITS = SpendingLimits(everyone=10.0, visitor=4.0)
 
 
 class Clock:
+    """The clock of a machine, which can be set, and how long the machine runs, which cannot."""
+
     def __init__(self):
         self.now = datetime(2026, 11, 30, 23, 50, tzinfo=UTC)
+        self.running = 1000.0
 
     def __call__(self):
         return self.now
+
+    def uptime(self):
+        return self.running
+
+    def passes(self, **time):
+        self.now += timedelta(**time)
+        self.running += timedelta(**time).total_seconds()
 
 
 @pytest.fixture
@@ -33,11 +52,11 @@ def clock():
 
 
 @pytest.fixture
-def reopened(path, clock):
+def reopened(url, clock):
     stores = []
 
     def opened(limits=LIMITS):
-        stores.append(SpendingStore(path, limits, clock))
+        stores.append(SpendingStore(url, limits, clock, clock.uptime))
         return stores[-1]
 
     yield opened
@@ -81,20 +100,70 @@ def test_all_visitors_together_have_a_limit_whoever_asks(store):
         store.check("new", 0.01, "question")
 
 
-def test_a_new_month_begins_anew_and_months_before_the_last_are_dropped(store, path, clock):
+def test_a_new_month_begins_anew(store, clock):
     store.spend("ada", 4.0)
-    clock.now += timedelta(minutes=20)
+    clock.passes(minutes=20)
     assert spent(store, "ada") == [0.0, 0.0]
     store.spend("ada", 1.0)
-    # A process with a slower clock still counts the month before.
-    clock.now -= timedelta(minutes=20)
-    assert spent(store, "ada") == [4.0, 4.0]
-    clock.now = datetime(2027, 1, 31, tzinfo=UTC)
+    clock.passes(days=40)
     assert [one.begins_anew for one in store.balances("ada")] == ["1 February 2027 (UTC)"] * 2
-    store.spend("ada", 1.0)
+    assert spent(store, "ada") == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("days", [31, 400])
+def test_fault_a_clock_that_jumped_ahead_began_a_month_for_free(reopened, clock, caplog, days):
+    clock.now = datetime(2026, 11, 10, tzinfo=UTC)
+    with caplog.at_level(logging.WARNING):
+        reopened().spend("ada", 3.9)
+        clock.now += timedelta(days=days)
+        # Another process, and the same one later.
+        for store in (reopened(), reopened()):
+            with pytest.raises(SpendingLimitError, match="begins anew on 1 December 2026"):
+                store.reserve("ada", 0.5, "question")
+            clock.passes(days=1)
+    assert "spending is still counted for 2026-11" in caplog.text
+    # The month ends when it really does.
+    clock.passes(days=20)
+    assert spent(reopened(), "ada") == [0.0, 0.0]
+
+
+def test_fault_a_clock_that_was_set_back_counted_in_a_month_of_its_own(store, clock):
+    store.spend("ada", 4.0)
+    clock.now -= timedelta(days=300)
+    with pytest.raises(SpendingLimitError, match="nothing of it is left"):
+        store.reserve("ada", 0.5, "question")
+
+
+def test_a_server_that_was_off_for_two_months_begins_a_new_one(reopened, clock, path):
+    reopened().spend("ada", 4.0)
+    change(path, "UPDATE spending_clocks SET boot = 'of the start before'")
+    clock.now += timedelta(days=62)
+    clock.running = 10.0
+    assert spent(reopened(), "ada") == [0.0, 0.0]
+    reopened().spend("ada", 1.0)
     with closing(sqlite3.connect(path)) as connection:
-        months = connection.execute("SELECT month, COUNT(*) FROM spending GROUP BY month ORDER BY month")
-        assert months.fetchall() == [("2026-12", 2), ("2027-01", 2)]
+        assert connection.execute("SELECT COUNT(*) FROM spending_clocks").fetchone() == (2,)
+
+
+def test_fault_a_clock_deleted_what_was_counted_of_months(store, path, clock):
+    store.spend("ada", 4.0)
+    for _ in range(3):
+        clock.passes(days=31)
+        store.spend("ada", 1.0)
+    with closing(sqlite3.connect(path)) as connection:
+        months = connection.execute("SELECT month, dollars FROM spending WHERE owner = '' ORDER BY month")
+        assert months.fetchall() == [("2026-11", 4.0), ("2026-12", 1.0), ("2027-01", 1.0), ("2027-03", 1.0)]
+
+
+def test_on_postgresql_the_clock_of_the_server_counts(postgres):
+    with closing(SpendingStore(postgres.new_database(), LIMITS)) as store:
+        store.spend("ada", 1.0)
+        now = datetime.now(UTC)
+        assert store.balances("ada")[0].begins_anew in {
+            f"1 {moment.replace(day=1) + timedelta(days=31):%B %Y} (UTC)"
+            for moment in (now, datetime.now(UTC))
+        }
+        assert spent(store, "ada") == [1.0, 1.0]
 
 
 def test_what_is_set_aside_is_spent_first_and_free_again_at_the_end(store):
@@ -111,18 +180,54 @@ def test_what_is_set_aside_is_spent_first_and_free_again_at_the_end(store):
     assert [one.reserved for one in store.balances("bob")] == [0.0, 0.0]
 
 
-def test_what_a_crash_left_set_aside_is_free_after_a_while(store, path, clock):
-    store.reserve("ada", 4.0, "question")
-    kept = store.reserve("bob", 4.0, "comparison")
-    clock.now += timedelta(seconds=LEASE_SECONDS - 1)
-    store.spend("bob", 1.0, kept)
-    clock.now += timedelta(seconds=2)
+def test_what_a_crash_left_set_aside_is_free_after_a_while(reopened, clock):
+    crashed, store = reopened(), reopened()
+    crashed.reserve("ada", 4.0, "question")
+    crashed.close()
+    for _ in range(2):
+        with pytest.raises(SpendingLimitError):
+            store.check("ada", 4.0, "question")
+        clock.passes(seconds=LEASE_SECONDS / 2)
+    clock.passes(seconds=2)
     store.check("ada", 4.0, "question")
-    with pytest.raises(SpendingError):
-        store.reserve("bob", 1.0, "question")
-    store.reserve("ada", 4.0, "question")
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT COUNT(*) FROM spending_reserved").fetchone() == (2,)
+    store.release(store.reserve("ada", 4.0, "question"))
+    assert [one.reserved for one in store.balances("ada")] == [0.0, 0.0]
+
+
+def test_fault_a_reservation_was_dropped_while_its_work_was_under_way(reopened, clock, monkeypatch):
+    monkeypatch.setattr(spending, "HEARTBEAT_SECONDS", 0.01)
+    working, other = reopened(), reopened()
+    reservation = working.reserve("ada", 4.0, "comparison")
+    for _ in range(3):
+        with pytest.raises(SpendingLimitError):
+            other.reserve("ada", 1.0, "question")
+        clock.passes(seconds=LEASE_SECONDS - 1)
+        before = until(other, reservation)
+        deadline = time.monotonic() + 30
+        while until(other, reservation) == before:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    # What another process has dropped all the same is set aside again.
+    with other._writing() as connection:
+        connection.execute(sa.delete(spending._RESERVED))
+    deadline = time.monotonic() + 30
+    while not other.balances("ada")[0].reserved:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    working.release(reservation)
+    assert [one.reserved for one in other.balances("ada")] == [0.0, 0.0]
+
+
+def until(store, reservation):
+    return store._value(sa.select(spending._RESERVED.c.until).where(spending._RESERVED.c.id == reservation))
+
+
+def test_fault_a_clock_that_jumped_ahead_freed_what_was_set_aside(reopened, clock):
+    working, other = reopened(), reopened()
+    working.reserve("ada", 4.0, "comparison")
+    clock.now += timedelta(days=1)
+    with pytest.raises(SpendingLimitError):
+        other.reserve("ada", 1.0, "question")
 
 
 def test_twenty_at_once_over_two_connections_do_not_overrun(reopened):
@@ -188,12 +293,27 @@ def test_what_cannot_be_stored_is_counted_with_what_comes_next(store, path, capl
     assert (spent(store, "ada"), spent(store, "bob")) == ([1.75, 1.5], [1.75, 0.25])
 
 
-def test_in_memory_threads_share_one_count():
-    with closing(SpendingStore.in_memory(Settings(monthly_spending=5.0))) as store:
-        with ThreadPoolExecutor(8) as pool:
-            list(pool.map(lambda _: store.spend("ada", 0.25), range(20)))
-        with pytest.raises(SpendingError, match="nothing of it is left"):
-            store.check("bob", 0.1, "question")
+def test_fault_what_could_not_be_stored_was_not_counted_until_more_was_spent(store, path):
+    change(path, "ALTER TABLE spending RENAME TO away")
+    store.spend("ada", 3.9)
+    change(path, "ALTER TABLE away RENAME TO spending")
+    with pytest.raises(SpendingLimitError):
+        store.reserve("ada", 0.5, "question")
+
+
+def test_fault_what_was_spent_was_counted_in_memory_and_forgotten():
+    settings = Settings(monthly_spending=5.0, conversations="sqlite://")
+    with pytest.raises(SpendingError, match="it has no database"):
+        SpendingStore.open(settings)
+
+
+def test_what_an_owner_spent_is_added_to_what_another_did(store, clock):
+    store.spend("ada", 1.0)
+    store.spend("bob", 0.5)
+    store.reserve("ada", 1.0, "question")
+    store.change_owner("ada", "bob")
+    assert [(one.spent, one.reserved) for one in store.balances("bob")] == [(1.5, 1.0)] * 2
+    assert [(one.spent, one.reserved) for one in store.balances("ada")] == [(1.5, 1.0), (0.0, 0.0)]
 
 
 @pytest.mark.parametrize("value", ["-1", "nan", "inf", "much"])

@@ -2,7 +2,8 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -221,24 +222,46 @@ def test_about_tells_the_limits(screen: Screen, monkeypatch: pytest.MonkeyPatch)
     assert "Models may cost $1.50 a month for the questions of one visitor;" in said
 
 
-def test_where_nothing_can_be_stored_it_is_counted_in_memory(
-    screen: Screen,
-    paid: Model,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+@pytest.fixture
+def unusable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Have 19.90 dollars spent and the database unusable when it is first opened; return what mends it."""
+    path, away = tmp_path / "unusable.sqlite", tmp_path / "away"
+    monkeypatch.setenv("PAPER_TRAIL_CONVERSATIONS", f"sqlite:///{path}")
+    with closing(SpendingStore(path, SpendingLimits(20.0))) as store:
+        store.spend("somebody", 19.9)
+    path.rename(away)
+    path.write_text("some text, which is no database at all " * 50)
+    yield lambda: away.replace(path) and None
+
+
+def test_fault_the_limit_began_at_zero_where_the_database_could_not_be_used(
+    screen: Screen, paid: Model, unusable: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limit(monkeypatch, visitor=13)
-    (tmp_path / "no-database").write_text("some text, which is no database at all " * 50)
-    monkeypatch.setenv("PAPER_TRAIL_CONVERSATIONS", f"sqlite:///{tmp_path / 'no-database'}")
-    paid(written())
-    test = choose_the_model(screen("ask"))
-    with caplog.at_level(logging.WARNING):
-        ask(test, QUESTION)
-    assert "What visitors spend is counted in memory" in caplog.text
+    limit(monkeypatch, everyone=20)
+    server = paid(written())
+    test = ask(choose_the_model(screen("ask")), QUESTION)
+    assert "The records of spending at" in plain(test) and "it is no database" in plain(test)
+    assert "The writer without a model costs nothing and still answers." in plain(test)
+    assert server.requests == [] and visitor_of(test).turns == ()
+    free = ask(screen("ask"), QUESTION)
+    assert visitor_of(free).turns[0].provenance.generator == EXTRACTIVE
+    unusable()
+    test.button(key="retry").click().run()
+    assert "$0.1000 of it is left" in plain(finish(test)) and server.requests == []
+    limit(monkeypatch, everyone=40)
+    ask(test, QUESTION)
     assert len(visitor_of(test).turns) == 1
-    ask(test, "What about its storage cost?")
-    assert "$2.00 of it is left" in plain(test) and len(visitor_of(test).turns) == 1
+    settled(19.9 + OF_A_QUESTION)
+
+
+def test_fault_a_comparison_began_where_what_it_costs_could_not_be_counted(
+    screen: Screen, paid_writer: Model, unusable: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limit(monkeypatch, everyone=20)
+    server = paid_writer()
+    test = begun(with_the_model(described(screen("compare", **NAMED))))
+    assert "The records of spending at" in plain(test) and session_of(test).state == "choosing"
+    assert server.requests == []
 
 
 def test_a_comparison_is_counted_and_one_that_does_not_fit_is_refused_with_both_figures(

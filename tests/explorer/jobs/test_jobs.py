@@ -88,6 +88,36 @@ def test_too_many_questions_are_refused() -> None:
     go_on.set()
 
 
+def test_fault_one_visitor_took_every_worker_and_every_place_to_wait() -> None:
+    go_on, runner = threading.Event(), question_runner()
+    own = [start(after(go_on), runner, QuestionJob("why?", starter="a")) for _ in range(16)]
+    with pytest.raises(AssistantError, match="Too many questions"):
+        start(one_turn, runner, QuestionJob("why?", starter="a"))
+    assert wait_until(start(one_turn, runner, QuestionJob("why?", starter="b"))).turn
+    assert sum(job.view().state == "running" for job in own) == 3
+    own[0].stop()
+    go_on.set()
+    assert all(wait_until(job).is_over for job in own)
+
+
+def test_of_jobs_that_wait_the_next_is_of_who_has_the_fewest_running() -> None:
+    go_on, runner, begun = threading.Event(), question_runner(workers=2, share=None), []
+
+    def named(name: str) -> Script:
+        def script() -> Iterator[Event]:
+            begun.append(name)
+            go_on.wait(5)
+            yield from one_turn()
+
+        return script
+
+    names = ("a", "a", "a", "a", "b")
+    asked = [start(named(name), runner, QuestionJob("why?", starter=name)) for name in names]
+    go_on.set()
+    assert all(wait_until(job).turn for job in asked)
+    assert begun[:2] == ["a", "a"] and "b" in begun[2:4]
+
+
 def test_a_turn_is_stored_once_and_before_it_is_told() -> None:
     runner, kept, go_on = question_runner(), [], threading.Event()
 

@@ -1,9 +1,18 @@
-"""How much each visitor may ask in a while."""
+"""How much each visitor may ask in a while, of one process and of several."""
+
+import logging
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assistant.storage import RateStore
 from explorer.jobs.question import may_succeed_again
 from explorer.jobs.rate_limit import (
     COMPARISON_COST,
@@ -11,14 +20,23 @@ from explorer.jobs.rate_limit import (
     WHILE,
     Allowed,
     Caller,
+    OwnBuckets,
     RateLimit,
+    SharedBuckets,
     TooSoonError,
 )
 from tests.explorer.jobs.running import Clock
 
 
-def limited(most: float, clock: Clock, *, address: float = 0, everyone: float = 10**6) -> RateLimit:
-    return RateLimit(Allowed(most, address=address, everyone=everyone), clock)
+def limited(
+    most: float,
+    clock: Clock,
+    *,
+    address: float = 0,
+    everyone: float = 10**6,
+    buckets: OwnBuckets | None = None,
+) -> RateLimit:
+    return RateLimit(Allowed(most, address=address, everyone=everyone), buckets or OwnBuckets(clock))
 
 
 def test_a_visitor_asks_as_much_as_is_allowed_and_no_other_is_held_up() -> None:
@@ -53,19 +71,19 @@ def test_a_comparison_counts_as_several_questions_and_is_always_possible_once() 
 
 
 def test_of_none_there_is_no_limit() -> None:
-    limit = limited(0, Clock())
+    limit = limited(0, clock := Clock(), buckets=(buckets := OwnBuckets(clock)))
     for _ in range(1000):
         limit.take(Caller("a"))
-    assert limit._buckets == {}, "nothing is counted"
+    assert buckets.count == 0, "nothing is counted"
 
 
 def test_visitors_who_have_not_asked_for_long_are_forgotten() -> None:
-    limit = limited(2, clock := Clock())
+    limit = limited(2, clock := Clock(), buckets=(buckets := OwnBuckets(clock)))
     for number in range(MOST_REMEMBERED - 1):
         limit.take(Caller(f"visitor {number}"))
     clock.now = WHILE
     limit.take(Caller("another"))
-    assert len(limit._buckets) == 2, "the one who asked, and all together"
+    assert buckets.count == 2, "the one who asked, and all together"
 
 
 @given(st.lists(st.floats(0, 300), max_size=60), st.integers(1, 30))
@@ -79,16 +97,16 @@ def test_never_more_is_asked_than_is_allowed(waits: list[float], most: int) -> N
         except TooSoonError:
             continue
         asked += 1
-    assert asked <= most + clock.now * most / WHILE + 1e-6
+    assert asked <= most + clock.now * most / WHILE + 1e-4
 
 
 def test_invented_visitors_run_into_the_limit_of_all_together() -> None:
-    limit = limited(20, clock := Clock(), everyone=5)
+    limit = limited(20, clock := Clock(), everyone=5, buckets=(buckets := OwnBuckets(clock)))
     for number in range(100):
         limit.take(Caller(f"invented {number}"))
     with pytest.raises(TooSoonError, match="100 questions can be asked by all visitors together"):
         limit.take(Caller("invented 100"))
-    assert len(limit._buckets) == 101, "who is refused takes no place"
+    assert buckets.count == 101, "who is refused takes no place"
     clock.now = WHILE / 100
     limit.take(Caller("invented 100"))
 
@@ -104,3 +122,72 @@ def test_an_address_has_a_limit_of_its_own_and_who_is_refused_takes_nothing_from
     limit.take(Caller("another"))
     with pytest.raises(TooSoonError, match="2 questions can be asked in 10 minutes"):
         limit.take(Caller("another", "203.0.113.9/32"))
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[Callable[..., RateLimit]]:
+    """Return what counts as another process would, in a database that all share."""
+    with ExitStack() as stack:
+
+        def begun(most: float, *, everyone: float = 0, path: Path = tmp_path / "rates.sqlite") -> RateLimit:
+            store = stack.enter_context(closing(RateStore(path)))
+            allowed = Allowed(most, address=2, everyone=everyone)
+            return RateLimit(allowed, SharedBuckets(lambda: store, OwnBuckets()), b"key")
+
+        yield begun
+
+
+def asked(limit: RateLimit, caller: Caller) -> bool:
+    try:
+        limit.take(caller)
+    except TooSoonError:
+        return False
+    return True
+
+
+def test_fault_each_process_gave_a_visitor_as_much_again(process: Callable[..., RateLimit]) -> None:
+    limits = [process(5, everyone=2) for _ in range(4)]
+    with ThreadPoolExecutor(8) as threads:
+        taken = threads.map(lambda number: asked(limits[number % 4], Caller("a")), range(40))
+        assert sum(taken) == 5
+    others = [asked(limits[number % 4], Caller(f"invented {number}")) for number in range(20)]
+    assert sum(others) == 5, "all together have twice as much as one"
+
+
+def test_of_several_processes_no_question_is_lost(process: Callable[..., RateLimit]) -> None:
+    limits = [process(100) for _ in range(3)]
+    with ThreadPoolExecutor(6) as threads:
+        taken = list(threads.map(lambda number: asked(limits[number % 3], Caller("a", "b")), range(60)))
+    assert sum(taken) == 60
+
+
+def test_nobody_is_kept_out_longer_by_a_clock_that_was_set_back(
+    process: Callable[..., RateLimit], tmp_path: Path
+) -> None:
+    limit = process(2)
+    limit.take(Caller("a"))
+    with closing(sqlite3.connect(tmp_path / "rates.sqlite")) as connection, connection:
+        connection.execute("UPDATE rates SET whole_at = ?", (time.time() + 1e6,))
+    with pytest.raises(TooSoonError) as told:
+        limit.take(Caller("a"))
+    assert told.value.wait <= WHILE / 2
+
+
+def test_addresses_are_not_stored(process: Callable[..., RateLimit], tmp_path: Path) -> None:
+    process(2, everyone=2).take(Caller("visitor-a", "203.0.113.7/32"))
+    with closing(sqlite3.connect(tmp_path / "rates.sqlite")) as connection:
+        rows = connection.execute("SELECT * FROM rates").fetchall()
+    stored = str(rows)
+    assert len(rows) == 3
+    assert "203.0.113" not in stored and "visitor-a" not in stored
+
+
+def test_where_the_database_cannot_be_used_a_process_counts_alone_and_does_not_wait_for_it_each_time(
+    process: Callable[..., RateLimit], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    limit = process(3)
+    with closing(sqlite3.connect(tmp_path / "rates.sqlite")) as connection, connection:
+        connection.execute("ALTER TABLE rates RENAME TO away")
+    with caplog.at_level(logging.WARNING):
+        assert [asked(limit, Caller("a")) for _ in range(4)] == [True, True, True, False]
+    assert caplog.text.count("this process counts alone") == 1

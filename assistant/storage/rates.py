@@ -1,0 +1,99 @@
+"""How much has been taken of each allowance of late, counted for all processes together."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Self
+
+import sqlalchemy as sa
+from sqlalchemy import func
+
+from assistant.records import AssistantError
+from assistant.storage.database import Database, database_of
+from assistant.storage.schema import METADATA
+from assistant.storage.turns import take_turn
+from corpus.settings import Settings
+
+_RATES = sa.Table(
+    "rates",
+    METADATA,
+    sa.Column("id", sa.String(64), primary_key=True),
+    sa.Column("whole_at", sa.Double, nullable=False),  # when the allowance is whole again; seconds since 1970
+)
+
+
+# Sums of seconds since 1970 are rounded: what is over by less is not over.
+_ROUNDING = 1e-3
+
+
+class RateError(AssistantError):
+    """What has been taken cannot be counted."""
+
+
+def take_from(
+    whole_at: Mapping[str, float], seconds: Mapping[str, float], now: float, most: float
+) -> tuple[dict[str, float], dict[str, float]]:
+    """Return when each allowance is whole again if so many seconds are taken of it, and an empty mapping.
+
+    Where one would be whole only after `most` seconds, return an empty mapping, and by how many seconds each
+    would be over. An allowance is at most empty: a clock that is set back keeps nobody out for longer.
+    """
+    begun = {key: min(max(whole_at.get(key, now), now), now + most) for key in seconds}
+    over = {key: begun[key] + seconds[key] - now - most for key in seconds}
+    if any(excess > _ROUNDING for excess in over.values()):
+        return {}, over
+    return {key: begun[key] + seconds[key] for key in seconds}, {}
+
+
+class RateStore(Database):
+    """Allowances that come back with time; of each it is stored when it is whole again.
+
+    Whose an allowance is its id does not tell: the caller hashes it.
+    """
+
+    keeps = "records of rates"
+    tables = (_RATES,)
+    error = RateError
+
+    def __init__(self, url: str | Path) -> None:
+        """Open the database at an SQLAlchemy URL, or the SQLite file at a path."""
+        super().__init__(url)
+        self._pruned = 0.0
+
+    @classmethod
+    def open(cls, settings: Settings) -> Self:
+        """Open the database that these settings name; raises RateError."""
+        return cls(database_of(settings))
+
+    def take(self, seconds: Mapping[str, float], most: float) -> dict[str, float]:
+        """Take from allowances, each of which comes back in so many seconds, and return nothing.
+
+        Where that would make one whole again only after `most` seconds, nothing is taken: return by how many
+        seconds each allowance would be over.
+        """
+        own = _RATES.c.id.in_(seconds)
+        with self._writing() as connection:
+            take_turn(connection, "rates")
+            # A change, so that SQLite waits for its turn before anything is read.
+            connection.execute(sa.update(_RATES).where(own).values(whole_at=_RATES.c.whole_at))
+            now = self._now(connection)
+            rows = connection.execute(sa.select(_RATES.c.id, _RATES.c.whole_at).where(own)).all()
+            stored = {row.id: row.whole_at for row in rows}
+            taken, over = take_from(stored, seconds, now, most)
+            for key, whole_at in taken.items():
+                row = sa.update(_RATES).where(_RATES.c.id == key) if key in stored else sa.insert(_RATES)
+                connection.execute(row.values(id=key, whole_at=whole_at))
+            self._prune(connection, now, most)
+        return over
+
+    def _prune(self, connection: sa.Connection, now: float, most: float) -> None:
+        """Forget the allowances that are whole, now and then: they are as good as new."""
+        if not 0 <= now - self._pruned < most:
+            self._pruned = now
+            connection.execute(sa.delete(_RATES).where(_RATES.c.whole_at <= now))
+
+    def _now(self, connection: sa.Connection) -> float:
+        """Return the time of the database server, which several machines share; seconds since 1970."""
+        if connection.dialect.name == "postgresql":
+            return float(connection.scalar(sa.select(func.extract("epoch", func.clock_timestamp()))) or 0.0)
+        return time.time()

@@ -1,0 +1,157 @@
+"""What a key may have: requests, places, streams and money, however it is written and whoever else asks."""
+
+import hashlib
+import json
+import socket
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from assistant.storage import ConversationStore, SpendingLimits, SpendingStore
+from tests.explorer.api.conftest import KEY, OTHER_KEY, PREFIX, until
+from tests.explorer.api.test_api import BM25, FUSION, QUESTION, error_of
+from tests.standin_chat import StandinChat, silence
+
+Program = Callable[..., httpx.Client]
+Model = Callable[..., StandinChat]
+COMPARED = {"papers": [BM25, FUSION], "about": "How to combine them"}
+
+
+@pytest.mark.parametrize("path", ["/ask", "/comparisons"])
+def test_fault_where_spending_could_not_be_counted_it_was_not_limited(
+    api: httpx.Client, writer: Model, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, path: str
+) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_MONTHLY_SPENDING", "20")
+    (tmp_path / "text").write_text("some text, which is no database at all " * 50)
+    monkeypatch.setenv("PAPER_TRAIL_CONVERSATIONS", f"sqlite:///{tmp_path / 'text'}")
+    server, models = writer(), tmp_path / "models.toml"
+    models.write_text(models.read_text() + "price_out = 1.0\n")
+    wanted = {"question": QUESTION, "keep": False} if path == "/ask" else COMPARED
+    response = api.post(path, json=wanted | {"writer": f"standin-{tmp_path.name}"})
+    assert (response.status_code, error_of(response)) == (503, "storage_unavailable")
+    assert server.requests == []
+    free = api.post("/ask", json={"question": QUESTION, "keep": False, "writer": "extractive"})
+    assert free.status_code == 200
+
+
+def test_fault_one_key_was_several_by_the_spelling_of_its_header(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_API_REQUESTS_PER_TEN_MINUTES", "4")
+    client = program("")
+    spellings = (f"Bearer {KEY}", f"bearer {KEY}", f"BEARER   {KEY}", f"Bearer\t{KEY}", f"bEARER \t {KEY}")
+    said = [client.get("/collections", headers={"authorization": one}).status_code for one in spellings]
+    assert said == [200, 200, 200, 200, 429]
+
+
+def test_fault_one_key_took_all_places_for_questions(address: str, program: Program, model: Model) -> None:
+    server = model(*[silence(60)] * 3)
+    asking = {"question": QUESTION, "writer": "standin", "keep": False}
+    program()
+    with ExitStack() as stack:
+        for _ in range(3):
+            stack.enter_context(posted(address, "/ask", asking))
+        until(lambda: len(server.requests) == 1)
+        other = program(OTHER_KEY).post("/ask", json=asking | {"writer": "extractive"}, timeout=30)
+        assert other.status_code == 200
+        assert len(server.requests) == 1, "of two places each of two keys has one"
+    until(lambda: server.hang_ups == 1)
+
+
+def test_fault_one_key_took_all_places_to_wait(address: str, program: Program, model: Model) -> None:
+    server = model(*[silence(60)] * 30)
+    asking = {"question": QUESTION, "writer": "standin", "keep": False}
+    program()
+    with ExitStack() as stack:
+        waiting = [stack.enter_context(posted(address, "/ask/events", asking)) for _ in range(9)]
+        for client in waiting:
+            assert b" 200 " in client.recv(64)
+        response = program().post("/ask", json=asking)
+        assert (response.status_code, error_of(response)) == (503, "busy")
+        other = program(OTHER_KEY).post("/ask", json=asking | {"writer": "extractive"}, timeout=30)
+        assert other.status_code == 200
+    until(lambda: server.hang_ups == 1)
+
+
+def posted(address: str, path: str, document: object) -> socket.socket:
+    """Return the connection on which a question of the first key was sent and is waited for."""
+    body = json.dumps(document)
+    head = f"POST {PREFIX}{path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {KEY}\r\n"
+    head += f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+    host, _, port = address.removeprefix("http://").partition(":")
+    client = socket.create_connection((host, int(port)), timeout=60)
+    client.sendall(f"{head}{body}".encode())
+    return client
+
+
+@pytest.mark.parametrize(("limits", "is_other_refused"), [((2, 20), False), ((20, 2), True)])
+def test_fault_event_streams_of_comparisons_were_without_number(
+    program: Program,
+    model: Model,
+    monkeypatch: pytest.MonkeyPatch,
+    limits: tuple[int, int],
+    *,
+    is_other_refused: bool,
+) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_API_STREAMS_PER_KEY", str(limits[0]))
+    monkeypatch.setenv("PAPER_TRAIL_API_STREAMS", str(limits[1]))
+    model(*[silence(60)] * 30)
+    mine, other = program(), program(OTHER_KEY)
+    wanted = COMPARED | {"writer": "standin"}
+    begun = {client: client.post("/comparisons", json=wanted).json()["id"] for client in (mine, other)}
+    places = {client: f"/comparisons/{identifier}" for client, identifier in begun.items()}
+    with ExitStack() as stack:
+        for _ in range(2):
+            opened = stack.enter_context(mine.stream("GET", f"{places[mine]}/events"))
+            assert opened.headers["content-type"].startswith("text/event-stream")
+        refused = mine.get(f"{places[mine]}/events")
+        assert (refused.status_code, error_of(refused)) == (429, "too_many_requests")
+        assert int(refused.headers["retry-after"]) > 0
+        with other.stream("GET", f"{places[other]}/events") as stream:
+            assert stream.status_code == (429 if is_other_refused else 200)
+        assert mine.get(places[mine]).status_code == 200
+
+    def opens_again() -> bool:
+        with mine.stream("GET", f"{places[mine]}/events") as stream:
+            return stream.status_code == 200
+
+    until(opens_again)
+    assert all(client.delete(place).status_code == 204 for client, place in places.items())
+
+
+@pytest.fixture
+def unnamed(program: Program, monkeypatch: pytest.MonkeyPatch) -> httpx.Client:
+    monkeypatch.setenv("PAPER_TRAIL_API_KEYS", f"{KEY},{OTHER_KEY}")
+    return program()
+
+
+def test_fault_who_read_the_database_could_try_keys(unnamed: httpx.Client, tmp_path: Path) -> None:
+    assert unnamed.post("/ask", json={"question": QUESTION}).json()["conversation"]
+    stored = (tmp_path / "conversations.sqlite").read_bytes()
+    stored += (tmp_path / "conversations.sqlite-wal").read_bytes()
+    assert b"api-key-" in stored
+    assert hashlib.sha256(KEY.encode()).hexdigest().encode() not in stored
+
+
+def test_what_earlier_versions_stored_of_a_key_is_found_by_it(
+    unnamed: httpx.Client, program: Program, tmp_path: Path
+) -> None:
+    path, earlier = tmp_path / "conversations.sqlite", f"api-key-{hashlib.sha256(KEY.encode()).hexdigest()}"
+    with (
+        closing(ConversationStore(path)) as store,
+        closing(SpendingStore(path, SpendingLimits(visitor=5.0))) as spending,
+    ):
+        kept = store.start(earlier, "Fusion")
+        spending.spend(earlier, 1.5)
+        trail = f"/conversations/{kept.id}/trail"
+        assert program(OTHER_KEY).get(trail).status_code == 404
+        assert unnamed.get(trail).status_code == 200
+        owner = store.owner_of(kept.id)
+        assert owner and owner != earlier and owner.startswith("api-key-")
+        assert [one.spent for one in spending.balances(owner)] == [1.5]
+        # A process of the earlier version that is still at work.
+        later = store.start(earlier, "Ranking")
+        assert unnamed.delete(f"/conversations/{later.id}").status_code == 204
