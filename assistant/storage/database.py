@@ -147,8 +147,8 @@ class Database:
         is_cut_wrongly = parsed.host and not parsed.username and "@" in (parsed.database or "")
         if "@" in (parsed.host or "") or is_cut_wrongly:
             raise self.error(
-                "The setting PAPER_TRAIL_CONVERSATIONS has an @ or a / in its user or password. Write them as "
-                "%40 and %2F, and : # and % as %3A, %23 and %25."
+                "The setting PAPER_TRAIL_CONVERSATIONS has an @ or a / in its user or password. Write them "
+                "as %40 and %2F, and : # and % as %3A, %23 and %25."
             )
         is_usual = parsed.drivername in ("postgresql", "postgres")
         return parsed.set(drivername=POSTGRESQL) if is_usual else parsed

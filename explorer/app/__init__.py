@@ -39,6 +39,7 @@ from explorer.app.session import (
     field_value,
     forget_field,
     has_field,
+    has_left_behind,
     is_anothers,
     set_field,
 )
@@ -55,8 +56,9 @@ __all__ = [
     "TakenOff", "Visitor", "VisitorSession", "Waiting", "admitted", "check_own", "check_sign_in",
     "comparison_jobs", "current_caller", "current_comparison", "current_owner", "current_owners",
     "current_session", "current_visitor", "documents_limit", "draw", "draw_signed_in", "favicon",
-    "field_value", "forget_field", "has_corpus", "has_field", "holds", "inline_link", "is_anothers", "jobs",
-    "link_to", "loading_modules", "middleware", "new_id", "open_library", "questions_limit",
+    "field_value", "forget_field", "has_corpus", "has_field", "has_left_behind", "holds", "inline_link",
+    "is_anothers", "jobs", "link_to", "loading_modules", "middleware", "new_id", "open_library",
+    "questions_limit",
     "remember_theme", "screens", "set_field", "show_script_error", "uncounted_models", "url_path",
     "without"
 ]  # fmt: skip
