@@ -37,9 +37,9 @@ def check_sign_in() -> None:
         raise SystemExit(f"Paper Trail does not start: {error}") from error
     if not get_cookie_secret():
         raise SystemExit(
-            "Paper Trail does not start: its cookie secret is empty, so that anyone could sign in as anybody. "
-            "Set STREAMLIT_SERVER_COOKIE_SECRET (PAPER_TRAIL_COOKIE_SECRET with compose.yaml) to a long random "
-            "text."
+            "Paper Trail does not start: its cookie secret is empty, so that anyone could sign in as "
+            "anybody. Set STREAMLIT_SERVER_COOKIE_SECRET (PAPER_TRAIL_COOKIE_SECRET with compose.yaml) to a "
+            "long random text."
         )
     try:
         settings = read_settings()
