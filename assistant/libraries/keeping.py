@@ -103,13 +103,13 @@ class Libraries:
         self.limits = limits
 
     def folder(self, library_id: str) -> LibraryFolder:
-        return LibraryFolder.of(self.place, library_id)
+        return LibraryFolder.of(self.place, library_id, self.store.database)
 
     def keep(self, owner: str, title: str, brought: Brought, encoder: Encoder) -> Grown:
         """Keep documents of a visit as a new library; it is there as a whole or not at all."""
         name = _named(title)
         identifier = new_id()
-        with begun_folder(self.place, identifier) as folder:
+        with begun_folder(self.place, identifier, self.store.database) as folder:
             parcel = pack(brought.corpus, brought.pdfs, brought.documents, identifier)
             self._check_room(owner, parcel, held=0)
             add_documents(folder, name, parcel, encoder)
@@ -164,7 +164,7 @@ class Libraries:
             return Gone(0, self.store.delete_with_all(library_id))
         with folder.locked():
             documents = self.count_documents(library_id)
-            folder.mark()
+            folder.mark("removing")
             over = self.store.delete_with_all(library_id)
             folder.remove()
         return Gone(documents, over)
@@ -212,7 +212,10 @@ class Libraries:
         return conversations.put(owner, from_json(text), grown.library_id, from_file=False)
 
     def sweep(self, encoder: Encoder) -> None:
-        """Put in order what was cut off: what has a row stays and is tidied, what has none is removed."""
+        """Put in order what was cut off: a library with a row stays and is tidied, a left-over is removed.
+
+        A folder of another database is left alone, and so is one that lost its row by no work of ours.
+        """
         for folder in library_folders(self.place):
             if not folder.is_marked:
                 continue
@@ -225,11 +228,17 @@ class Libraries:
     def _put_right(self, folder: LibraryFolder, encoder: Encoder) -> None:
         if not folder.is_marked:
             return
-        if self.store.get(folder.id) is None:
-            folder.remove()
-        else:
+        if self.store.get(folder.id) is not None:
             put_in_order(folder, encoder)
             folder.unmark()
+        elif folder.may_be_removed(self.store.database):
+            folder.remove()
+        else:
+            logger.warning(
+                "The folder %s is left as it is: its library is not in this database, and may be in another. "
+                "If PAPER_TRAIL_CONVERSATIONS names the right one, the folder can be deleted.",
+                folder.path,
+            )
 
     @contextmanager
     def _locked(

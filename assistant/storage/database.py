@@ -40,6 +40,10 @@ _FAULTS = {
     "25006": "it is read-only: the server is a copy of another, perhaps. Use the one that is written to",
     "28": "its server does not let this user in. Check user and password",
     "3D000": "its server has no database of that name. Make it: createdb NAME",
+    "ArgumentError": (
+        "the driver does not take PAPER_TRAIL_CONVERSATIONS as it is written. It is "
+        "sqlite:////path/to/file or postgresql://user:password@host/name; check what stands after a ?"
+    ),
     "40": "another process was in the way. Try again",
     "42501": "its user may not do this. Grant it the database and its schema",
     "53100": "the disk of its server is full. Free some space; what was stored before is still there",
@@ -65,7 +69,8 @@ class Database:
     def __init__(self, url: str | Path) -> None:
         """Open the database at an SQLAlchemy URL, or the SQLite file at a path."""
         self._url = self._parsed(url)
-        self._engine = self._opened()
+        with self._as_store_errors():
+            self._engine = self._opened()
         try:
             with self._as_store_errors():
                 self._prepare()
@@ -94,7 +99,9 @@ class Database:
 
     @property
     def _name(self) -> str:
-        return (self._is_sqlite and self._url.database) or self._url.render_as_string(hide_password=True)
+        # Without the query: drivers take passwords there too, under names of their own.
+        shown = self._url.set(query={}).render_as_string(hide_password=True)
+        return (self._is_sqlite and self._url.database) or shown
 
     @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:
@@ -135,16 +142,17 @@ class Database:
             return sa.URL.create("sqlite", database=str(url))
         try:
             parsed = sa.make_url(url)
-        except ArgumentError:
+        except (ArgumentError, ValueError):  # ValueError: a port that is no number
             # The text may hold a password, and so may the error.
             raise self.error(
                 "The setting PAPER_TRAIL_CONVERSATIONS is no database URL. Write it as "
                 "sqlite:////path/to/file or postgresql://user:password@host/name, or unset it."
             ) from None
-        if "@" in (parsed.host or ""):
+        is_cut_wrongly = parsed.host and not parsed.username and "@" in (parsed.database or "")
+        if "@" in (parsed.host or "") or is_cut_wrongly:
             raise self.error(
-                "The setting PAPER_TRAIL_CONVERSATIONS has an @ in its password. Write it as %40, and : / # "
-                "and % as %3A, %2F, %23 and %25."
+                "The setting PAPER_TRAIL_CONVERSATIONS has an @ or a / in its user or password. Write them "
+                "as %40 and %2F, and : # and % as %3A, %23 and %25."
             )
         is_usual = parsed.drivername in ("postgresql", "postgres")
         return parsed.set(drivername=POSTGRESQL) if is_usual else parsed
@@ -232,9 +240,18 @@ def _engine_of_server(url: sa.URL) -> sa.Engine:
     pool = {"pool_size": IDLE_CONNECTIONS, "max_overflow": MOST_CONNECTIONS - IDLE_CONNECTIONS}
     engine = sa.create_engine(url, hide_parameters=True, **pool, **options)
     sa.event.listen(engine, "checkout", partial(_check_alive, engine.dialect))
+    sa.event.listen(engine, "do_connect", _connect)
     if url.get_backend_name() == "postgresql":
         sa.event.listen(engine, "connect", _set_up_postgresql)
     return engine
+
+
+def _connect(dialect: sa.Dialect, _record: Any, args: Any, options: Any) -> Any:
+    """Connect; raises ArgumentError without the options, any of which may be a password."""
+    try:
+        return dialect.connect(*args, **options)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ArgumentError(type(error).__name__) from None
 
 
 def _check_alive(dialect: sa.Dialect, connection: Any, *_: Any) -> None:

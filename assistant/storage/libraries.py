@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import sqlalchemy as sa
@@ -13,7 +14,7 @@ from assistant.storage.comparisons import ComparisonStore
 from assistant.storage.conversations import ConversationStore
 from assistant.storage.library_links import LIBRARIES, READERS
 from assistant.storage.owned import OwnedStore, is_id, now, tidy_title
-from assistant.storage.schema import OVER_LIBRARIES
+from assistant.storage.schema import IDENTITY, OVER_LIBRARIES
 from assistant.storage.turns import take_turn
 
 # Of a link that was given to many, those who opened it last.
@@ -90,6 +91,11 @@ class LibraryStore(OwnedStore[LibrarySummary]):
     summary = LibrarySummary
     listing = sa.select(LIBRARIES.c.id, LIBRARIES.c.title, LIBRARIES.c.updated, LIBRARIES.c.link)
     seen = _seen()
+
+    @cached_property
+    def database(self) -> str:
+        """The identity of the database, by which it is told from any other; "" where it has none."""
+        return self._value(sa.select(IDENTITY.c.id).limit(1)) or ""
 
     def keep(self, identifier: str, owner: str, title: str, most: int = 0) -> None:
         """Have a library from now on; raises LibraryError where its owner has `most` of them, 0 for any."""

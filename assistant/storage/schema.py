@@ -4,6 +4,7 @@ Tables are made at once where there are none. Those of an earlier version take t
 after the other; a change of a table is a step there, with a new `REVISION`.
 """
 
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from assistant.storage.turns import take_turn
 
 # The last step in `migrations/versions`.
-REVISION = "0003"
+REVISION = "0004"
 # A Paper Trail from before the steps reads this; raise it when that one would break what is there.
 SCHEMA_VERSION = 1
 MIGRATIONS = Path(__file__).with_name("migrations")
@@ -24,6 +25,8 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 METADATA = sa.MetaData()
 _SCHEMA = sa.Table("paper_trail_schema", METADATA, sa.Column("version", sa.Integer, primary_key=True))
 _REVISIONS = sa.Table("alembic_version", METADATA, sa.Column("version_num", sa.String(32), primary_key=True))
+# One row, made with the tables: a folder of a library names the database that has its row.
+IDENTITY = sa.Table("database_identity", METADATA, sa.Column("id", sa.String(64), primary_key=True))
 # The ids of what came from files: anyone may have written what is in them.
 IMPORTED = sa.Table("imported", METADATA, sa.Column("id", sa.String(64), primary_key=True))
 # The ids of what is over a kept library, which may be gone: assistant/storage/library_links.py writes them.
@@ -111,6 +114,7 @@ def _make_all(connection: sa.Connection) -> None:
             connection.execute(CreateIndex(index, if_not_exists=True))
     connection.execute(sa.insert(_SCHEMA), {"version": SCHEMA_VERSION})
     connection.execute(sa.insert(_REVISIONS), {"version_num": REVISION})
+    connection.execute(sa.insert(IDENTITY), {"id": uuid.uuid4().hex})
 
 
 def _take_steps(connection: sa.Connection) -> None:

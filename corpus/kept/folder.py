@@ -1,8 +1,9 @@
 """The folder of a kept library: who may change it, and what becomes of a change that was cut off.
 
 Whether a library exists its row in the database says, so that it is there as a whole or not at all. A folder
-that is being made, changed or removed is marked until that is done: of a marked one that nobody works on any
-more the row says which it is, and it is brought in order or removed.
+that is being made, changed or removed is marked until that is done. A marked folder that nobody works on any
+more is brought in order where its library has a row. Without one it is removed, if the mark says that it was
+being made or removed, and names this very database: another one knows nothing of the library.
 """
 
 import re
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from filelock import FileLock, Timeout
 
@@ -21,6 +23,8 @@ PATIENCE_SECONDS = 60.0
 _UNDER_WAY = "under-way"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
+Work = Literal["making", "changing", "removing"]
+
 
 class LibraryGoneError(CorpusError):
     """The library has been deleted."""
@@ -28,16 +32,17 @@ class LibraryGoneError(CorpusError):
 
 @dataclass(frozen=True, slots=True)
 class LibraryFolder:
-    """Where a kept library is."""
+    """Where a kept library is; `database` is the identity of the one that has its row, for marks."""
 
     path: Path
+    database: str = ""
 
     @classmethod
-    def of(cls, libraries: Path, library_id: str) -> "LibraryFolder":
+    def of(cls, libraries: Path, library_id: str, database: str = "") -> "LibraryFolder":
         """Return the folder of the library with that id, which may not be there."""
         if not _ID.fullmatch(library_id):
             raise LibraryGoneError("There is no such library.")
-        return cls(libraries / library_id)
+        return cls(libraries / library_id, database)
 
     @property
     def id(self) -> str:
@@ -64,6 +69,13 @@ class LibraryFolder:
     @property
     def is_marked(self) -> bool:
         return (self.path / _UNDER_WAY).exists()
+
+    def may_be_removed(self, database: str) -> bool:
+        """Return True if the mark says that a folder without a row in this database is a left-over."""
+        with _on_disk(self.path):
+            work, _, marked_with = (self.path / _UNDER_WAY).read_text(encoding="utf-8").partition(" ")
+        # A mark of an earlier version, or one cut off by a power loss, names no database.
+        return bool(database) and marked_with == database and work in ("making", "removing")
 
     def size(self) -> int:
         """Return how many bytes the library takes."""
@@ -95,7 +107,7 @@ class LibraryFolder:
         if not self.path.is_dir():
             raise LibraryGoneError("This library has been deleted meanwhile.")
         was_cut_off = self.is_marked
-        self.mark()
+        self.mark("changing")
         yield
         if not was_cut_off:
             self.unmark()
@@ -111,9 +123,12 @@ class LibraryFolder:
         for left in (new, old):
             shutil.rmtree(left, ignore_errors=True)
 
-    def mark(self) -> None:
+    def mark(self, work: Work) -> None:
         with _on_disk(self.path):
-            (self.path / _UNDER_WAY).touch(mode=0o600)
+            mark = self.path / _UNDER_WAY
+            mark.touch(mode=0o600)
+            mark.write_text(f"{work} {self.database}", encoding="utf-8")
+            sync(mark)
             sync(self.path)
 
     def unmark(self) -> None:
@@ -138,15 +153,15 @@ class LibraryFolder:
 
 
 @contextmanager
-def begun_folder(libraries: Path, library_id: str) -> Iterator[LibraryFolder]:
+def begun_folder(libraries: Path, library_id: str, database: str) -> Iterator[LibraryFolder]:
     """Make a marked folder for a new library, locked while it is filled, and removed where that fails."""
-    folder = LibraryFolder.of(libraries, library_id)
+    folder = LibraryFolder.of(libraries, library_id, database)
     with _on_disk(libraries):
         libraries.mkdir(mode=0o700, parents=True, exist_ok=True)
     with folder.locked():
         with _on_disk(folder.path):
             folder.path.mkdir(mode=0o700)
-        folder.mark()
+        folder.mark("making")
         try:
             yield folder
         except BaseException:

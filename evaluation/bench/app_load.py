@@ -116,23 +116,23 @@ class Visitor:
 
 
 @asynccontextmanager
-async def visiting(address: str, page: str, cookie: str = "") -> AsyncIterator[Visitor]:
+async def visiting(address: str, page: str, cookie: str = "", **headers: str) -> AsyncIterator[Visitor]:
     """Open a session of its own for a page; raises VisitError where the app cannot be reached."""
-    async with connected(address, cookie) as connection:
+    async with connected(address, cookie, **headers) as connection:
         yield Visitor(connection, address, page)
 
 
 @asynccontextmanager
-async def connected(address: str, cookie: str = "") -> AsyncIterator[ClientConnection]:
+async def connected(address: str, cookie: str = "", **headers: str) -> AsyncIterator[ClientConnection]:
     """Open a session's connection; raises VisitError where the app cannot be reached."""
     stream = f"ws{address.removeprefix('http')}/_stcore/stream"
-    headers = {"cookie": cookie} if cookie else None
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
     try:
         # Not compressed, as the app is set up; of any size and with any patience, as browsers are.
         async with connect(
             stream,
             subprotocols=[_PROTOCOL],
-            additional_headers=headers,
+            additional_headers=sent | ({"cookie": cookie} if cookie else {}),
             compression=None,
             max_size=None,
             ping_interval=None,

@@ -42,6 +42,7 @@ from explorer.app.session import (
     field_value,
     forget_field,
     has_field,
+    has_left_behind,
     is_anothers,
     set_field,
 )
@@ -58,8 +59,8 @@ __all__ = [
     "Visitor", "VisitorSession", "Waiting", "admitted", "change_owner", "check_own", "check_sign_in",
     "comparison_jobs", "current_caller", "current_comparison", "current_owner", "current_owners",
     "current_session", "current_visitor", "documents_limit", "draw", "draw_signed_in", "favicon",
-    "field_value", "forget_field", "has_corpus", "has_field", "holds", "inline_link", "is_anothers",
-    "jobs", "link_to", "loading_modules", "middleware", "new_id", "open_library", "questions_limit",
-    "rate_limit", "remember_theme", "screens", "server_key", "set_field", "show_script_error",
-    "uncounted_models", "url_path", "without"
+    "field_value", "forget_field", "has_corpus", "has_field", "has_left_behind", "holds", "inline_link",
+    "is_anothers", "jobs", "link_to", "loading_modules", "middleware", "new_id", "open_library",
+    "questions_limit", "rate_limit", "remember_theme", "screens", "server_key", "set_field",
+    "show_script_error", "uncounted_models", "url_path", "without"
 ]  # fmt: skip

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 from streamlit import config as st_config
+from streamlit.web.server.server_util import get_cookie_secret
 
 from corpus.errors import CorpusError
 from corpus.settings import Settings, read_settings
@@ -34,6 +35,12 @@ def check_sign_in() -> None:
         secrets = _secrets()
     except SecretsError as error:
         raise SystemExit(f"Paper Trail does not start: {error}") from error
+    if not get_cookie_secret():
+        raise SystemExit(
+            "Paper Trail does not start: its cookie secret is empty, so that anyone could sign in as "
+            "anybody. Set STREAMLIT_SERVER_COOKIE_SECRET (PAPER_TRAIL_COOKIE_SECRET with compose.yaml) to a "
+            "long random text."
+        )
     try:
         settings = read_settings()
     except CorpusError as error:

@@ -13,6 +13,8 @@ from pathlib import Path
 OWNER_COOKIE = "paper_trail_owner"
 # Browsers take this name over HTTPS alone and from this very host, not from a sibling of it.
 HOST_COOKIE = f"__Host-{OWNER_COOKIE}"
+# Set on each request by us alone (explorer/app/security.py): "1" where the browser speaks HTTPS.
+HTTPS_HEADER = "x-paper-trail-https"
 # As long as browsers keep a cookie at most.
 COOKIE_SECONDS = 400 * 24 * 60 * 60
 
@@ -37,18 +39,31 @@ class OwnerTokens:
     def new(self) -> str:
         return self._signed(secrets.token_urlsafe(32))
 
-    def of(self, cookies: Mapping[str, object]) -> str:
-        """Return the token that a browser's cookies hold, signed; "" where there is none of ours."""
-        for name in (HOST_COOKIE, OWNER_COOKIE):
-            if found := _TOKEN.fullmatch(str(cookies.get(name, ""))):
-                token = self._signed(found[1])
-                is_ours = hmac.compare_digest(token, found[0])
-                if is_ours or self._is_known(owner_of(token)):
-                    return token
+    def of(self, cookies: Mapping[str, object], is_https: bool) -> str:
+        """Return the token that a browser's cookies hold, signed; "" where there is none of ours.
+
+        Over HTTPS the plain cookie counts for nothing: a sibling host may have set it to a token of its own,
+        with which it reads what this visitor stores.
+        """
+        if found := _TOKEN.fullmatch(str(cookies.get(cookie_name(is_https), ""))):
+            token = self._signed(found[1])
+            is_ours = hmac.compare_digest(token, found[0])
+            if is_ours or self._is_known(owner_of(token)):
+                return token
         return ""
+
+    def has_stored_over_http(self, cookies: Mapping[str, object]) -> bool:
+        """Return True if something is stored of the browser that the plain cookie names."""
+        token = self.of(cookies, is_https=False)
+        return bool(token) and self._is_known(owner_of(token))
 
     def _signed(self, token: str) -> str:
         return f"{token}.{hmac.new(self._key, token.encode(), hashlib.sha256).hexdigest()}"
+
+
+def cookie_name(is_https: bool) -> str:
+    """Return the name of the cookie that holds a browser's token, by how it comes."""
+    return HOST_COOKIE if is_https else OWNER_COOKIE
 
 
 def owner_of(token: str) -> str:

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from assistant.records import AssistantError
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
-from explorer.app.owner import COOKIE_SECONDS, HOST_COOKIE, OWNER_COOKIE
+from explorer.app.owner import COOKIE_SECONDS, HOST_COOKIE, HTTPS_HEADER, cookie_name
 from explorer.app.resources import owner_tokens
 from explorer.app.upload_guard import UploadGuard
 from explorer.jobs import ADDRESS_HEADER
@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 Wrapper = Callable[[ASGIApp], ASGIApp]
 Proxies = tuple[IPv4Network | IPv6Network, ...]
 
+# Browsers that came by HTTPS come by nothing else for a year.
+HSTS = "max-age=31536000"
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
@@ -68,7 +70,10 @@ class SecurityHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(self._headers)
+                headers = MutableHeaders(scope=message)
+                headers.update(self._headers)
+                if _speaks_https(scope):
+                    headers["strict-transport-security"] = HSTS
             await send(message)
 
         await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
@@ -102,13 +107,13 @@ def _is_for_page(scope: Scope) -> bool:
 
 
 def _owed_cookie(scope: Scope) -> str:
-    """Return the cookie that a browser lacks, "" for none: its token, or a new one, under the best name."""
+    """Return the cookie that a browser lacks, "" for none: its token signed, or a new one."""
     try:
-        tokens, is_secure = owner_tokens(), is_https(scope, read_settings().trusted_proxies)
+        tokens, is_secure = owner_tokens(), _speaks_https(scope)
     except CorpusError:  # Every screen says so.
         return ""
     cookies = HTTPConnection(scope).cookies
-    name, token = HOST_COOKIE if is_secure else OWNER_COOKIE, tokens.of(cookies)
+    name, token = cookie_name(is_secure), tokens.of(cookies, is_secure)
     return "" if token and cookies.get(name) == token else owner_cookie(name, token or tokens.new())
 
 
@@ -124,20 +129,30 @@ def is_https(scope: Scope, trusted: Proxies) -> bool:
     """Return True if the browser speaks HTTPS: to us, or to a proxy that is trusted to tell so."""
     proto = HTTPConnection(scope).headers.get("x-forwarded-proto", "")
     last = proto.rpartition(",")[2].strip().lower()
-    return scope["scheme"] == "https" or (last == "https" and _is_trusted(_peer(scope), trusted))
+    is_direct = scope.get("scheme") in ("https", "wss")
+    return is_direct or (last == "https" and _is_trusted(_peer(scope), trusted))
+
+
+def _speaks_https(scope: Scope) -> bool:
+    try:
+        return is_https(scope, read_settings().trusted_proxies)
+    except CorpusError:  # Every screen says so.
+        return False
 
 
 class ClientAddress:
-    """ASGI middleware that notes where a request comes from, if a proxy is trusted to tell it."""
+    """ASGI middleware that notes where a request comes from, as far as a trusted proxy tells it, and how."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
-            name = ADDRESS_HEADER.encode()
-            headers = [(key, value) for key, value in scope["headers"] if key.lower() != name]
-            scope = {**scope, "headers": [*headers, (name, _noted_address(scope).encode())]}
+            noted = {ADDRESS_HEADER: _noted_address(scope), HTTPS_HEADER: str(int(_speaks_https(scope)))}
+            own = [(name.encode(), value.encode()) for name, value in noted.items()]
+            names = {name for name, _ in own}
+            headers = [(key, value) for key, value in scope["headers"] if key.lower() not in names]
+            scope = {**scope, "headers": [*headers, *own]}
         await self._app(scope, receive, send)
 
 

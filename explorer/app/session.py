@@ -26,7 +26,7 @@ import streamlit as st
 from assistant.records import AssistantError
 from assistant.storage import OwnedStore
 from explorer.app.login import signed_in_owner
-from explorer.app.owner import owner_of
+from explorer.app.owner import HTTPS_HEADER, owner_of
 from explorer.app.resources import owner_tokens
 from explorer.app.visitor.comparison import ComparisonSession
 from explorer.app.visitor.session import VisitorSession
@@ -125,7 +125,19 @@ def current_owner(visitor: Visitor) -> str:
 
 
 def _found_owner(visitor: Visitor) -> str:
-    return signed_in_owner() or owner_of(owner_tokens().of(st.context.cookies)) or visitor.now.stranger
+    token = owner_tokens().of(st.context.cookies, _speaks_https())
+    return signed_in_owner() or owner_of(token) or visitor.now.stranger
+
+
+def _speaks_https() -> bool:
+    return st.context.headers.get(HTTPS_HEADER) == "1"
+
+
+def has_left_behind() -> bool:
+    """Return True if this browser, which now speaks HTTPS, stored something here over plain HTTP."""
+    if signed_in_owner() or not _speaks_https():
+        return False
+    return owner_tokens().has_stored_over_http(st.context.cookies)
 
 
 @contextmanager

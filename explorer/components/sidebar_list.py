@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from assistant.records import AssistantError
-from explorer.app import Current, StoredItem, admitted, current_session, field_value
+from explorer.app import Current, StoredItem, admitted, current_session, field_value, has_left_behind
 from explorer.components.rows import menu
 from explorer.presenters import escaped, shortened
 
@@ -16,6 +16,10 @@ LISTED = 20
 MOST_LISTED = 200
 LARGEST_IMPORT_MB = 20
 LONGEST_TITLE = 120
+LEFT_BEHIND = (
+    "What this browser stored before this site used HTTPS is not listed: nothing proves that it is yours. "
+    "The address of a conversation or a comparison still opens it."
+)
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -84,6 +88,8 @@ def draw_sidebar_list(shown: SidebarList) -> None:
 def _draw_list(shown: SidebarList, listed: Sequence[Entry]) -> None:
     if not listed:
         st.caption(shown.nothing)
+        if has_left_behind():
+            st.caption(LEFT_BEHIND)
     shows_all = f"list_all{shown.mark}"
     for entry in listed if field_value(shows_all) else listed[:LISTED]:
         if entry.id == shown.identifier:

@@ -20,6 +20,8 @@ from explorer.observing import ProcessState, open_sessions, tell
 LIVE_PATH, READY_PATH = "/healthz", "/readyz"
 # A database that is silent for so long is taken for one that does not answer.
 CHECK_SECONDS = 5.0
+# For so long a result is told again: whoever asks often costs nothing.
+FRESH_SECONDS = 2.0
 _RETRY_SECONDS = 2
 _loaded = threading.Event()
 
@@ -69,6 +71,7 @@ class HealthDoor:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._checking: asyncio.Task[Readiness] | None = None
+        self._begun = 0.0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
@@ -90,13 +93,14 @@ class HealthDoor:
         return _told(200 if found.is_ready else 503, {"status": status, **asdict(found)})
 
     async def _checked(self) -> Readiness:
-        """Return how it stands, "unknown" what does not answer in time: it is asked once for all who wait."""
+        """Return how it stands, "unknown" what does not answer in time: all who ask share a check."""
         if stopping.is_set():
             return Readiness("stopping")
         if not _loaded.is_set():
             return Readiness("starting")
-        if self._checking is None or self._checking.done():
-            self._checking = asyncio.create_task(run_in_threadpool(check_readiness))
+        now = asyncio.get_running_loop().time()
+        if self._checking is None or (self._checking.done() and now - self._begun >= FRESH_SECONDS):
+            self._checking, self._begun = asyncio.create_task(run_in_threadpool(check_readiness)), now
         try:
             return await asyncio.wait_for(asyncio.shield(self._checking), CHECK_SECONDS)
         except TimeoutError:

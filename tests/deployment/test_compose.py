@@ -65,7 +65,9 @@ def test_its_processes_are_told_what_those_of_make_serve_are(services: dict[str,
                 assert float(settings[name]) == float(value), name
         assert settings["PAPER_TRAIL_TRUSTED_PROXIES"] == address(services["nginx"])
         assert address(services["postgres"]) in settings["PAPER_TRAIL_CONVERSATIONS"]
-        assert settings["STREAMLIT_SERVER_COOKIE_SECRET"]
+        secret = settings["STREAMLIT_SERVER_COOKIE_SECRET"]
+        assert "PAPER_TRAIL_COOKIE_SECRET" in secret
+        assert "PASSWORD" not in secret, "who knows the database's password could sign in as anybody"
         # They are counted in the database, for all processes together.
         assert not any(name.startswith("PAPER_TRAIL_LIMIT") for name in settings)
     Settings.model_validate({"log": told[0]["PAPER_TRAIL_LOG"]})

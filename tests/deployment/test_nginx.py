@@ -21,13 +21,13 @@ from starlette.types import Receive, Scope, Send
 from corpus.settings import read_settings
 from deployment.nginx import Frontend, configuration
 from deployment.site import free_ports
-from explorer.app.security import ClientAddress, is_https
+from explorer.app.security import HSTS, ClientAddress, is_https
 from explorer.jobs import ADDRESS_HEADER
 from tests.served_site import NGINX, until
 from tests.standin_server import StandinServer
 
 pytestmark = pytest.mark.skipif(not NGINX, reason="nginx is not installed")
-COOKIE = "paper_trail_process"
+COOKIE, STAYS_HTTPS = "paper_trail_process", "strict-transport-security"
 PAGE = {"accept": "text/html"}
 
 
@@ -83,6 +83,8 @@ class _Echo(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
+        if self.headers["x-forwarded-proto"] == "https":  # as the app does
+            self.send_header(STAYS_HTTPS, HSTS)
         self.end_headers()
         self.wfile.write(data)
 
@@ -294,6 +296,7 @@ def test_a_visitor_cannot_forge_an_address_or_a_protocol(noting: NotingApp, name
         page = httpx.get(f"{site}/", headers=PAGE | forged)
     assert page.json() == {"address": "127.0.0.1/32", "https": False}
     assert "Secure" not in page.headers["set-cookie"]
+    assert STAYS_HTTPS not in page.headers
 
 
 def test_a_proxy_of_the_operator_is_believed(noting: NotingApp) -> None:
@@ -334,6 +337,30 @@ def test_it_speaks_https_with_a_certificate(tmp_path: Path, noting: NotingApp) -
         page = httpx.get(f"{site}/", headers=PAGE, verify=False)
     assert page.json() == {"address": "127.0.0.1/32", "https": True}
     assert page.headers["set-cookie"].endswith("; Secure")
+    assert page.headers[STAYS_HTTPS] == HSTS
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/", 200), ("/media/a.png", 200), ("/api/v1/collections", 200), ("/readyz", 200), ("/metrics", 404)],
+)
+def test_fault_over_https_browsers_were_not_told_to_stay_there(
+    processes: list[EchoingProcess], path: str, status: int
+) -> None:
+    with fronted(processes, proxies=("127.0.0.0/8",)) as site:
+        for proto, told in (("https", [HSTS]), ("http", [])):
+            reply = httpx.get(f"{site}{path}", headers=PAGE | {"X-Forwarded-Proto": proto})
+            assert (reply.status_code, reply.headers.get_list(STAYS_HTTPS)) == (status, told)
+
+
+def test_fault_replies_of_nginx_itself_did_not_tell_browsers_to_stay_with_https() -> None:
+    with EchoingProcess("p1") as gone:
+        pass
+    with fronted([gone], proxies=("127.0.0.0/8",), hosts=("127.0.0.1",)) as site:
+        for path, host in (("/", "127.0.0.1"), ("/api/v1/ask", "127.0.0.1"), ("/", "other.org")):
+            reply = httpx.get(f"{site}{path}", headers={"X-Forwarded-Proto": "https", "host": host})
+            assert reply.status_code in (421, 503)
+            assert reply.headers.get_list(STAYS_HTTPS) == [HSTS], path
 
 
 def test_nothing_that_is_asked_stands_in_its_log(tmp_path: Path) -> None:

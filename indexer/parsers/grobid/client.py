@@ -360,7 +360,7 @@ def _address(url: str) -> SplitResult:
 
 
 def _shown(address: SplitResult) -> str:
-    return address._replace(netloc=address.netloc.rpartition("@")[2]).geturl()
+    return address._replace(netloc=address.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
 def _is_this_machine(address: SplitResult) -> bool:

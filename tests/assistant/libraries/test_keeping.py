@@ -304,6 +304,52 @@ def test_a_folder_without_a_row_that_nobody_was_making_is_left_alone(
     assert libraries.opened(identifier, encoder).count_papers() == 2
 
 
+def test_fault_a_start_with_another_database_removed_libraries(
+    libraries: Libraries,
+    uploads: UploadSession,
+    encoder: SentenceEncoder,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    home = libraries.place.parent
+
+    def full(*_args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    identifier = kept(libraries, uploads, encoder)
+    later = visit(home, encoder, ("later.md", notes("later")))
+    with monkeypatch.context() as patch, pytest.raises(CorpusError):
+        patch.setattr("corpus.kept.documents.shutil.copyfile", full)
+        libraries.grow(identifier, [ME], brought(later), encoder)
+    later.close()
+    elsewhere = Libraries(home / "libraries", LibraryStore(home / "another.sqlite"), LibraryLimits())
+    folder = libraries.folder(identifier)
+    for work in (None, "making", "changing", "removing"):
+        if work:
+            folder.mark(work)
+        elsewhere.sweep(encoder)
+        assert libraries.opened(identifier, encoder).count_papers() == 2
+    assert "may be in another" in caplog.text
+    elsewhere.store.close()
+    libraries.sweep(encoder)
+    assert not folder.is_marked
+
+
+def test_fault_a_library_that_an_older_copy_of_the_database_does_not_know_was_removed(
+    libraries: Libraries, uploads: UploadSession, encoder: SentenceEncoder
+) -> None:
+    identifier = kept(libraries, uploads, encoder)
+    folder = libraries.folder(identifier)
+    libraries.store.delete_with_all(identifier)
+    for mark in ("changing", "changing " + libraries.store.database, "", "making"):
+        (folder.path / "under-way").write_text(mark)
+        libraries.sweep(encoder)
+        assert libraries.opened(identifier, encoder).count_papers() == 2
+    folder.mark("removing")
+    libraries.sweep(encoder)
+    assert not folder.path.exists()
+
+
 def _killed(home: Path, doing: str, seconds: float, library_id: str = "") -> None:
     command = [sys.executable, "-m", "tests.assistant.libraries.own_documents", str(home), doing, library_id]
     process = subprocess.Popen(command, stdout=subprocess.PIPE)

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import threading
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -360,6 +361,26 @@ def test_a_url_that_leads_nowhere_is_said_without_its_password(monkeypatch, url)
         ConversationStore.open(settings)
     assert "canary-password" not in str(caught.value)
     assert "PAPER_TRAIL_CONVERSATIONS" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://me@127.0.0.1:1/name?password=canary-password",
+        "postgresql://me@127.0.0.1:1/name?sslpassword=canary-password",
+        "postgresql://me@127.0.0.1:1/name?timeout=canary-password",
+        "postgresql://me@127.0.0.1:1/name?options=-cpassword%3Dcanary-password",
+        "postgresql://me:p@127.0.0.1:canary-password/name",
+        "postgresql://m/e:canary-password@127.0.0.1:1/name",
+        "sqlite://me:canary-password@host/name?password=canary-password",
+    ],
+)
+def test_fault_a_password_in_the_query_of_the_database_s_address_was_logged(monkeypatch, caplog, url):
+    monkeypatch.setenv("PAPER_TRAIL_CONVERSATIONS", url)
+    with caplog.at_level("DEBUG"), pytest.raises(ConversationError) as caught:
+        ConversationStore.open(read_settings())
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "canary-password" not in shown + caplog.text
 
 
 def test_the_settings_say_where(monkeypatch, tmp_path):

@@ -71,6 +71,11 @@ def test_tables_of_an_earlier_version_are_gone_on_with(engine, url, backend, ver
         assert store.list("me")[0].turns == 1
     with closing(ReadingStore(url)) as store:
         assert store.list("me") == ()
+    identities = set()
+    for _ in range(2):
+        with closing(LibraryStore(url)) as store:
+            identities.add(store.database)
+    assert len(identities) == 1 and "" not in identities
     assert differences(engine) == []
     assert revisions(engine) == [REVISION]
     if "CREATE TABLE spending" in " ".join(statements_until(version, backend)):

@@ -152,4 +152,5 @@ def test_a_browser_cannot_name_its_own_address(home: object, monkeypatch: pytest
     scope = {"type": "websocket", "client": ("203.0.113.7", 1), "headers": [(ADDRESS_HEADER.encode(), b"me")]}
     with pytest.raises(StopIteration):
         ClientAddress(app)(scope, None, None).send(None)  # type: ignore[arg-type, attr-defined]
-    assert seen == [[(ADDRESS_HEADER.encode(), b"203.0.113.7/32")]]
+    assert (ADDRESS_HEADER.encode(), b"203.0.113.7/32") in seen[0]
+    assert [name for name, _ in seen[0]].count(ADDRESS_HEADER.encode()) == 1

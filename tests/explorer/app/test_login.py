@@ -132,3 +132,19 @@ def test_a_server_whose_secrets_are_a_folder_without_files_ends_with_a_reason(tm
     )  # fmt: skip
     assert ran.returncode != 0
     assert "Paper Trail does not start: its secrets" in ran.stderr
+
+
+def test_fault_with_an_empty_cookie_secret_anyone_could_sign_in_as_anybody(
+    secrets: Secrets, tmp_path: Path
+) -> None:
+    secrets(AUTH.replace('cookie_secret = "c"', 'cookie_secret = ""'))
+    with pytest.raises(SystemExit, match="its cookie secret is empty"):
+        check_sign_in()
+    ran = subprocess.run(
+        [sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port", "0"],
+        cwd=PROJECT,
+        env={**os.environ, "PAPER_TRAIL_HOME": str(tmp_path), "STREAMLIT_SERVER_COOKIE_SECRET": ""},
+        capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert ran.returncode != 0
+    assert "does not start: its cookie secret is empty" in ran.stderr

@@ -13,9 +13,11 @@ from starlette.types import ASGIApp
 from explorer.app.navigation import DARK_STYLE, STYLE
 from explorer.app.owner import HOST_COOKIE, OWNER_COOKIE, OwnerTokens, owner_of, server_key
 from explorer.app.resources import Library, owner_tokens
-from explorer.app.security import OwnerCookie, SecurityHeaders, content_security_policy
+from explorer.app.security import HSTS, OwnerCookie, SecurityHeaders, content_security_policy
 from explorer.components.score_bar import meaning, overlap_bar, score_bars, support_bar
 from tests.explorer.app.asgi import replied
+
+STAYS_HTTPS = "strict-transport-security"
 
 
 def reply_of(
@@ -40,27 +42,49 @@ def cookie_of_reply(scheme: str = "http", *, client: str = "203.0.113.7", **head
 def test_a_browser_gets_a_token_with_its_first_page(home: Path) -> None:
     cookie = cookie_of_reply(accept="text/html,*/*")
     value, *attributes = cookie.removeprefix(f"{OWNER_COOKIE}=").split("; ")
-    assert owner_tokens().of({OWNER_COOKIE: value}) == value
+    assert owner_tokens().of({OWNER_COOKIE: value}, is_https=False) == value
     assert {"HttpOnly", "SameSite=Lax", "Path=/"} <= set(attributes)
     assert "Secure" not in attributes
     assert cookie_of_reply(accept="text/html") != cookie
     assert cookie_of_reply(accept="text/html", cookie=f"a=b; {OWNER_COOKIE}={value}") == ""
 
 
-def test_over_https_the_cookie_is_of_this_host_alone_and_the_token_stays(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    value = cookie_of_reply(accept="text/html").partition(";")[0].partition("=")[2]
+def test_over_https_the_cookie_is_of_this_host_alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAPER_TRAIL_TRUSTED_PROXIES", "10.0.0.0/8, fd00::/8")
-    proxied = {"accept": "text/html", "cookie": f"{OWNER_COOKIE}={value}", "x_forwarded_proto": "https"}
+    proxied = {"accept": "text/html", "x_forwarded_proto": "https"}
     for cookie in (
-        cookie_of_reply("https", accept="text/html", cookie=f"{OWNER_COOKIE}={value}"),
+        cookie_of_reply("https", accept="text/html"),
         cookie_of_reply(client="10.1.2.3", **proxied),
     ):
-        assert cookie.startswith(f"{HOST_COOKIE}={value}; Path=/; ") and cookie.endswith("; Secure")
-    assert cookie_of_reply(client="203.0.113.7", **proxied) == "", "anyone may claim to come by HTTPS"
+        assert cookie.startswith(f"{HOST_COOKIE}=") and cookie.endswith("; Secure")
+    claimed = cookie_of_reply(client="203.0.113.7", **proxied)
+    assert claimed.startswith(f"{OWNER_COOKIE}="), "anyone may claim to come by HTTPS"
+    value = cookie.partition(";")[0].partition("=")[2]
     assert cookie_of_reply("https", accept="text/html", cookie=f"{HOST_COOKIE}={value}") == ""
-    assert owner_tokens().of({HOST_COOKIE: value}) == value
+    assert owner_tokens().of({HOST_COOKIE: value}, is_https=True) == value
+
+
+def test_fault_a_cookie_that_a_sibling_host_had_set_became_the_visitor_s_own(library: Library) -> None:
+    planted = owner_tokens().new()
+    library.conversations().start(owner_of(planted), "Of who planted it")
+    cookies = {OWNER_COOKIE: planted}
+    given = cookie_of_reply("https", accept="text/html", cookie=f"{OWNER_COOKIE}={planted}")
+    assert given.startswith(f"{HOST_COOKIE}=") and planted not in given
+    assert owner_tokens().of(cookies, is_https=True) == ""
+    assert owner_tokens().of(cookies, is_https=False) == planted
+    assert owner_tokens().has_stored_over_http(cookies)
+    assert not owner_tokens().has_stored_over_http({OWNER_COOKIE: owner_tokens().new()})
+
+
+def test_fault_over_https_browsers_were_not_told_to_stay_there(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_TRUSTED_PROXIES", "10.0.0.0/8")
+    by_proxy = {"x_forwarded_proto": "https"}
+    assert reply_of(SecurityHeaders, scheme="https")[STAYS_HTTPS] == HSTS
+    assert reply_of(SecurityHeaders, by_proxy, scheme="http", client=("10.1.2.3", 1))[STAYS_HTTPS] == HSTS
+    for headers, client in (({}, "10.1.2.3"), (by_proxy, "203.0.113.7")):
+        assert STAYS_HTTPS not in reply_of(SecurityHeaders, headers, scheme="http", client=(client, 1))
 
 
 @pytest.mark.parametrize(
@@ -77,16 +101,16 @@ def test_over_https_the_cookie_is_of_this_host_alone_and_the_token_stays(
 def test_an_invented_cookie_is_replaced_and_owns_nothing(home: Path, value: str) -> None:
     """Each invented one had a limit of its own: 2,000 questions went through a limit of 20."""
     assert cookie_of_reply(accept="text/html", cookie=f"{OWNER_COOKIE}={value}")
-    assert owner_tokens().of({OWNER_COOKIE: value}) == ""
+    assert owner_tokens().of({OWNER_COOKIE: value}, is_https=False) == ""
     assert owner_of("") == ""
 
 
 def test_a_cookie_from_before_signatures_keeps_what_its_browser_has_stored(library: Library) -> None:
     old = secrets.token_urlsafe(32)
     owner = f"browser-{hashlib.sha256(old.encode()).hexdigest()}"
-    assert owner_tokens().of({OWNER_COOKIE: old}) == ""
+    assert owner_tokens().of({OWNER_COOKIE: old}, is_https=False) == ""
     library.conversations().start(owner, "Before")
-    signed = owner_tokens().of({OWNER_COOKIE: old})
+    signed = owner_tokens().of({OWNER_COOKIE: old}, is_https=False)
     assert owner_of(signed) == owner and signed.startswith(f"{old}.")
     cookie = cookie_of_reply(accept="text/html", cookie=f"{OWNER_COOKIE}={old}")
     assert cookie.startswith(f"{OWNER_COOKIE}={signed};"), "from now on it is signed"
@@ -96,8 +120,8 @@ def test_who_lost_the_key_loses_no_conversation(library: Library, tmp_path: Path
     value = owner_tokens().new()
     library.conversations().start(owner_of(value), "Before")
     others = OwnerTokens(server_key(tmp_path / "another.key"), lambda owner: owner == owner_of(value))
-    assert owner_of(others.of({OWNER_COOKIE: value})) == owner_of(value)
-    assert others.of({OWNER_COOKIE: owner_tokens().new()}) == ""
+    assert owner_of(others.of({OWNER_COOKIE: value}, is_https=False)) == owner_of(value)
+    assert others.of({OWNER_COOKIE: owner_tokens().new()}, is_https=False) == ""
 
 
 def test_the_key_is_kept_for_its_owner_alone_and_is_made_once(tmp_path: Path) -> None:

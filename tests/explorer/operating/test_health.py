@@ -1,10 +1,13 @@
 """What a process says of itself, and whom it sends elsewhere while it stops, without a server."""
 
+import asyncio
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from starlette.types import Message
 
 from explorer.app.resources import open_library
 from explorer.jobs import JobRunner, QuestionJob, StoppingError, stopping
@@ -54,6 +57,34 @@ def test_a_database_that_cannot_be_used_is_named_and_its_address_is_not(
 def test_all_that_answering_takes_makes_it_ready(home: Path) -> None:
     _load()
     assert told("/readyz")[0] == 200
+
+
+def test_fault_every_question_for_readiness_encoded_a_text(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _load()
+    kind, encoded = type(open_library().encoder), []
+    encode = kind.encode_query
+    monkeypatch.setattr(kind, "encode_query", lambda own, text: encoded.append(text) or encode(own, text))
+
+    async def ask(times: int, door: HealthDoor) -> list[int]:
+        told: list[int] = []
+
+        async def send(message: Message) -> None:
+            if "status" in message:
+                told.append(message["status"])
+
+        for _ in range(times):
+            await door({"type": "http", "path": "/readyz", "headers": []}, None, send)  # type: ignore[arg-type]
+        return told
+
+    with ThreadPoolExecutor(1) as thread:
+        monkeypatch.setattr(health, "FRESH_SECONDS", 1e9)
+        assert thread.submit(asyncio.run, ask(50, HealthDoor(home))).result() == [200] * 50  # type: ignore[arg-type]
+        assert len(encoded) == 1
+        monkeypatch.setattr(health, "FRESH_SECONDS", 0.0)
+        assert thread.submit(asyncio.run, ask(3, HealthDoor(home))).result() == [200] * 3  # type: ignore[arg-type]
+    assert len(encoded) == 4, "what is no longer fresh is looked at again"
 
 
 def _load() -> None:
