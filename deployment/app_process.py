@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from corpus.settings import PROJECT
+from deployment.guardian import Guardian
 
 HOST = "127.0.0.1"
+ENTRY = PROJECT / "streamlit_app.py"
 # How long a process that dies is waited for before it is started anew: twice as long each time it dies young.
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 # One that lived so long had been started well.
@@ -24,12 +26,17 @@ _LACKING = frozenset(("missing", "unusable"))
 
 @dataclass(slots=True)
 class AppProcess:
-    """A process of the app at a port of its own, with the settings of its environment."""
+    """A process of the app at a port of its own, with the settings of its environment.
+
+    It has `seconds` to end where the guardian ends it.
+    """
 
     name: str
     port: int
     hosts: Sequence[str]
     environment: Mapping[str, str]
+    guardian: Guardian
+    seconds: float
     deaths: int = 0  # one soon after the other
     is_awaited: bool = False  # in place of another
     _running: "subprocess.Popen[bytes] | None" = None
@@ -53,14 +60,15 @@ class AppProcess:
         options = [f"--server.port={self.port}", f"--server.address={HOST}"]
         options += [word for host in self.hosts for word in ("--server.allowedHosts", host)]
         # In a session of its own: Ctrl+C in a terminal is for us, who tell it when to stop. What Streamlit
-        # prints is an address that no visitor is to use.
-        self._running = subprocess.Popen(  # noqa: S603 - our own entry file
-            [sys.executable, "-m", "streamlit", "run", str(PROJECT / "streamlit_app.py"), *options],
+        # prints is an address that no visitor is to use. A second signal would end it with its answers.
+        self._running = self.guardian.start(
+            [sys.executable, "-m", "streamlit", "run", str(ENTRY), *options],
+            self.seconds,
+            heeds_twice=False,
             cwd=PROJECT,
             env={**os.environ, **self.environment},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            start_new_session=True,
         )
         self._started, self._start_again = time.monotonic(), None
 

@@ -17,8 +17,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from corpus.settings import LAST_PORT, PROJECT, Settings
-from deployment.app_process import HOST, AppProcess, ended_how
-from deployment.errors import ServeError
+from deployment.app_process import ENTRY, HOST, AppProcess, ended_how
+from deployment.errors import AddressTakenError, ServeError
+from deployment.guardian import Guardian
+from deployment.listeners import listening_at
 from deployment.nginx import Frontend, configuration
 
 # Until a process has loaded its encoder; a machine that is busy takes its time.
@@ -27,9 +29,13 @@ READY_WITHIN_SECONDS = 300.0
 REACHED_WITHIN_SECONDS = 30.0
 # What a process may take to end once its answers have.
 ENDS_WITHIN_SECONDS = 15.0
+NGINX_ENDS_WITHIN_SECONDS = 3.0
 # A process that has died so often at the first start is not tried again: its settings are to be looked at.
 _MOST_DEATHS = 3
 _LOOK_SECONDS = 0.2
+_FOLDER = "paper-trail-nginx-"
+# In the commands of what serves a site.
+_OF_A_SITE = ("-m deployment", _FOLDER, str(ENTRY))
 # Below those that a system gives to whoever calls out, so that a process which is started again finds its own
 # free, and above those that the workers of a Ray take.
 _PORTS = range(20_000, 32_000)
@@ -62,18 +68,20 @@ class Site:
     tell: Tell
     processes: Sequence[AppProcess] = ()
     _signals: list[int] = field(default_factory=list)
+    _guardian: Guardian = field(default_factory=Guardian)
 
     def run(self) -> int:
         """Serve until a signal comes or nginx ends; return an exit code. Raises ServeError."""
         nginx = find_nginx()
         with ExitStack() as stack:
-            folder = stack.enter_context(TemporaryDirectory(prefix="paper-trail-nginx-"))
+            folder = self._guardian.folder = stack.enter_context(TemporaryDirectory(prefix=_FOLDER))
             # Where root starts nginx its workers are another user.
             Path(folder).chmod(0o755)
             self.processes = self._planned()
-            self._check_addresses()
+            self._wait_for_addresses()
             config = self._configured(Path(folder))
             check_configuration(nginx, config)
+            stack.enter_context(self._guardian)
             stack.enter_context(_heeding(self._signals))
             try:
                 return self._serve([nginx, "-p", folder, "-c", str(config), "-e", "stderr"])
@@ -105,18 +113,42 @@ class Site:
         ports = free_ports(self.wanted.processes, but={self.wanted.port, *for_metrics})
         shared, hosts = shared_environment(self.settings, len(ports)), _names(self.wanted)
         return [
-            AppProcess(f"p{number}", port, hosts, shared | _own_environment(self.settings, number))
+            AppProcess(
+                f"p{number}",
+                port,
+                hosts,
+                shared | _own_environment(self.settings, number),
+                self._guardian,
+                self._seconds_to_end,
+            )
             for number, port in enumerate(ports, 1)
         ]
 
-    def _check_addresses(self) -> None:
-        check_address(self.wanted.address, self.wanted.port)
+    def _wait_for_addresses(self) -> None:
+        """Return when nobody listens at any address of ours; raises ServeError where somebody else does."""
+        self._wait_for(self.wanted.address, self.wanted.port)
         for process in self.processes:
             if metrics := process.environment.get("PAPER_TRAIL_METRICS", ""):
                 host, _, port = metrics.rpartition(":")
-                check_address(
+                self._wait_for(
                     host.strip("[]"), int(port), " Metrics would be told there (PAPER_TRAIL_METRICS)."
                 )
+
+    def _wait_for(self, address: str, port: int, what_for: str = "") -> None:
+        """Return when an address can be listened at, once a site that is there, or ends there, has ended."""
+        deadline, is_told = time.monotonic() + self._seconds_to_end, False
+        while True:
+            try:
+                check_address(address, port, what_for)
+            except AddressTakenError as error:
+                if time.monotonic() > deadline or not (is_told or error.is_taken_by(_OF_A_SITE)):
+                    raise
+                if not is_told:
+                    self.tell(f"{error} This start goes on once it has ended.")
+                is_told = True
+            else:
+                return
+            time.sleep(_LOOK_SECONDS)
 
     def _configured(self, folder: Path) -> Path:
         wanted, path = self.wanted, folder / "nginx.conf"
@@ -143,8 +175,8 @@ class Site:
             raise ServeError("The app does not start: what its processes have written says why.")
         if self._is_told_to_stop:
             return 0
-        with subprocess.Popen(  # noqa: S603 - nginx, found in the path
-            nginx_command, stdin=subprocess.DEVNULL, start_new_session=True
+        with self._guardian.start(
+            nginx_command, NGINX_ENDS_WITHIN_SECONDS, stdin=subprocess.DEVNULL
         ) as nginx:
             try:
                 self._wait_until_reached(nginx)
@@ -225,6 +257,7 @@ class Site:
         self.tell("All processes have been replaced.")
 
     def _replace_dead(self) -> None:
+        self._guardian.keep()
         for process in self.processes:
             if told := process.replace_if_dead():
                 self.tell(told)
@@ -236,8 +269,12 @@ class Site:
         for process in self.processes:
             process.stop(deadline)
 
+    @property
+    def _seconds_to_end(self) -> float:
+        return self.settings.stop_seconds + ENDS_WITHIN_SECONDS
+
     def _deadline(self) -> float:
-        return time.monotonic() + self.settings.stop_seconds + ENDS_WITHIN_SECONDS
+        return time.monotonic() + self._seconds_to_end
 
 
 @contextmanager
@@ -273,13 +310,13 @@ def check_configuration(nginx: str, config: Path) -> None:
 
 
 def check_address(address: str, port: int, what_for: str = "") -> None:
-    """Raise ServeError where somebody else listens, or this machine has no such address."""
+    """Raise AddressTakenError where somebody listens, ServeError where this machine has no such address."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         socket.create_server((address, port), family=family).close()
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise ServeError(f"Another program listens at port {port} of {address}.{what_for}") from error
+            raise AddressTakenError(address, port, listening_at(port), what_for) from error
         # nginx may be allowed what this program is not, as a port below 1024.
         if error.errno not in (errno.EACCES, errno.EPERM):
             why = str(error.strerror).partition(" (while")[0]
@@ -352,12 +389,12 @@ def ports_of_metrics(place: str, count: int) -> range:
 
 def _stop_nginx(nginx: "subprocess.Popen[bytes]") -> None:
     """Have nginx end its replies, and end by force what does not."""
-    for number, seconds in ((signal.SIGQUIT, 3.0), (signal.SIGTERM, 3.0), (signal.SIGKILL, 3.0)):
+    for number in (signal.SIGQUIT, signal.SIGTERM, signal.SIGKILL):
         if nginx.poll() is not None:
             break
         nginx.send_signal(number)
         with suppress(subprocess.TimeoutExpired):
-            nginx.wait(seconds)
+            nginx.wait(NGINX_ENDS_WITHIN_SECONDS)
     # The workers of one that was killed live on, and listen: they are of its group, which is its own.
     with suppress(ProcessLookupError):
         os.killpg(nginx.pid, signal.SIGKILL)

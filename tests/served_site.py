@@ -36,9 +36,18 @@ class Served:
 
 
 @contextmanager
-def served(home: Path, folder: Path, processes: int = 2, **settings: str) -> Iterator[Served]:
+def served(
+    home: Path,
+    folder: Path,
+    processes: int = 2,
+    *,
+    port: int = 0,
+    while_it_starts: Callable[[Path], None] | None = None,
+    **settings: str,
+) -> Iterator[Served]:
     """Run a site on a home, with the settings of its environment and a log in a folder."""
-    (port,) = free_ports(1, but=ports_of_metrics(settings.get("PAPER_TRAIL_METRICS", ""), processes))
+    if not port:
+        (port,) = free_ports(1, but=ports_of_metrics(settings.get("PAPER_TRAIL_METRICS", ""), processes))
     environment = {key: value for key, value in os.environ.items() if key != "TOGETHER_API_KEY"}
     environment |= {"PAPER_TRAIL_HOME": str(home), "PAPER_TRAIL_ENCODER_RUNTIME": "torch", **settings}
     log = folder / "site.log"
@@ -46,6 +55,8 @@ def served(home: Path, folder: Path, processes: int = 2, **settings: str) -> Ite
     with log.open("wb") as output:
         program = subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=output, stderr=output)
         try:
+            if while_it_starts:
+                while_it_starts(log)
             until(lambda: "Paper Trail: " in log.read_text() or program.poll() is not None, 400)
             assert program.poll() is None, log.read_text()
             until(lambda: len(_STARTED.findall(log.read_text())) == processes)
@@ -56,6 +67,21 @@ def served(home: Path, folder: Path, processes: int = 2, **settings: str) -> Ite
         finally:
             program.terminate()
             program.wait(240)
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the processes that a process has started, and those that they have."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [one for child in map(int, children) for one in (child, *descendants(child))]
+
+
+def is_running(pid: int) -> bool:
+    """Return True if there is such a process, and not only its exit code that nobody has asked for."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
 
 
 def is_ready(address: str) -> bool:

@@ -79,7 +79,10 @@ ROOMS: dict[str, tuple[str, ...]] = {
         ),
         *("compare", "reading", "pages", "operating", "warm_up"),
     ),
-    "deployment": ("errors", "nginx", "app_process", "site", "__main__"),
+    "deployment": (
+        *("guardian", "listeners", "errors", "nginx", "app_process", "site"),
+        "__main__",
+    ),
     "training": (
         *("errors", "folders", "sets", "trunk", "fitting", "parts", "scales"),
         *("relevance", "support", "followups"),

@@ -7,19 +7,24 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import httpx
 import pytest
 
+from assistant.records import Conversation
+from assistant.storage import ConversationStore
 from corpus.settings import PROJECT
 from deployment.site import READY_WITHIN_SECONDS, free_ports
-from evaluation.bench.app_load import visiting
+from evaluation.bench.app_load import VisitError, visiting
+from explorer.app.owner import HOST_COOKIE, OWNER_COOKIE, owner_of
+from tests.assistant.storage.test_conversations import make_turn
 from tests.postgres_server import PROGRAMS, PostgresServer, postgres_server
-from tests.served_site import NGINX, Served, is_ready, served, until
+from tests.served_site import NGINX, Served, descendants, is_ready, is_running, served, until
 
 pytestmark = pytest.mark.skipif(not NGINX, reason="nginx is not installed")
 COOKIE = "paper_trail_process"
@@ -43,11 +48,15 @@ def path_to_slow_nginx(folder: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def site(
-    demo_home: Path, database: PostgresServer | None, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Served]:
+def place(database: PostgresServer | None, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the address of a database for the site."""
+    file = tmp_path_factory.mktemp("stored") / "conversations.sqlite"
+    return database.new_database() if database else f"sqlite:///{file}"
+
+
+@pytest.fixture(scope="module")
+def site(demo_home: Path, place: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("site")
-    place = database.new_database() if database else f"sqlite:///{folder / 'conversations.sqlite'}"
     settings = {
         "PAPER_TRAIL_API_KEYS": f"tests:{KEY}:0",
         "PAPER_TRAIL_CONVERSATIONS": place,
@@ -73,6 +82,14 @@ def screen_drawn(site: Served, process: str) -> str:
         return next((one.partition("=")[2][:2] for one in given if one.startswith(COOKIE)), process)
 
     return asyncio.run(look())
+
+
+def nginx_of(site: Served) -> int:
+    """Return the process of the site's nginx that has started the others."""
+    started = descendants(site.program.pid)
+    masters = [one for one in started if b"nginx: master" in Path(f"/proc/{one}/cmdline").read_bytes()]
+    (found,) = masters
+    return found
 
 
 def refused(home: Path, *options: str, **settings: str) -> "subprocess.CompletedProcess[str]":
@@ -101,6 +118,28 @@ def test_pages_and_screens_of_a_visitor_come_from_one_process(site: Served) -> N
         page = httpx.get(site.address, headers=PAGE, cookies={COOKIE: process})
         assert cookie_of(page) == ""
         assert screen_drawn(site, process) == process
+
+
+def test_fault_over_https_a_cookie_that_a_sibling_host_had_set_decided_what_is_listed(
+    site: Served, place: str
+) -> None:
+    planted = httpx.get(site.address, headers=PAGE).cookies[OWNER_COOKIE]
+    with closing(ConversationStore(place)) as store:
+        store.put(owner_of(planted), Conversation("", "Of who planted it", (make_turn(),)), from_file=False)
+
+    async def shows(cookie: str, expected: str, **headers: str) -> bool:
+        try:
+            async with visiting(site.addresses["p1"], "ask", f"{cookie}={planted}", **headers) as visitor:
+                await visitor.show("", expected)
+        except VisitError:
+            return False
+        return True
+
+    https = {"x_forwarded_proto": "https"}
+    assert asyncio.run(shows(OWNER_COOKIE, "Of who planted it"))
+    assert asyncio.run(shows(HOST_COOKIE, "Of who planted it", **https))
+    assert not asyncio.run(shows(OWNER_COOKIE, "Of who planted it", **https))
+    assert asyncio.run(shows(OWNER_COOKIE, "stored before this site used HTTPS", **https))
 
 
 def test_health_is_told_by_each_process_in_plain_json(site: Served) -> None:
@@ -172,7 +211,10 @@ def test_the_address_of_another_program_is_not_told_as_its_own(demo_home: Path) 
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         done = refused(demo_home, "--processes", "1", "--port", str(port))
-    assert done.stderr == f"Another program listens at port {port} of 127.0.0.1.\n"
+    assert done.stderr.startswith(
+        f"Another program listens at port {port} of 127.0.0.1: process {os.getpid()} ("
+    )
+    assert done.stderr.endswith(f" To end it: kill {os.getpid()}.\n")
 
 
 def test_fault_metrics_at_the_port_of_visitors_were_taken_for_the_site(demo_home: Path) -> None:
@@ -187,8 +229,9 @@ def test_fault_metrics_at_a_port_that_is_taken_were_told_of_as_if_they_were_ther
     with socket.create_server(("127.0.0.1", 0)) as other:
         metrics = f"127.0.0.1:{other.getsockname()[1]}"
         done = refused(demo_home, "--port", str(free_ports(1)[0]), PAPER_TRAIL_METRICS=metrics)
-    taken = f"Another program listens at port {metrics.rpartition(':')[2]} of 127.0.0.1."
-    assert done.stderr == f"{taken} Metrics would be told there (PAPER_TRAIL_METRICS).\n"
+    taken = f"Another program listens at port {metrics.rpartition(':')[2]} of 127.0.0.1: process "
+    assert done.stderr.startswith(taken)
+    assert done.stderr.endswith(". Metrics would be told there (PAPER_TRAIL_METRICS).\n")
 
 
 @pytest.mark.parametrize(
@@ -252,13 +295,38 @@ def test_an_app_that_cannot_start_is_not_started_for_ever(demo_home: Path, tmp_p
 
 def test_fault_workers_of_an_nginx_that_was_killed_kept_its_port(demo_home: Path, tmp_path: Path) -> None:
     with served(demo_home, tmp_path, processes=1) as site:
-        children = Path(f"/proc/{site.program.pid}/task/{site.program.pid}/children").read_text().split()
-        (nginx,) = {int(one) for one in children} - set(site.pids.values())
-        os.kill(nginx, signal.SIGKILL)
+        os.kill(nginx_of(site), signal.SIGKILL)
         assert site.program.wait(60) == 1
         with pytest.raises(httpx.ConnectError):
             httpx.get(site.address)
     assert "nginx has ended (signal SIGKILL): everything is stopped." in site.log.read_text()
+
+
+@pytest.mark.parametrize("also", ["", "its nginx"])
+def test_fault_a_site_that_was_killed_went_on_serving_and_none_could_take_its_place(
+    tmp_path: Path, also: str
+) -> None:
+    """Without a corpus: a site of that kind starts quickly."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir(), second.mkdir()
+    with served(tmp_path, first, processes=1) as site:
+        supervisor, port = site.program.pid, int(site.address.rpartition(":")[2])
+        started = descendants(supervisor)
+        folders = set(Path(tempfile.gettempdir()).glob("paper-trail-nginx-*"))
+
+        def kill_the_first(log: Path) -> None:
+            until(lambda: "This start goes on once it has ended." in log.read_text())
+            assert f"process {supervisor} (" in log.read_text()
+            assert f"To end it: kill {supervisor}." in log.read_text()
+            for pid in (supervisor, nginx_of(site)) if also else (supervisor,):
+                os.kill(pid, signal.SIGKILL)
+            until(lambda: not any(map(is_running, started)))
+
+        with served(tmp_path, second, processes=1, port=port, while_it_starts=kill_the_first) as another:
+            assert another.address == site.address
+            assert httpx.get(another.address, headers=PAGE).status_code == 200
+    assert not any(map(is_running, started))
+    assert folders - set(Path(tempfile.gettempdir()).glob("paper-trail-nginx-*")), "nothing is left behind"
 
 
 def test_everything_ends_when_it_is_told_to(site: Served) -> None:
