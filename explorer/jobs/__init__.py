@@ -16,7 +16,15 @@ from explorer.jobs.question import (
     may_succeed_again,
     question_runner,
 )
-from explorer.jobs.rate_limit import ADDRESS_HEADER, COMPARISON_COST, Allowed, Caller, RateLimit, TooSoonError
+from explorer.jobs.rate_limit import (
+    ADDRESS_HEADER,
+    COMPARISON_COST,
+    EXPORT_COST,
+    Allowed,
+    Caller,
+    RateLimit,
+    TooSoonError,
+)
 from explorer.jobs.runner import (
     JobRunner,
     JobState,
@@ -29,7 +37,7 @@ from explorer.jobs.runner import (
 from explorer.jobs.spending import SpendingAccount
 
 __all__ = [
-    "ADDRESS_HEADER", "COMPARISON_COST", "UNKEPT", "Allowed", "Caller", "ComparisonJob",
+    "ADDRESS_HEADER", "COMPARISON_COST", "EXPORT_COST", "UNKEPT", "Allowed", "Caller", "ComparisonJob",
     "ComparisonKeeper", "ComparisonView", "JobRunner", "JobState", "Keep", "Kept", "QuestionJob",
     "QuestionView", "RateLimit", "SpendingAccount", "StoppingError", "TooManyJobsError", "TooSoonError",
     "TurnKeeper", "comparison_runner", "is_ending", "jobs_under_way", "may_succeed_again",

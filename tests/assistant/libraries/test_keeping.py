@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.libraries import Libraries, LibraryLimits, exported
+from assistant.libraries import Libraries, LibraryLimits
 from assistant.libraries.export import file_name
 from assistant.records import Conversation
 from assistant.storage import ComparisonStore, ConversationStore, LibraryError, LibraryStore, RenamedError
@@ -190,8 +190,9 @@ def test_it_is_taken_away_with_its_files_as_they_were_brought_and_what_was_read(
     libraries: Libraries, uploads: UploadSession, encoder: SentenceEncoder, tmp_path: Path
 ) -> None:
     identifier = kept(libraries, uploads, encoder)
-    corpus = libraries.opened(identifier, encoder)
-    with zipfile.ZipFile(io.BytesIO(exported(libraries.folder(identifier), "Reading", corpus))) as archive:
+    written = io.BytesIO()
+    libraries.export(identifier, [ME], written)
+    with zipfile.ZipFile(written) as archive:
         assert archive.testzip() is None
         assert sorted(archive.namelist()) == [
             "documents/001-Rank-fusion.pdf",
