@@ -122,13 +122,13 @@ class Room:
             raise NoRoomError(f"Nothing can be kept on the server: {error.strerror}.") from error
 
 
-def measured(folder: Path) -> int:
-    """Return how many bytes the files of a folder take."""
+def _measured(folder: Path) -> int:
+    """Return how many bytes the files of a folder take, but for what is noted of it."""
     total = 0
     for path in folder.rglob("*"):
         # Another process may change it meanwhile.
         with suppress(OSError):
-            total += path.stat().st_size if path.is_file() else 0
+            total += path.stat().st_size if path.is_file() and path != folder / RECORD else 0
     return total
 
 
@@ -143,10 +143,13 @@ def _read(folder: Path) -> Taken | None:
 
 def _measure(folder: Path, owner: str = "") -> Taken:
     before = _read(folder)
-    taken = Taken(measured(folder), owner or (before.owner if before else ""))
+    taken = Taken(_measured(folder), owner or (before.owner if before else ""))
     # Where it cannot be noted it is measured the next time too.
     with suppress(OSError):
-        _write(folder, taken)
+        if taken == Taken(0):
+            (folder / RECORD).unlink(missing_ok=True)
+        else:
+            _write(folder, taken)
     return taken
 
 

@@ -147,7 +147,7 @@ def _key(path: str, page: int = 0, corners: Corners = (), *_: object) -> Key:
 
 _counts, _sizes, _pictures = (LRUCache[Key, Any](most) for most in (256, 256, 96))
 # A page that was too slow is not tried again at every rerun, but after a while.
-_drawings = TTLCache[Key, Any](96, ttl=600)
+_drawings: TTLCache[Key, Any] = TTLCache(96, ttl=600)
 _changed = Condition()
 
 
