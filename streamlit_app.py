@@ -7,7 +7,15 @@ import streamlit as st
 from starlette.routing import Route
 
 from explorer.api import ProgramsDoor
-from explorer.app import check_sign_in, draw, favicon, middleware, show_script_error
+from explorer.app import (
+    EXPORT_ROUTE,
+    check_sign_in,
+    draw,
+    export_library,
+    favicon,
+    middleware,
+    show_script_error,
+)
 from explorer.observing import log_as_asked
 from explorer.operating import HealthDoor
 from explorer.warm_up import lifespan
@@ -20,7 +28,7 @@ else:
     app = st.App(
         __file__,
         lifespan=lifespan,
-        routes=[Route("/favicon.png", favicon)],
+        routes=[Route("/favicon.png", favicon), Route(EXPORT_ROUTE, export_library)],
         middleware=middleware(HealthDoor, ProgramsDoor),
         on_script_error=show_script_error,
     )

@@ -112,9 +112,14 @@ class Settings(BaseSettings):
     monthly_spending_per_visitor: float = Field(default=0, ge=0, allow_inf_nan=False)
     stored_rows_per_visitor: int = Field(default=5_000, ge=0)
     stored_megabytes_per_visitor: int = Field(default=200, ge=0)
+    stored_megabytes_of_all: int = Field(default=10_000, ge=0)  # of all visitors together; 0 is no limit
     libraries_per_person: int = Field(default=10, ge=0)  # kept of own documents; 0 is no limit
     documents_per_library: int = Field(default=100, ge=0)
     library_megabytes_per_person: int = Field(default=500, ge=0)
+    files_megabytes_of_all: int = Field(default=20_000, ge=0)  # kept libraries and visits of all together
+    free_disk_megabytes: int = Field(
+        default=1_000, ge=0
+    )  # with less nothing of visitors' is stored; 0 is no floor
     models_file: Path | None = None
     local_model: str = ""
     temperature: float = Field(default=0.2, ge=0, le=2)

@@ -14,7 +14,7 @@ from rich.table import Column, Table
 from assistant.commands.keeping import Identifier
 from assistant.commands.opening import check_writable
 from assistant.commands.printing import JsonOption, err, failing, out, print_json, say
-from assistant.libraries import Libraries, LibraryLimits, exported
+from assistant.libraries import Libraries, LibraryLimits
 from assistant.records import AssistantError
 from assistant.storage import LibraryStore, StoredLibrary
 from corpus.settings import read_settings
@@ -38,7 +38,7 @@ def _facts(kept: Libraries, one: StoredLibrary) -> dict[str, str | int | bool]:
         "title": one.title,
         "owner": one.owner,
         "documents": kept.count_documents(one.id),
-        "bytes": kept.folder(one.id).size(),
+        "bytes": kept.room.size_of(kept.folder(one.id).path),
         "is_shared": bool(one.link),
     }
 
@@ -109,9 +109,10 @@ def export(
     """Write a library's files as they were brought, and lists of what was read of them, to a zip."""
     with failing(as_json=as_json), opened_libraries() as kept:
         check_writable(file)
-        one = kept.own(identifier, None)
+        kept.own(identifier, None)
         try:
-            file.write_bytes(exported(kept.folder(identifier), one.title, kept.as_kept(identifier)))
+            with file.open("wb") as target:
+                kept.export(identifier, None, target)
         except OSError as error:
             raise AssistantError(f"The file {file} cannot be written: {error.strerror}.") from error
     print_json({"exported": identifier, "file": str(file)}) if as_json else say(f"Written to {file}.")

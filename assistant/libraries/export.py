@@ -1,12 +1,12 @@
 """A library taken away: its files as they were brought, and lists of what was read."""
 
-import io
 import json
 import re
+import shutil
 import zipfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from assistant.exports import papers_as_bibtex
 from corpus.kept import LibraryFolder, brought_files
@@ -16,25 +16,41 @@ from corpus.store import Corpus
 # What is compressed by itself.
 _STORED = (".pdf", ".docx")
 _LONGEST_NAME = 60
+_CHUNK_BYTES = 2**20
+# The rights of a file in a zip, as Unix writes them.
+_RIGHTS = 0o100644 << 16
 
 
-def exported(folder: LibraryFolder, title: str, corpus: Corpus) -> bytes:
-    """Return a zip of a library: the files, `library.json`, and `papers.bib`."""
+def write_export(folder: LibraryFolder, title: str, corpus: Corpus, target: IO[bytes]) -> None:
+    """Write a zip of a library: the files, `library.json`, and `papers.bib`.
+
+    The same library gives the same bytes. No file of it is held in memory as a whole. Raises OSError.
+    """
     papers = corpus.papers()
     files = brought_files(folder, papers)
-    written = io.BytesIO()
     names = {
         paper.id: file_name(number, paper, files.get(paper.id)) for number, paper in enumerate(papers, 1)
     }
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(target, "w") as archive:
         described = [_described(paper, corpus, names[paper.id]) for paper in papers]
         document = {"title": title, "documents": described}
-        archive.writestr("library.json", json.dumps(document, ensure_ascii=False, indent=2))
-        archive.writestr("papers.bib", papers_as_bibtex(papers))
+        text = json.dumps(document, ensure_ascii=False, indent=2)
+        archive.writestr(_entry("library.json"), text)
+        archive.writestr(_entry("papers.bib"), papers_as_bibtex(papers))
         for identifier, path in files.items():
-            how = zipfile.ZIP_STORED if path.suffix in _STORED else zipfile.ZIP_DEFLATED
-            archive.write(path, names[identifier], compress_type=how)
-    return written.getvalue()
+            entry = _entry(names[identifier])
+            with path.open("rb") as source:
+                entry.file_size = path.stat().st_size
+                with archive.open(entry, "w") as copy:
+                    shutil.copyfileobj(source, copy, _CHUNK_BYTES)
+
+
+def _entry(name: str) -> zipfile.ZipInfo:
+    """Return the entry of a file, dated 1980 and readable for all, whatever its own dates and rights are."""
+    entry = zipfile.ZipInfo(name)
+    entry.create_system, entry.external_attr = 3, _RIGHTS
+    entry.compress_type = zipfile.ZIP_STORED if name.endswith(_STORED) else zipfile.ZIP_DEFLATED
+    return entry
 
 
 def _described(paper: Paper, corpus: Corpus, name: str) -> dict[str, Any]:

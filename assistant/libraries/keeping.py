@@ -10,7 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
+from assistant.libraries.export import write_export
 from assistant.records import Conversation
 from assistant.storage import (
     ConversationStore,
@@ -28,7 +30,9 @@ from corpus.kept import (
     Encode,
     LibraryFolder,
     NewDocument,
+    OwnerFullError,
     Parcel,
+    Room,
     add_documents,
     begun_folder,
     encode_anew,
@@ -37,11 +41,11 @@ from corpus.kept import (
     put_in_order,
     take_out,
 )
+from corpus.places import MB, check_free_disk
 from corpus.settings import Settings
 from corpus.store import Corpus, read_manifest
 from corpus.wording import counted
 
-_MB = 1_000_000
 NOT_YOURS = "This library is another's: it can be read by its link, and only its owner can change it."
 UNNAMED = "Give the library a name first."
 
@@ -50,11 +54,16 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class LibraryLimits:
-    """How much one person may keep; 0 is no limit."""
+    """How much one person may keep; 0 is no limit.
+
+    `megabytes_of_all` bounds the files of all visitors, `free_disk_megabytes` what has to stay free.
+    """
 
     libraries: int = 0
     documents: int = 0
     megabytes: int = 0
+    megabytes_of_all: int = 0
+    free_disk_megabytes: int = 0
 
     @classmethod
     def of(cls, settings: Settings) -> "LibraryLimits":
@@ -62,6 +71,8 @@ class LibraryLimits:
             settings.libraries_per_person,
             settings.documents_per_library,
             settings.library_megabytes_per_person,
+            settings.files_megabytes_of_all,
+            settings.free_disk_megabytes,
         )
 
 
@@ -101,6 +112,7 @@ class Libraries:
         self.place = place
         self.store = store
         self.limits = limits
+        self.room = Room(place.parent, limits.megabytes_of_all, limits.free_disk_megabytes)
 
     def folder(self, library_id: str) -> LibraryFolder:
         return LibraryFolder.of(self.place, library_id, self.store.database)
@@ -111,8 +123,9 @@ class Libraries:
         identifier = new_id()
         with begun_folder(self.place, identifier, self.store.database) as folder:
             parcel = pack(brought.corpus, brought.pdfs, brought.documents, identifier)
-            self._check_room(owner, parcel, held=0)
+            self._take_room(folder, owner, parcel, held=0)
             add_documents(folder, name, parcel, encoder)
+            self.room.settle(folder.path)
             self.store.keep(identifier, owner, name, self.limits.libraries)
         return Grown(identifier, dict(parcel.ids), dict(parcel.there))
 
@@ -122,7 +135,7 @@ class Libraries:
             held = Corpus.open(folder.corpus, encoder).papers()
             parcel = pack(brought.corpus, brought.pdfs, brought.documents, library_id, held)
             if parcel.ids:
-                self._check_room(stored.owner, parcel, len(held))
+                self._take_room(folder, stored.owner, parcel, len(held))
                 with folder.changing():
                     add_documents(folder, stored.title, parcel, encoder)
                 self.store.touch(library_id)
@@ -174,7 +187,14 @@ class Libraries:
     ) -> None:
         """Make a library searchable with the encoder that is in use now."""
         with self._locked(library_id, owners) as (folder, _), folder.changing():
+            # Its tables are there twice until the new ones are complete.
+            check_free_disk(folder.path, self.limits.free_disk_megabytes, self.room.size_of(folder.path))
             encode_anew(folder, encoder, encode)
+
+    def export(self, library_id: str, owners: Sequence[str] | None, target: IO[bytes]) -> None:
+        """Write a library as a zip, as it is at one moment; raises OSError where that cannot be written."""
+        with self._locked(library_id, owners) as (folder, stored):
+            write_export(folder, stored.title, self.as_kept(library_id), target)
 
     def own(self, library_id: str, owners: Sequence[str] | None) -> StoredLibrary:
         """Return a library that may be changed; raises LibraryError for another's and one that is gone."""
@@ -230,6 +250,7 @@ class Libraries:
             return
         if self.store.get(folder.id) is not None:
             put_in_order(folder, encoder)
+            self.room.settle(folder.path)
             folder.unmark()
         elif folder.may_be_removed(self.store.database):
             folder.remove()
@@ -251,10 +272,17 @@ class Libraries:
             # Whoever had it before may have deleted it.
             stored = self.own(library_id, owners)
             folder.swap_corpus()
-            yield folder, stored
+            try:
+                yield folder, stored
+            finally:
+                self.room.settle(folder.path, stored.owner)
 
-    def _check_room(self, owner: str, parcel: Parcel, held: int) -> None:
-        """Raise LibraryError where a library, or all of somebody's, would be larger than they may."""
+    def _take_room(self, folder: LibraryFolder, owner: str, parcel: Parcel, held: int) -> None:
+        """Set aside what documents will take of the disk.
+
+        Raises LibraryError where a library, or all of somebody's, would be larger than they may, and
+        NoRoomError where all libraries and visits would be.
+        """
         limits = self.limits
         documents = held + len(parcel.ids)
         if 0 < limits.documents < documents:
@@ -262,15 +290,16 @@ class Libraries:
                 f"A library holds {limits.documents} documents at most; this would be {documents:,}. Keep "
                 "fewer, or begin another library."
             )
-        if not limits.megabytes:
-            return
-        size = parcel.size + sum(self.folder(one.id).size() for one in self.store.list(owner, limit=10_000))
-        if size > limits.megabytes * _MB:
+        for one in self.store.list(owner, limit=10_000):
+            self.room.know(self.folder(one.id).path, owner)
+        try:
+            self.room.take(folder.path, parcel.size, owner, limits.megabytes)
+        except OwnerFullError as error:
             raise LibraryError(
                 f"{limits.megabytes} MB are the most that is kept for one person; with "
-                f"{counted(len(parcel.ids), 'document')} more it would be {size / _MB:,.0f} MB. Delete "
+                f"{counted(len(parcel.ids), 'document')} more it would be {error.size / MB:,.0f} MB. Delete "
                 "documents or libraries that are not needed."
-            )
+            ) from error
 
 
 def _named(title: str) -> str:

@@ -1,7 +1,7 @@
 """Comparisons that are kept, finished or not: every call from the moment it has ended."""
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
@@ -32,6 +32,7 @@ from assistant.trail import (
 )
 
 State = Literal["unfinished", "finished"]
+LONGEST_ERROR = 2_000
 
 _COMPARISONS = table_of_wholes(
     "comparisons",
@@ -144,37 +145,42 @@ class ComparisonStore(OwnedStore[ComparisonSummary]):
         A run that had it before learns of it when its next call ends: it can store nothing more.
         """
         run = new_id()
-        with self._changing(comparison_id, run=run, error=""):
+        with self._changing(comparison_id, grows=False, run=run, error=""):
             return run
 
-    def add_call(self, comparison_id: str, call: WorkCall, run: str = "") -> None:
-        """Store a call that has ended; once this returns, nothing that happens to the process loses it."""
+    def add_call(self, comparison_id: str, call: WorkCall, run: str = "", by: Sequence[str] = ()) -> None:
+        """Store a call that has ended; once this returns, nothing that happens to the process loses it.
+
+        `by` are all names of who has it made, none where it is the owner of the comparison.
+        """
         values = {"comparison_id": comparison_id, "round": call.round, "document": call_to_json(call)}
-        with self._running(comparison_id, run) as connection:
+        with self._running(comparison_id, run, by=by) as connection:
             connection.execute(sa.insert(_CALLS), values)
 
-    def finish(self, comparison_id: str, comparison: Comparison, run: str = "") -> None:
+    def finish(
+        self, comparison_id: str, comparison: Comparison, run: str = "", by: Sequence[str] = ()
+    ) -> None:
         """Store a comparison that is complete; its calls are from now on those in its document."""
         document = comparison_to_json(replace(comparison, id=comparison_id))
         changes = {"state": "finished", "error": "", "document": document}
-        with self._running(comparison_id, run, **changes) as connection:
+        with self._running(comparison_id, run, by=by, **changes) as connection:
             connection.execute(sa.delete(_CALLS).where(_CALLS.c.comparison_id == comparison_id))
 
     def fail(self, comparison_id: str, message: str, run: str = "") -> None:
         """Note why a comparison ended unfinished; what was done of it stays."""
-        with self._running(comparison_id, run, error=message):
+        with self._running(comparison_id, run, grows=False, error=message[:LONGEST_ERROR]):
             pass
 
     def drop_round(self, comparison_id: str, number: int, run: str = "") -> None:
         """Drop the calls of a round and of all later ones, so that they are made anew; 0 drops every call."""
-        with self._running(comparison_id, run) as connection:
+        with self._running(comparison_id, run, grows=False) as connection:
             later = (_CALLS.c.comparison_id == comparison_id) & (_CALLS.c.round >= number)
             connection.execute(sa.delete(_CALLS).where(later))
 
     @contextmanager
-    def _running(self, comparison_id: str, run: str, **values: str) -> Iterator[sa.Connection]:
+    def _running(self, comparison_id: str, run: str, **changes: Any) -> Iterator[sa.Connection]:
         """Change a comparison, which is taken back where another than this run has it."""
-        with self._changing(comparison_id, updated=now(), **values) as connection:
+        with self._changing(comparison_id, updated=now(), **changes) as connection:
             query = sa.select(_COMPARISONS.c.run).where(_COMPARISONS.c.id == comparison_id)
             if run and connection.scalar(query) != run:
                 raise TakenUpError(

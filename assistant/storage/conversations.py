@@ -101,23 +101,25 @@ class ConversationStore(OwnedStore[ConversationSummary]):
                 pass
         return self._stored(owner, replace(conversation, id=new_id()), library, from_file=from_file)
 
-    def add_turn(self, conversation_id: str, turn: Turn) -> None:
-        """Add a turn to the end of a conversation; raises ConversationError when there is none of that id."""
+    def add_turn(self, conversation_id: str, turn: Turn, by: Sequence[str] = ()) -> None:
+        """Add a turn to the end of a conversation; raises ConversationError when there is none of that id.
+
+        `by` are all names of who asked, none where it is the owner of the conversation.
+        """
         document = turn_to_json(turn)
-        with self._changing(conversation_id, updated=now()) as connection:
+        with self._changing(conversation_id, by=by, updated=now()) as connection:
             following = sa.select(func.coalesce(func.max(_TURNS.c.number) + 1, 0))
             number = connection.scalar(following.where(_TURNS.c.conversation_id == conversation_id)) or 0
             connection.execute(sa.insert(_TURNS), _row(conversation_id, number, document))
             connection.execute(_answered(conversation_id, turn))
-            self._check_quota(connection, conversation_id)
 
-    def change_turn(self, conversation_id: str, before: Turn, after: Turn) -> None:
+    def change_turn(self, conversation_id: str, before: Turn, after: Turn, by: Sequence[str] = ()) -> None:
         """Put a turn in the place of another; nothing else of the conversation is written.
 
         Raises ConversationError when the conversation is not there, or has no such turn.
         """
         document = turn_to_json(after)
-        with self._changing(conversation_id, updated=now()) as connection:
+        with self._changing(conversation_id, by=by, updated=now()) as connection:
             where = self._place_of(connection, conversation_id, before)
             connection.execute(
                 sa.update(_TURNS).where(where).values(format=TRANSCRIPT_VERSION, document=document)
@@ -146,7 +148,7 @@ class ConversationStore(OwnedStore[ConversationSummary]):
 
     def remove_turn(self, conversation_id: str, turn: Turn) -> None:
         """Take a turn off a conversation; raises ConversationError where it is not there."""
-        with self._changing(conversation_id, updated=now()) as connection:
+        with self._changing(conversation_id, grows=False, updated=now()) as connection:
             connection.execute(sa.delete(_TURNS).where(self._place_of(connection, conversation_id, turn)))
         self._empty_log()
 

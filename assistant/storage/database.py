@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import sqlalchemy as sa
+from sqlalchemy import func
 from sqlalchemy.exc import ArgumentError, DisconnectionError, NoSuchModuleError, SQLAlchemyError
 from tenacity import Retrying, retry_if_exception, stop_after_delay, wait_fixed
 
 from assistant.records import AssistantError
-from assistant.storage.schema import NewerSchemaError, bring_up_to_date
+from assistant.storage.schema import METADATA, NewerSchemaError, bring_up_to_date
 from corpus.settings import Settings
 
 BUSY_SECONDS = 10
@@ -98,6 +99,12 @@ class Database:
         return self._is_sqlite and self._url.database in (None, "", ":memory:")
 
     @property
+    def _file(self) -> Path | None:
+        """Return the file of an SQLite database, None for one in memory or on a server."""
+        name = self._url.database if self._is_sqlite else ""
+        return None if not name or name == ":memory:" or name.startswith("file:") else Path(name)
+
+    @property
     def _name(self) -> str:
         # Without the query: drivers take passwords there too, under names of their own.
         shown = self._url.set(query={}).render_as_string(hide_password=True)
@@ -180,11 +187,10 @@ class Database:
 
     def _make_private_file(self) -> None:
         """Make the database's file readable for its owner alone; SQLite would go by the umask."""
-        name = self._url.database
+        path = self._file
         # One with a host is none that SQLite can open: it is refused later, and shall leave no file.
-        if not name or name == ":memory:" or name.startswith("file:") or self._url.host:
+        if path is None or self._url.host:
             return
-        path = Path(name)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch(mode=0o600)
@@ -208,6 +214,33 @@ class Database:
 def database_of(settings: Settings) -> str | Path:
     """Return the URL of the database that these settings name, or the path of its file."""
     return settings.conversations.get_secret_value() or settings.conversations_path
+
+
+def stored_bytes(connection: sa.Connection, limit: int) -> int:
+    """Return about how many bytes all tables take, with what this transaction has written.
+
+    Free pages do not count. Both databases keep these figures themselves. PostgreSQL's includes deleted rows,
+    so beyond the `limit` the rows that are there are summed.
+    """
+    if connection.dialect.name == "sqlite":
+        pages, free, size = (
+            int(connection.exec_driver_sql(f"PRAGMA {name}").scalar() or 0)
+            for name in ("page_count", "freelist_count", "page_size")
+        )
+        return (pages - free) * size
+    tables = METADATA.sorted_tables
+    sizes = (func.pg_total_relation_size(table.name) for table in tables)
+    total = int(connection.scalar(sa.select(sum(sizes, sa.literal(0)))) or 0)
+    if total <= limit:
+        return total
+    return sum(_live_bytes(connection, table) for table in tables)
+
+
+def _live_bytes(connection: sa.Connection, table: sa.Table) -> int:
+    """Return the bytes of a table's values as they are stored, compressed; none of them is read for it."""
+    sizes = (func.coalesce(func.pg_column_size(column), 0) for column in table.c)
+    query = sa.select(func.coalesce(func.sum(sum(sizes, sa.literal(0))), 0))
+    return int(connection.scalar(query.select_from(table)) or 0)
 
 
 def _set_up_sqlite(connection: Any, _record: Any) -> None:

@@ -108,6 +108,7 @@ class LibraryStore(OwnedStore[LibrarySummary]):
         }
         with self._writing() as connection:
             connection.execute(sa.insert(LIBRARIES), whole)
+            self._check_room(connection)
             take_turn(connection, f"libraries of {owner}")
             count = sa.select(func.count()).select_from(LIBRARIES).where(LIBRARIES.c.owner == owner)
             if 0 < most < (connection.scalar(count) or 0):
@@ -132,7 +133,7 @@ class LibraryStore(OwnedStore[LibrarySummary]):
 
     def touch(self, identifier: str) -> None:
         """Note that a library has been changed; raises LibraryError where it has been deleted."""
-        with self._changing(identifier, updated=now()):
+        with self._changing(identifier, grows=False, updated=now()):
             pass
 
     def rename_from(self, identifier: str, before: str, title: str) -> None:
@@ -157,7 +158,7 @@ class LibraryStore(OwnedStore[LibrarySummary]):
 
     def unshare(self, identifier: str) -> None:
         """Take the link back: whoever has it reads the library no longer."""
-        with self._changing(identifier, link="") as connection:
+        with self._changing(identifier, grows=False, link="") as connection:
             connection.execute(sa.delete(READERS).where(READERS.c.library_id == identifier))
 
     def open_by_link(self, link: str, reader: str) -> str:
@@ -203,7 +204,7 @@ class LibraryStore(OwnedStore[LibrarySummary]):
 
     def delete_with_all(self, identifier: str) -> OverLibrary:
         """Delete a library with all that is stored over it; nothing of it stays in an SQLite file."""
-        with self._changing(identifier, link="") as connection:
+        with self._changing(identifier, grows=False, link="") as connection:
             over = _over(connection, identifier)
             for store, ids in zip(_OVER, (over.conversations, over.comparisons), strict=True):
                 store.remove_from(connection, ids)

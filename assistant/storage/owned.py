@@ -13,9 +13,10 @@ import sqlalchemy as sa
 from sqlalchemy import func
 from sqlalchemy.exc import IntegrityError
 
-from assistant.storage.database import Database, database_of
+from assistant.storage.database import Database, database_of, stored_bytes
 from assistant.storage.schema import IMPORTED, OVER_LIBRARIES
 from assistant.storage.turns import take_turn
+from corpus.places import MB, NoRoomError, check_free_disk, refusals
 from corpus.settings import Settings
 from corpus.text import storable
 
@@ -28,13 +29,29 @@ class TakenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """How much one owner may have stored: rows, and millions of characters; 0 is no limit."""
+    """How much one owner may have stored: rows, and millions of characters; 0 is no limit.
+
+    `megabytes_of_all` bounds the whole database, `free_disk_megabytes` what has to stay free on its disk.
+    """
 
     rows: int = 0
     megabytes: int = 0
+    megabytes_of_all: int = 0
+    free_disk_megabytes: int = 0
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Quota":
+        return cls(
+            settings.stored_rows_per_visitor,
+            settings.stored_megabytes_per_visitor,
+            settings.stored_megabytes_of_all,
+            settings.free_disk_megabytes,
+        )
 
 
 NO_QUOTA = Quota()
+# Who continues what is another's by a link may fill the owner's quota up to this share, and no further.
+GUEST_SHARE = 0.5
 
 
 Summary = TypeVar("Summary")
@@ -156,10 +173,13 @@ class OwnedStore(Database, Generic[Summary]):
             self._check_quota(connection, whole["id"])
 
     @contextmanager
-    def _changing(self, identifier: str, **values: str) -> Iterator[sa.Connection]:
+    def _changing(
+        self, identifier: str, *, by: Sequence[str] = (), grows: bool = True, **values: str
+    ) -> Iterator[sa.Connection]:
         """Change the row of a thing, and so lock it: of two processes that do, one waits for the other.
 
-        Raises this store's error when there is none.
+        Raises this store's error when there is none, and what `_check_quota` raises, unless nothing `grows`.
+        `by` are all names of who changes it, none where it is the owner.
         """
         whole = self.tables[0]
         with self._writing() as connection:
@@ -168,16 +188,23 @@ class OwnedStore(Database, Generic[Summary]):
                 name = self.one or self.keeps.removesuffix("s")
                 raise self.error(f"There is no {name} {identifier!r}. It may have been deleted.")
             yield connection
+            if grows:
+                self._check_quota(connection, identifier, by)
 
-    def _check_quota(self, connection: sa.Connection, identifier: str) -> None:
+    def _check_quota(self, connection: sa.Connection, identifier: str, by: Sequence[str] = ()) -> None:
         """Raise this store's error, which takes the transaction back, where an owner has more than they may.
 
-        The owner is the one of the thing with that id, of whom everything is counted as it is now.
+        The owner is the one of the thing with that id, of whom everything is counted as it is now. A guest
+        (`by` others than the owner) may fill only a share of it.
         """
-        if self._quota == NO_QUOTA:
+        self._check_room(connection)
+        quota = self._quota
+        if not (quota.rows or quota.megabytes):
             return
         whole = self.tables[0]
         owner = connection.scalar(sa.select(whole.c.owner).where(whole.c.id == identifier))
+        is_guest = bool(by) and owner not in by
+        share = GUEST_SHARE if is_guest else 1
         take_turn(connection, f"{whole.name} of {owner}")
         rows = characters = 0
         for table, joined in ((whole, whole), *((parts, parts.join(whole)) for parts in self._parts())):
@@ -186,14 +213,37 @@ class OwnedStore(Database, Generic[Summary]):
             query = sa.select(func.count(), size).select_from(joined).where(whole.c.owner == owner)
             counted, summed = connection.execute(query).one()
             rows, characters = rows + counted, characters + summed
-        quota = self._quota
-        if 0 < quota.rows < rows or 0 < quota.megabytes * 1_000_000 < characters:
+        if 0 < quota.rows * share < rows or 0 < quota.megabytes * MB * share < characters:
+            if is_guest:
+                raise self.error(
+                    f"This cannot be stored: it was begun by somebody else, whose {self.keeps} leave no more "
+                    "room for what others add by a link. Begin one of your own."
+                )
             most = [f"{quota.rows:,} entries"] if quota.rows else []
             most += [f"{quota.megabytes} MB"] if quota.megabytes else []
             raise self.error(
                 f"This cannot be stored: {' and '.join(most)} of {self.keeps} are kept for one visitor. "
                 f"Delete {self.keeps} that are not needed, then store it again."
             )
+
+    def _check_room(self, connection: sa.Connection) -> None:
+        """Raise this store's error where the whole database, or its disk, has no room for anything more."""
+        quota = self._quota
+        if 0 < quota.megabytes_of_all * MB < stored_bytes(connection, quota.megabytes_of_all * MB):
+            refusals.warn(
+                "Nothing more of visitors' is stored: the database holds more than %d MB. Delete what is not "
+                "needed, or change PAPER_TRAIL_STORED_MEGABYTES_OF_ALL.",
+                quota.megabytes_of_all,
+            )
+            raise self.error(
+                f"This cannot be stored: {quota.megabytes_of_all:,} MB are kept for all visitors together, "
+                "and that much is there. Delete what is not needed, or try again later."
+            )
+        try:
+            if self._file:
+                check_free_disk(self._file, quota.free_disk_megabytes)
+        except NoRoomError as error:
+            raise self.error(str(error)) from None
 
 
 def new_id() -> str:

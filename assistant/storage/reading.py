@@ -225,7 +225,7 @@ class ReadingStore(OwnedStore[ReadingSummary]):
         document = record_to_json(_FOLLOWED, followed)
         if self._once({**row, "seen": there.digest, "document": document}):
             with self._writing() as connection:
-                _remember(connection, there)
+                self._remember(connection, there)
 
     def unfollow(self, owner: str, identifier: str) -> None:
         self._drop(owner, identifier)
@@ -244,7 +244,7 @@ class ReadingStore(OwnedStore[ReadingSummary]):
             wanted = sa.and_(wanted, _READING.c.id == identifier)
         with self._writing() as connection:
             connection.execute(sa.update(_READING).where(wanted).values(seen=there.digest))
-            _remember(connection, there)
+            self._remember(connection, there)
             _forget_unused(connection)
 
     def papers_of(self, digest: str) -> frozenset[str] | None:
@@ -278,6 +278,18 @@ class ReadingStore(OwnedStore[ReadingSummary]):
         except TakenError:
             return False
         return True
+
+    def _remember(self, connection: sa.Connection, there: PaperSet) -> None:
+        take_turn(connection, _PAPER_SETS.name)
+        known = sa.select(_PAPER_SETS.c.digest).where(_PAPER_SETS.c.digest == there.digest)
+        if connection.scalar(known) is not None:
+            return
+        try:
+            with connection.begin_nested():
+                connection.execute(sa.insert(_PAPER_SETS), {"digest": there.digest, "ids": there.packed})
+        except IntegrityError:
+            return  # Another process has just stored it.
+        self._check_room(connection)
 
     def _drop(self, owner: str, identifier: str) -> None:
         with self._writing() as connection:
@@ -339,18 +351,6 @@ def _row(identifier: str, owner: str, kind: Kind, title: str) -> dict[str, Any]:
 def _own_id(owner: str, kind: Kind, subject: str) -> str:
     """Return the one id under which an owner has something at most once."""
     return hashlib.sha256(f"{owner}\n{kind}\n{subject}".encode()).hexdigest()
-
-
-def _remember(connection: sa.Connection, there: PaperSet) -> None:
-    take_turn(connection, _PAPER_SETS.name)
-    known = sa.select(_PAPER_SETS.c.digest).where(_PAPER_SETS.c.digest == there.digest)
-    if connection.scalar(known) is not None:
-        return
-    try:
-        with connection.begin_nested():
-            connection.execute(sa.insert(_PAPER_SETS), {"digest": there.digest, "ids": there.packed})
-    except IntegrityError:
-        pass  # Another process has just stored it.
 
 
 def _forget_unused(connection: sa.Connection) -> None:

@@ -77,15 +77,6 @@ class LibraryFolder:
         # A mark of an earlier version, or one cut off by a power loss, names no database.
         return bool(database) and marked_with == database and work in ("making", "removing")
 
-    def size(self) -> int:
-        """Return how many bytes the library takes."""
-        total = 0
-        for path in self.path.rglob("*"):
-            # Another process may change it meanwhile.
-            with suppress(OSError):
-                total += path.stat().st_size if path.is_file() else 0
-        return total
-
     @contextmanager
     def locked(self, patience: float = PATIENCE_SECONDS) -> Iterator[None]:
         """Have the folder for oneself, of all threads and processes; raises CorpusError after a while."""

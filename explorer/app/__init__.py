@@ -1,5 +1,6 @@
 """What all screens stand on: sessions, signing in, limits, shared resources and security."""
 
+from explorer.app.library_export import EXPORT_ROUTE, export_library, export_link
 from explorer.app.login import check_sign_in, draw_signed_in
 from explorer.app.navigation import (
     ASK,
@@ -54,13 +55,13 @@ from explorer.app.visitor.session import Focus, VisitorSession
 from explorer.app.visitor.stored_item import StoredItem
 
 __all__ = [
-    "ASK", "COLLECTION", "COMPARE", "PAPER", "READING", "ComparisonSession", "Current",
+    "ASK", "COLLECTION", "COMPARE", "EXPORT_ROUTE", "PAPER", "READING", "ComparisonSession", "Current",
     "CurrentComparison", "Failure", "Focus", "FollowUps", "Library", "Order", "StoredItem", "TakenOff",
     "Visitor", "VisitorSession", "Waiting", "admitted", "change_owner", "check_own", "check_sign_in",
     "comparison_jobs", "current_caller", "current_comparison", "current_owner", "current_owners",
-    "current_session", "current_visitor", "documents_limit", "draw", "draw_signed_in", "favicon",
-    "field_value", "forget_field", "has_corpus", "has_field", "has_left_behind", "holds", "inline_link",
-    "is_anothers", "jobs", "link_to", "loading_modules", "middleware", "new_id", "open_library",
-    "questions_limit", "rate_limit", "remember_theme", "screens", "server_key", "set_field",
-    "show_script_error", "uncounted_models", "url_path", "without"
+    "current_session", "current_visitor", "documents_limit", "draw", "draw_signed_in", "export_library",
+    "export_link", "favicon", "field_value", "forget_field", "has_corpus", "has_field",
+    "has_left_behind", "holds", "inline_link", "is_anothers", "jobs", "link_to", "loading_modules",
+    "middleware", "new_id", "open_library", "questions_limit", "rate_limit", "remember_theme",
+    "screens", "server_key", "set_field", "show_script_error", "uncounted_models", "url_path", "without"
 ]  # fmt: skip

@@ -42,6 +42,7 @@ from corpus.settings import Settings, read_settings
 from corpus.store import Corpus, ElementStore, read_manifest
 from explorer.app.owner import OwnerTokens, server_key
 from explorer.jobs import (
+    EXPORT_COST,
     Allowed,
     ComparisonJob,
     JobRunner,
@@ -153,8 +154,7 @@ class Library:
 
     def libraries(self) -> Libraries:
         """Return the kept libraries of all visitors; raises AssistantError when they cannot be used."""
-        store = _libraries(_place_of_stores(self.settings), self.settings)
-        return Libraries(self.settings.libraries_path, store, LibraryLimits.of(self.settings))
+        return open_libraries(self.settings)
 
     def of_kept(self, kept: KeptLibrary) -> "Library":
         """Return what a kept library is asked with; raises CorpusError where it cannot be read."""
@@ -178,6 +178,12 @@ class Library:
         except OSError as error:
             logger.warning("a PDF cannot be shown: %s", error)
             return None
+
+
+def open_libraries(settings: Settings) -> Libraries:
+    """Return the kept libraries of all visitors; raises AssistantError when they cannot be used."""
+    store = _libraries(_place_of_stores(settings), settings)
+    return Libraries(settings.libraries_path, store, LibraryLimits.of(settings))
 
 
 def uncounted_models(settings: Settings) -> tuple[ModelEntry, ...]:
@@ -244,13 +250,9 @@ def change_owner(settings: Settings, before: str, after: str) -> None:
     _spending(settings).change_owner(before, after)
 
 
-def _quota(settings: Settings) -> Quota:
-    return Quota(settings.stored_rows_per_visitor, settings.stored_megabytes_per_visitor)
-
-
 def _place_of_stores(settings: Settings) -> str:
     """Return a name for the database and the quota that tells nothing of the password in its address."""
-    place = f"{_quota(settings)} "
+    place = f"{Quota.of(settings)} "
     place += settings.conversations.get_secret_value() or str(settings.conversations_path)
     return hashlib.sha256(place.encode()).hexdigest()
 
@@ -264,7 +266,12 @@ def questions_limit() -> RateLimit:
 def documents_limit() -> RateLimit:
     """Return what counts the files and web addresses that visitors bring, and the files they import."""
     settings = read_settings()
-    said = ("document", "brought or imported", "", "It can be tried again")
+    said = (
+        "document",
+        "brought or imported",
+        f", the export of a library counts as {EXPORT_COST:.0f}",
+        "It can be tried again",
+    )
     return rate_limit(_allowed(settings, settings.documents_per_ten_minutes, *said))
 
 
@@ -298,7 +305,7 @@ def _rates(place: str, _settings: Settings) -> RateStore:  # noqa: ARG001
 
 @st.cache_resource(show_spinner=False, max_entries=4, on_release=ConversationStore.close)
 def _conversations(place: str, _settings: Settings) -> ConversationStore:  # noqa: ARG001
-    return ConversationStore.open(_settings, _quota(_settings))
+    return ConversationStore.open(_settings, Quota.of(_settings))
 
 
 def _spending(settings: Settings) -> SpendingStore:
@@ -318,17 +325,18 @@ def comparison_jobs() -> JobRunner[ComparisonJob]:
 
 @st.cache_resource(show_spinner=False, max_entries=4, on_release=ComparisonStore.close)
 def _comparisons(place: str, _settings: Settings) -> ComparisonStore:  # noqa: ARG001
-    return ComparisonStore.open(_settings, _quota(_settings))
+    return ComparisonStore.open(_settings, Quota.of(_settings))
 
 
 @st.cache_resource(show_spinner=False, max_entries=4, on_release=ReadingStore.close)
 def _reading(place: str, _settings: Settings) -> ReadingStore:  # noqa: ARG001
-    return ReadingStore.open(_settings, _quota(_settings))
+    return ReadingStore.open(_settings, Quota.of(_settings))
 
 
 @st.cache_resource(show_spinner=False, max_entries=4, on_release=LibraryStore.close)
 def _libraries(place: str, _settings: Settings) -> LibraryStore:  # noqa: ARG001
-    return LibraryStore.open(_settings)
+    # How many there may be of one person is asked where they are kept; who has a link counts for nobody.
+    return LibraryStore.open(_settings, replace(Quota.of(_settings), rows=0, megabytes=0))
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)

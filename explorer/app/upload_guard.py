@@ -9,6 +9,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from corpus.errors import CorpusError
+from corpus.places import NoRoomError, check_free_disk
+from corpus.settings import read_settings
 from explorer.app.resources import uploads_limit
 from explorer.jobs import Caller, TooSoonError
 from explorer.observing import UploadAsked, tell
@@ -85,7 +87,12 @@ def _refusal(scope: Scope) -> PlainTextResponse | None:
     if not (length.isascii() and length.isdigit()):
         return PlainTextResponse("Say how long the file is.", 411)
     try:
-        uploads_limit().take(caller, int(length[:18]) / 2**20)
+        settings, size = read_settings(), int(length[:18])
+        check_free_disk(settings.home, settings.free_disk_megabytes, size)
+        uploads_limit().take(caller, size / 2**20)
+    except NoRoomError as error:
+        admitted.note_refusal(session, str(error))
+        return PlainTextResponse(str(error), 507)
     except TooSoonError as error:
         admitted.note_refusal(session, str(error))
         return PlainTextResponse(str(error), 429)

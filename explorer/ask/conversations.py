@@ -17,6 +17,7 @@ from explorer.app import (
     check_own,
     current_caller,
     current_owner,
+    current_owners,
     documents_limit,
     holds,
     is_anothers,
@@ -187,7 +188,8 @@ def _kept_again(store: ConversationStore, visitor: Visitor) -> Kept:
     if not visitor.now.unkept:
         return Kept()
     *before, last = visitor.now.unkept
-    return TurnKeeper(store, visitor.now.conversation_id, tuple(before)).keep(last)
+    by = current_owners(visitor)
+    return TurnKeeper(store, visitor.now.conversation_id, tuple(before), by=by).keep(last)
 
 
 def draw_sidebar(library: Library, visitor: Visitor) -> None:

@@ -14,6 +14,7 @@ from explorer.app import (
     Waiting,
     current_caller,
     current_owner,
+    current_owners,
     holds,
     jobs,
     questions_limit,
@@ -164,7 +165,8 @@ def keep_of(library: Library, visitor: Visitor, question: str, replaces: Turn | 
         unkept, problem = without(visitor.now.unkept, replaces), str(error)
         return lambda turn: Kept((*unkept, turn), problem)
     stored = None if replaces and holds(visitor.now.unkept, replaces) else replaces
-    return TurnKeeper(store, visitor.now.conversation_id, without(visitor.now.unkept, replaces), stored).keep
+    unkept = without(visitor.now.unkept, replaces)
+    return TurnKeeper(store, visitor.now.conversation_id, unkept, stored, by=current_owners(visitor)).keep
 
 
 def replaced_by(waiting: Waiting, turns: tuple[Turn, ...]) -> Turn | None:

@@ -15,6 +15,7 @@ from explorer.app import (
     comparison_jobs,
     current_caller,
     current_owner,
+    current_owners,
     new_id,
     questions_limit,
 )
@@ -58,7 +59,7 @@ def go_on(library: Library, visitor: Visitor, session: CurrentComparison) -> Non
     if session.now.order is None or session.now.is_running:
         return
     try:
-        keeper = _keeper_of(library, session)
+        keeper = _keeper_of(library, visitor, session)
         account = _account(library, visitor, session.now.order)
         price = _price(library, session.now.order, keeper.recorded()) if account.on_cost else 0.0
         account.check(price)
@@ -69,10 +70,11 @@ def go_on(library: Library, visitor: Visitor, session: CurrentComparison) -> Non
     _start(library, visitor, session, keeper, price)
 
 
-def _keeper_of(library: Library, session: CurrentComparison) -> ComparisonKeeper:
+def _keeper_of(library: Library, visitor: Visitor, session: CurrentComparison) -> ComparisonKeeper:
     """Return what keeps a comparison that goes on: in the store, or in the memory of its job before."""
     if session.now.is_kept:
-        return ComparisonKeeper(session.now.identifier, library.comparisons())
+        by = current_owners(visitor)
+        return ComparisonKeeper(session.now.identifier, library.comparisons(), by=by)
     job = comparison_jobs().get(session.now.identifier)
     return job.keeper if job else ComparisonKeeper(session.now.identifier, problem=UNKEPT)
 

@@ -3,8 +3,11 @@
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Condition
+from typing import Any
 
 import streamlit as st
+from cachetools import LRUCache, TTLCache, cached
 
 from corpus.pdf import PdfError, page_count, page_image, page_size
 from corpus.records import Box
@@ -21,6 +24,8 @@ COLUMN_MARGIN = 12.0
 NARROWEST_COLUMN = 180.0
 
 Corners = tuple[tuple[float, float, float, float], ...]
+# The path of a PDF, a page of it, and what is marked there.
+Key = tuple[str, int, Corners]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +149,18 @@ def _say_undrawn(page: int, error: Exception) -> None:
     st.text(str(error))
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
+def _key(path: str, page: int = 0, corners: Corners = (), *_: object) -> Key:
+    """Return by what the pictures of a PDF are kept: not by who looks at them."""
+    return path, page, corners
+
+
+_counts, _sizes, _pictures = (LRUCache[Key, Any](most) for most in (256, 256, 96))
+# A page that was too slow is not tried again at every rerun, but after a while.
+_drawings: TTLCache[Key, Any] = TTLCache(96, ttl=600)
+_changed = Condition()
+
+
+@cached(_counts, key=_key, condition=_changed)
 def pages_in(path: str) -> int:
     """Return how many pages a PDF of the corpus has, 0 when it cannot be read or is a visitor's."""
     if is_drawn_apart(Path(path)):
@@ -155,12 +171,12 @@ def pages_in(path: str) -> int:
         return 0
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
+@cached(_sizes, key=_key, condition=_changed)
 def _size(path: str, page: int) -> tuple[float, float]:
     return page_size(path, page)
 
 
-@st.cache_data(max_entries=96, show_spinner=False)
+@cached(_pictures, key=_key, condition=_changed)
 def _picture(path: str, page: int, corners: Corners) -> bytes:
     return page_image(path, page, [Box(page, *corner) for corner in corners], SCALE)
 
@@ -172,24 +188,25 @@ def _drawn(path: Path, page: int, boxes: tuple[Box, ...]) -> DrawnPage:
     return drawn
 
 
-# A page that was too slow is not tried again at every rerun, but after a while.
-@st.cache_data(max_entries=96, ttl=600, show_spinner="Drawing the page")
-def _drawn_or_why_not(path: str, page: int, corners: Corners, _owner: str) -> DrawnPage | str:
+@cached(_drawings, key=_key, condition=_changed)
+def _drawn_or_why_not(path: str, page: int, corners: Corners, owner: str) -> DrawnPage | str:
     boxes = [Box(page, *corner) for corner in corners]
     try:
-        return draw_sandboxed(Path(path), page, boxes, SCALE, owner=_owner, limits=DRAWING_LIMITS)
+        with st.spinner("Drawing the page"):
+            return draw_sandboxed(Path(path), page, boxes, SCALE, owner=owner, limits=DRAWING_LIMITS)
     except BusyError:
         raise
     except DocumentError as error:
         return str(error)
 
 
-def forget_pictures() -> None:
-    """Drop all pictures: of a PDF that was taken away none may be left."""
-    _picture.clear()
-    _drawn_or_why_not.clear()
-    pages_in.clear()
-    _size.clear()
+def forget_pictures(*places: Path) -> None:
+    """Drop the pictures of PDFs that were taken away, or of all in a folder; others' stay."""
+    with _changed:
+        for cache in (_counts, _sizes, _pictures, _drawings):
+            for key in list(cache):
+                if any(Path(key[0]).is_relative_to(place) for place in places):
+                    cache.pop(key, None)
 
 
 def _marks(page: int, boxes: tuple[Box, ...]) -> tuple[int, Corners]:

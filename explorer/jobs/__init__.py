@@ -19,6 +19,7 @@ from explorer.jobs.question import (
 from explorer.jobs.rate_limit import (
     ADDRESS_HEADER,
     COMPARISON_COST,
+    EXPORT_COST,
     Allowed,
     Caller,
     OwnBuckets,
@@ -39,9 +40,9 @@ from explorer.jobs.runner import (
 from explorer.jobs.spending import SpendingAccount
 
 __all__ = [
-    "ADDRESS_HEADER", "COMPARISON_COST", "UNKEPT", "Allowed", "Caller", "ComparisonJob",
+    "ADDRESS_HEADER", "COMPARISON_COST", "EXPORT_COST", "UNKEPT", "Allowed", "Caller", "ComparisonJob",
     "ComparisonKeeper", "ComparisonView", "JobRunner", "JobState", "Keep", "Kept", "OwnBuckets",
-    "QuestionJob", "QuestionView", "RateLimit", "Share", "SharedBuckets", "SpendingAccount", "StoppingError",
-    "TooManyJobsError", "TooSoonError", "TurnKeeper", "comparison_runner", "is_ending",
+    "QuestionJob", "QuestionView", "RateLimit", "Share", "SharedBuckets", "SpendingAccount",
+    "StoppingError", "TooManyJobsError", "TooSoonError", "TurnKeeper", "comparison_runner", "is_ending",
     "jobs_under_way", "may_succeed_again", "question_runner", "stopping"
 ]  # fmt: skip

@@ -36,13 +36,21 @@ class ComparisonKeeper:
     """Stores the calls of one comparison as they end, and the comparison when it is complete.
 
     What cannot be stored is said in `problem`, and the comparison goes on. Without a store they are kept in
-    memory, so that a comparison that was stopped can go on.
+    memory, so that a comparison that was stopped can go on. `by` are all names of who has it made, none for
+    its owner.
     """
 
-    def __init__(self, identifier: str, store: ComparisonStore | None = None, problem: str = "") -> None:
+    def __init__(
+        self,
+        identifier: str,
+        store: ComparisonStore | None = None,
+        problem: str = "",
+        by: tuple[str, ...] = (),
+    ) -> None:
         self.problem = problem
         self._identifier = identifier
         self._store = store
+        self._by = by
         self._run = ""
         self._unstored: list[WorkCall] = []
         self._lock = threading.Lock()
@@ -62,7 +70,7 @@ class ComparisonKeeper:
         self._run = store.take(self._identifier)
 
     def finish(self, comparison: Comparison) -> None:
-        self._tell(lambda store: store.finish(self._identifier, comparison, self._run))
+        self._tell(lambda store: store.finish(self._identifier, comparison, self._run, self._by))
 
     def fail(self, message: str) -> None:
         self._tell(lambda store: store.fail(self._identifier, message, self._run))
@@ -84,7 +92,7 @@ class ComparisonKeeper:
         # After a failure nothing more is tried: a full disk would be asked by every one of a hundred calls.
         if self._store and not self.problem:
             try:
-                self._store.add_call(self._identifier, call, self._run)
+                self._store.add_call(self._identifier, call, self._run, self._by)
                 return
             except TakenUpError:
                 raise

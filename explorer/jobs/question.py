@@ -62,13 +62,15 @@ Keep = Callable[[Turn], Kept]
 class TurnKeeper:
     """Puts the turns of one conversation into the store; those it could not put there before come first.
 
-    A turn that `replaces` another takes its place there, once it is complete and not before.
+    A turn that `replaces` another takes its place there, once it is complete and not before. `by` are all
+    names of who asks.
     """
 
     store: ConversationStore
     conversation_id: str
     unkept: tuple[Turn, ...] = ()
     replaces: Turn | None = None
+    by: tuple[str, ...] = ()
 
     def keep(self, turn: Turn) -> Kept:
         """Store a turn; when that fails the turn is not lost, but handed back with the reason."""
@@ -82,9 +84,9 @@ class TurnKeeper:
 
     def _put(self, turn: Turn, replaces: Turn | None) -> None:
         if replaces is None:
-            self.store.add_turn(self.conversation_id, turn)
+            self.store.add_turn(self.conversation_id, turn, self.by)
         else:
-            self.store.change_turn(self.conversation_id, replaces, turn)
+            self.store.change_turn(self.conversation_id, replaces, turn, self.by)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

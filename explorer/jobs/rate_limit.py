@@ -17,6 +17,8 @@ from corpus.wording import counted
 WHILE = 600.0
 # A comparison asks a model dozens of times, where a question asks it twice.
 COMPARISON_COST = 4.0
+# Of documents: a library of a hundred is written as a zip, which may have hundreds of megabytes.
+EXPORT_COST = 10.0
 # Where the server notes the address of a request; what a browser sends under this name is dropped.
 ADDRESS_HEADER = "x-paper-trail-address"
 # Full buckets are forgotten when there are more than this: who comes again has a full one anyway.

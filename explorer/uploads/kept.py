@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Sequence
 
-from assistant.libraries import Brought, Gone, Grown, Libraries, exported
+from assistant.libraries import Brought, Gone, Grown
 from assistant.records import AssistantError
 from assistant.storage import KeptLibrary, LibraryError
 from corpus.errors import CorpusError
@@ -123,13 +123,14 @@ def keep_visit(
     else:
         grown = libraries.keep(owners[0], title, brought, uploads.encoder)
     _take_conversation(library, visitor, uploads, grown)
+    taken_away = [uploads.pdf_of(one) for one in ready]
     if uploads.is_reading() or len(ready) < len(uploads.ready()):
         for one in ready:
             uploads.remove(one.number)
     else:
         uploads.remove_all()
     uploads.were_chosen = uploads.corpus is not None
-    forget_pictures()
+    forget_pictures(*taken_away)
     return grown
 
 
@@ -152,8 +153,11 @@ def _take_conversation(library: Library, visitor: Visitor, uploads: UploadSessio
 
 def take_out(library: Library, visitor: Visitor, library_id: str, paper_id: str) -> int:
     """Take a document out of a library; return 0 where it has been taken out elsewhere."""
-    taken = library.libraries().take_out(library_id, current_owners(visitor), [paper_id], library.encoder)
-    forget_pictures()
+    libraries = library.libraries()
+    papers = libraries.as_kept(library_id).papers_by_id([paper_id])
+    taken = libraries.take_out(library_id, current_owners(visitor), [paper_id], library.encoder)
+    pdfs = libraries.folder(library_id).pdfs
+    forget_pictures(*(pdfs / f"{paper.pdf_sha256}.pdf" for paper in papers))
     return taken
 
 
@@ -167,7 +171,7 @@ def delete_kept(library: Library, visitor: Visitor, library_id: str) -> Gone:
             if job := runner.get(runner.under_way(identifier)):
                 job.stop()
     gone = libraries.delete(library_id, current_owners(visitor))
-    forget_pictures()
+    forget_pictures(libraries.folder(library_id).path)
     if visitor.now.library_id == library_id:
         leave_scope(visitor)
         visitor.update(VisitorSession.turn_to_collection)
@@ -183,12 +187,6 @@ def encode_kept(library: Library, visitor: Visitor, library_id: str) -> None:
         encoder,
         lambda pairs: encode_texts(pairs, encoder),
     )
-
-
-def export_of(libraries: Libraries, owners: Sequence[str], library_id: str) -> bytes:
-    """Return one's own library as a zip; raises LibraryError for another's."""
-    stored = libraries.own(library_id, owners)
-    return exported(libraries.folder(library_id), stored.title, libraries.as_kept(library_id))
 
 
 def follow_library_address(library: Library, visitor: Visitor, named: str) -> str:

@@ -19,6 +19,7 @@ from explorer.app import (
     Visitor,
     VisitorSession,
     current_owners,
+    export_link,
     field_value,
     link_to,
     set_field,
@@ -31,7 +32,6 @@ from explorer.uploads.kept import (
     ask_kept,
     delete_kept,
     encode_kept,
-    export_of,
     kept_libraries,
     read_kept,
     take_out,
@@ -105,7 +105,8 @@ def _draw_contents(library: Library, visitor: Visitor, stored: StoredLibrary, *,
     except UnreadableError:
         _draw_unreadable(library, visitor, stored, is_own=is_own)
         return
-    size = library.libraries().folder(stored.id).size()
+    libraries = library.libraries()
+    size = libraries.room.size_of(libraries.folder(stored.id).path)
     st.caption(kept_facts(len(papers), size, is_own=is_own))
     with st.container(key="library_documents", gap="xsmall"):
         for number, paper in enumerate(papers, start=1):
@@ -120,7 +121,7 @@ def _draw_contents(library: Library, visitor: Visitor, stored: StoredLibrary, *,
             link_to(COLLECTION, "Browse", icon=":material/library_books:", query_params=query)
         if is_own:
             action("Add documents", "grow_library", _add_to, visitor, stored.id, icon=":material/add:")
-            _draw_export(library, visitor, stored)
+            _draw_export(library, stored)
 
 
 def _primary() -> Literal["primary", "secondary"]:
@@ -136,7 +137,7 @@ def _draw_unreadable(library: Library, visitor: Visitor, stored: StoredLibrary, 
     with row("library_ways_on"):
         encode = partial(_try, partial(encode_kept, library, visitor, stored.id), "It can be searched again.")
         st.button("Make it searchable again", type=_primary(), key="encode_library", on_click=encode)
-        _draw_export(library, visitor, stored)
+        _draw_export(library, stored)
 
 
 def _draw_document(
@@ -163,13 +164,10 @@ def _draw_surely(key: str, label: str, do: Callable[[], None]) -> None:
         st.button("Keep", key=f"{key}_not", on_click=set_field, args=(_ASKED, ""))
 
 
-def _draw_export(library: Library, visitor: Visitor, stored: StoredLibrary) -> None:
-    st.download_button(
+def _draw_export(library: Library, stored: StoredLibrary) -> None:
+    st.link_button(
         "Export",
-        data=partial(export_of, library.libraries(), current_owners(visitor), stored.id),
-        file_name=f"{file_name(stored.title, 'zip')}",
-        mime="application/zip",
-        on_click="ignore",
+        export_link(library.settings, stored, file_name(stored.title, "zip")),
         type="tertiary",
         icon=":material/download:",
         key="export_library",

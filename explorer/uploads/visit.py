@@ -6,6 +6,7 @@ from typing import cast
 import streamlit as st
 
 from assistant.records import AssistantError
+from corpus.kept import Room
 from corpus.records import Scope, is_upload, library_of
 from explorer.app import Library, Visitor, VisitorSession, field_value, jobs, set_field
 from explorer.components import forget_pictures
@@ -34,6 +35,7 @@ def begin_documents(library: Library) -> UploadSession:
             _readers(),
             allow_private=settings.private_hosts,
             limits=limits_of(settings),
+            room=Room.of(settings),
         )
         set_field(_KEY, uploads)
         _attended(uploads.folder.name, uploads)
@@ -164,11 +166,12 @@ def remove_document(visitor: Visitor, number: int) -> None:
     uploads.removing = None
     if not number or number in {one.number for one in uploads.ready()}:
         _end_conversation(visitor, uploads)
+    removed = [uploads.pdf_of(one) for one in uploads.ready() if number in (0, one.number)]
     if number:
         uploads.remove(number)
     else:
         uploads.remove_all()
-    forget_pictures()
+    forget_pictures(*removed)
     if uploads.corpus is None:
         uploads.were_chosen = False
         ask_collection(visitor)

@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,7 +12,8 @@ from huggingface_hub import constants, try_to_load_from_cache
 
 from corpus.encoders import BUNDLED_SHA256, SentenceEncoder, bundled_path
 from corpus.errors import CorpusError
-from corpus.places import ConflictError, Place
+from corpus.kept import Room
+from corpus.places import MB, ConflictError, Place, free_bytes, nearest_existing
 from corpus.sandbox import offered_confinement, unconfined
 from corpus.settings import BUNDLED_ENCODER, Settings
 from corpus.store import Corpus, Manifest, check_encoder, find_manifest, mixed_sizes, read_manifest
@@ -26,6 +26,8 @@ State = Literal["ok", "warning", "problem", "off"]
 Fact = str | int | bool | None
 
 FREE_SPACE_WANTED = 2 * 1024**3
+# Of what all visitors together may store, before the operator is warned.
+_NEARLY = 0.9
 START_GROBID = "docker compose up --detach, then PAPER_TRAIL_GROBID_URL=http://127.0.0.1:8070"
 
 
@@ -47,6 +49,7 @@ def examine(settings: Settings) -> tuple[Finding, ...]:
     return (
         *_places(settings),
         _disk_space(settings.home),
+        _visitors(settings),
         _corpus(settings),
         _encoder(settings.encoder),
         _grobid(settings),
@@ -138,7 +141,7 @@ def _is_kept(probe: Place, outdated: str) -> bool:
 
 
 def _folder(home: Path, setting: str = "PAPER_TRAIL_HOME", name: str = "folder") -> Finding:
-    existing = _nearest_existing(home)
+    existing = nearest_existing(home)
     writable = existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
     facts: dict[str, Fact] = {"path": str(home), "exists": home.is_dir(), "writable": writable}
     if not existing.is_dir():
@@ -155,7 +158,7 @@ def _folder(home: Path, setting: str = "PAPER_TRAIL_HOME", name: str = "folder")
 
 def _disk_space(home: Path) -> Finding:
     try:
-        free = shutil.disk_usage(_nearest_existing(home)).free
+        free = free_bytes(home)
     except OSError as error:
         return Finding("disk", "problem", f"The disk of {home} cannot be examined: {error.strerror}.")
     facts = {"free_bytes": free, "wanted_bytes": FREE_SPACE_WANTED}
@@ -165,6 +168,39 @@ def _disk_space(home: Path) -> Finding:
         advice = "Make room, or move PAPER_TRAIL_HOME to a larger disk."
         return Finding("disk", "warning", f"Only {text}; a build may need {wanted} GiB. {advice}", facts)
     return Finding("disk", "ok", f"{text}.", facts)
+
+
+def _visitors(settings: Settings) -> Finding:
+    """Say what is stored of visitors on this machine, and whether more is taken."""
+    try:
+        free, files = free_bytes(settings.home), Room.of(settings).size()
+        rows = settings.conversations_path.stat().st_size if settings.conversations_path.exists() else 0
+    except OSError as error:
+        return Finding("visitors", "problem", f"What visitors keep cannot be examined: {error.strerror}.")
+    floor, most_files = settings.free_disk_megabytes, settings.files_megabytes_of_all
+    most_rows = settings.stored_megabytes_of_all
+    facts: dict[str, Fact] = {"files_bytes": files, "rows_bytes": rows, "free_bytes": free}
+    facts |= {
+        "most_files_bytes": most_files * MB,
+        "most_rows_bytes": most_rows * MB,
+        "floor_bytes": floor * MB,
+    }
+    if free < floor * MB:
+        text = (
+            f"Nothing of visitors is stored: less than {floor:,} MB are free. Make room, or change "
+            "PAPER_TRAIL_FREE_DISK_MEGABYTES."
+        )
+        return Finding("visitors", "problem", text, facts)
+    text = f"Visitors' files take {files / MB:,.0f} MB, and what else is stored of them {rows / MB:,.0f} MB."
+    reached = [
+        f"PAPER_TRAIL_{name}_MEGABYTES_OF_ALL"
+        for name, taken, most in (("FILES", files, most_files), ("STORED", rows, most_rows))
+        if 0 < _NEARLY * most * MB < taken
+    ]
+    if reached:
+        advice = f"Delete what is not needed, or raise {' and '.join(reached)}: beyond it nothing is stored."
+        return Finding("visitors", "warning", f"{text} {advice}", facts)
+    return Finding("visitors", "ok", text, facts)
 
 
 def _corpus(settings: Settings) -> Finding:
@@ -316,8 +352,3 @@ def _models(settings: Settings) -> Finding:
         name for name, is_set in (("TOGETHER_API_KEY", hosted), ("PAPER_TRAIL_MODEL_URL", own)) if is_set
     )
     return Finding("models", "ok", f"Models can be chosen by {which}; they were not asked.", facts)
-
-
-def _nearest_existing(path: Path) -> Path:
-    absolute = path.absolute()
-    return next((place for place in (absolute, *absolute.parents) if place.exists()), absolute)

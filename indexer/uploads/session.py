@@ -23,7 +23,8 @@ import numpy as np
 from assistant.records import Conversation
 from corpus.encoders import Encoder, Vectors
 from corpus.errors import CorpusError
-from corpus.kept import NewDocument
+from corpus.kept import NewDocument, Room
+from corpus.places import NoRoomError
 from corpus.records import UPLOADS, Aspect, Collection
 from corpus.store import Corpus, CorpusWriter, rows
 from corpus.text import shortened
@@ -122,9 +123,12 @@ class UploadSession:
         *,
         allow_private: bool = False,
         limits: Limits = LIMITS,
+        room: Room | None = None,
     ) -> None:
-        """Make the folder; raises DocumentError when it cannot be made."""
+        """Make the folder, in a `room` that may be limited; raises DocumentError when it cannot be made."""
         self.folder = new_visit_folder(home)
+        self._room = room or Room(home)
+        self._taking = threading.Lock()
         self.encoder = encoder
         self.conversation: Conversation | None = None
         self.refused: tuple[str, ...] = ()
@@ -168,6 +172,11 @@ class UploadSession:
         files = {path.stem: path for path in self._files.glob("*")}
         return tuple(NewDocument(one.paper_id, files.get(str(one.number))) for one in self.ready())
 
+    def pdf_of(self, document: UploadedDocument) -> Path:
+        """Return where the PDF of a document is that is ready; of one that is no PDF there is none."""
+        papers = self._corpus.papers_by_id([document.paper_id]) if self._corpus else ()
+        return self.pdf_folder / f"{next((paper.pdf_sha256 for paper in papers), '')}.pdf"
+
     def is_reading(self) -> bool:
         return any(not one.is_over for one in self.documents())
 
@@ -177,12 +186,17 @@ class UploadSession:
             most = f"{self._limits.most_bytes / 2**20:.0f} MB"
             raise DocumentError(f"{shown_name(name)} is larger than {most}, the most that is read.")
         document, under = self._begin(shown_name(name), hashlib.sha256(content).hexdigest())
+        path = under.folder / stored_name(name)
         try:
-            path = under.folder / stored_name(name)
-            path.write_bytes(content)
+            with self._taking:
+                self._room.take(self.folder, len(content))
+                path.write_bytes(content)
         except OSError as error:
             self.remove(document.number)
             raise DocumentError(f"{document.name} cannot be kept on the server: {error.strerror}.") from error
+        except NoRoomError as error:
+            self.remove(document.number)
+            raise DocumentError(f"{document.name} was left out. {error}") from error
         self._submit(document, under, Material(str(path), document.name))
 
     def add_address(self, address: str) -> None:
@@ -190,6 +204,10 @@ class UploadSession:
         typed = address.strip()
         if not typed:
             raise DocumentError("Type the address of a page first, such as https://arxiv.org/abs/2203.10244")
+        try:
+            self._room.take(self.folder, 0)
+        except NoRoomError as error:
+            raise DocumentError(str(error)) from error
         document, under = self._begin(shortened(typed, LONGEST_NAME), typed, is_web=True)
         self._submit(document, under, Material(typed.replace("\x00", ""), document.name, is_web=True))
 
@@ -207,6 +225,7 @@ class UploadSession:
                 self._drop_file(number)
             if document and self._corpus and self._corpus.papers_by_id([document.paper_id]):
                 self._take_out(self._corpus, document)
+        self._settle()
 
     def remove_all(self) -> None:
         """Take everything out; nothing of it stays on disk."""
@@ -218,6 +237,7 @@ class UploadSession:
             self._corpus = None
             for part in self.folder.glob("*"):
                 shutil.rmtree(part, ignore_errors=True)
+        self._settle()
 
     def leave(self, absent_seconds: float = ABSENT_SECONDS) -> None:
         """End the visit after a while, unless the visitor comes back."""
@@ -237,7 +257,8 @@ class UploadSession:
         with self._lock:
             self._is_closed = True
         self.remove_all()
-        self._removal()
+        with self._taking:
+            self._removal()
 
     def _begin(self, name: str, known_by: str, *, is_web: bool = False) -> tuple[UploadedDocument, _Under]:
         check_sandbox(self._limits)
@@ -295,6 +316,13 @@ class UploadSession:
             self._say(number, state="failed", problem=str(error))
         finally:
             shutil.rmtree(under.folder, ignore_errors=True)
+            self._settle()
+
+    def _settle(self) -> None:
+        """Note what the visit takes on disk now."""
+        with self._taking:
+            if not self._is_closed:
+                self._room.settle(self.folder)
 
     def _encoded(self, number: int, under: _Under, texts: Sequence[str]) -> Vectors:
         """Encode a few texts at a time: others ask questions meanwhile, and a removal need not wait."""
@@ -323,13 +351,6 @@ class UploadSession:
         with self._writing:
             if under.stop.is_set():
                 return
-            if found.file:
-                self.pdf_folder.mkdir(mode=0o700, exist_ok=True)
-                (under.folder / found.file).replace(self.pdf_folder / f"{found.paper.pdf_sha256}.pdf")
-            else:
-                self._keep_file(number, under)
-            writer = self._writer()
-            writer.put_collections([Collection(UPLOADS, "Your documents", source="This visit only")])
             papers = rows.paper_rows([rows.PaperEntry(found.paper, found.references)])
             passages = rows.passage_rows(
                 found.passages,
@@ -338,6 +359,17 @@ class UploadSession:
                 encoded.vectors,
                 encoded.sentence_vectors,
             )
+            with self._taking:
+                # What was fetched from the web is there by now.
+                self._room.settle(self.folder)
+                self._room.take(self.folder, papers.nbytes + passages.nbytes)
+            if found.file:
+                self.pdf_folder.mkdir(mode=0o700, exist_ok=True)
+                (under.folder / found.file).replace(self.pdf_folder / f"{found.paper.pdf_sha256}.pdf")
+            else:
+                self._keep_file(number, under)
+            writer = self._writer()
+            writer.put_collections([Collection(UPLOADS, "Your documents", source="This visit only")])
             writer.add_papers(papers.to_batches(), passages.to_batches())
             writer.publish()
             self._corpus = writer.published()

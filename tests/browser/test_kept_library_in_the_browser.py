@@ -25,7 +25,7 @@ def test_a_library_is_kept_reopened_exported_and_seen_in_no_other_browser(open_p
     page.locator(".st-key-keep_surely button").click()
     page.locator(".st-key-ask_library").wait_for()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Export").last.click()
+        page.get_by_role("link", name="Export").last.click()
     names = zipfile.ZipFile(io.BytesIO(Path(download.value.path()).read_bytes())).namelist()
     assert sorted(names) == ["documents/001-maps.md", "library.json", "papers.bib"]
     page.locator(".st-key-ask_library button").click()

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.libraries import Libraries, LibraryLimits, exported
+from assistant.libraries import Libraries, LibraryLimits
 from assistant.libraries.export import file_name
 from assistant.records import Conversation
 from assistant.storage import ComparisonStore, ConversationStore, LibraryError, LibraryStore, RenamedError
@@ -124,7 +124,7 @@ def test_nothing_of_a_deleted_library_stays_on_disk(
     assert gone.over.comparisons == (compared.id,)
     assert files_with(home) == []
     assert files_with(home, identifier) == []
-    assert list((home / "libraries").iterdir()) == []
+    assert [one.name for one in (home / "libraries").iterdir()] == ["room.lock"]
     assert conversations.read(elsewhere.id) is not None
     with pytest.raises(ConversationError, match="There is no conversation"):
         conversations.add_turn(mine.id, turn)
@@ -172,7 +172,7 @@ def test_what_a_person_may_keep_is_limited_and_nothing_is_left_of_what_is_refuse
     limited = opened(home, LibraryLimits(libraries=1, documents=1))
     with pytest.raises(LibraryError, match="holds 1 documents at most; this would be 2"):
         kept(limited, uploads, encoder)
-    assert list((home / "libraries").iterdir()) == []
+    assert [one.name for one in (home / "libraries").iterdir()] == ["room.lock"]
     limited = opened(home, LibraryLimits(libraries=1))
     identifier = kept(limited, uploads, encoder)
     with pytest.raises(LibraryError, match="1 libraries are the most"):
@@ -190,8 +190,9 @@ def test_it_is_taken_away_with_its_files_as_they_were_brought_and_what_was_read(
     libraries: Libraries, uploads: UploadSession, encoder: SentenceEncoder, tmp_path: Path
 ) -> None:
     identifier = kept(libraries, uploads, encoder)
-    corpus = libraries.opened(identifier, encoder)
-    with zipfile.ZipFile(io.BytesIO(exported(libraries.folder(identifier), "Reading", corpus))) as archive:
+    written = io.BytesIO()
+    libraries.export(identifier, [ME], written)
+    with zipfile.ZipFile(written) as archive:
         assert archive.testzip() is None
         assert sorted(archive.namelist()) == [
             "documents/001-Rank-fusion.pdf",
@@ -236,7 +237,7 @@ def test_two_tabs_lose_no_document_and_are_told_of_each_other(
     ):
         with pytest.raises(LibraryError, match="has been deleted"):
             late()
-    assert list((home / "libraries").iterdir()) == []
+    assert [one.name for one in (home / "libraries").iterdir()] == ["room.lock"]
     for one in visits:
         one.close()
 
@@ -259,6 +260,7 @@ def test_a_library_of_another_encoder_says_so_and_is_encoded_anew(
         "corpus",
         "files",
         "pdf",
+        "room",
     ]
     assert libraries.grow(identifier, [ME], brought(uploads), other).added == {}
 

@@ -86,6 +86,17 @@ def test_nothing_is_uploaded_before_a_visitor_was_let_in(home: object) -> None:
     assert answered(path, "OPTIONS")[0] == answered("/_stcore/health", "GET")[0] == 204
 
 
+def test_uploads_were_taken_where_the_disk_was_full(home: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = "/_stcore/upload_file/session-b/file"
+    admitted.admit("session-b", Caller("b"))
+    assert answered(path, content_length="10")[0] == 204
+    monkeypatch.setenv("PAPER_TRAIL_FREE_DISK_MEGABYTES", str(10**12))
+    status, said = answered(path, content_length="10")
+    assert status == 507 and "disk of this server is nearly full" in said
+    assert admitted.take_refusal("session-b") == said
+    admitted.turn_away("session-b")
+
+
 def test_the_upload_route_has_a_budget_of_bytes_for_each_visitor_and_for_all(
     home: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,6 +37,7 @@ def test_a_fresh_install_is_well_but_for_its_corpus(tmp_path: Path) -> None:
     assert {name: finding.state for name, finding in found.items()} == {
         "folder": "ok",
         "disk": found["disk"].state,
+        "visitors": "ok",
         "corpus": "warning",
         "encoder": "ok",
         "grobid": "off",
@@ -209,3 +210,15 @@ def test_a_model_is_only_said_to_be_set(tmp_path: Path, changes, words: str) -> 
     assert found.state == "ok"
     assert words in found.text
     assert "canary" not in f"{found}"
+
+
+def test_it_was_not_said_that_nothing_of_visitors_is_stored_any_more(tmp_path: Path) -> None:
+    library = tmp_path / "libraries" / "kept"
+    library.mkdir(parents=True)
+    (library / "file").write_bytes(bytes(1_950_000))
+    found = findings(Settings(home=tmp_path))["visitors"]
+    assert found.state == "ok" and found.text.startswith("Visitors' files take 2 MB")
+    nearly = findings(Settings(home=tmp_path, files_megabytes_of_all=2))["visitors"]
+    assert nearly.state == "warning" and "PAPER_TRAIL_FILES_MEGABYTES_OF_ALL" in nearly.text
+    full = findings(Settings(home=tmp_path, free_disk_megabytes=10**12))["visitors"]
+    assert full.state == "problem" and "PAPER_TRAIL_FREE_DISK_MEGABYTES" in full.text

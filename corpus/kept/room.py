@@ -1,0 +1,159 @@
+"""How much room visitors' files take on this machine, and whether more may come.
+
+Each kept library and each visit has a file with the bytes that it takes, and whose it is. Whoever adds files
+raises that figure first, under one lock for all threads and processes; when they are done it is measured
+anew. So nothing is walked through to learn what all of them take, and what is removed takes its figure with
+it.
+"""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from filelock import FileLock, Timeout
+
+from corpus.places import MB, NoRoomError, check_free_disk, refusals
+from corpus.settings import Settings
+
+RECORD = "room"
+PATIENCE_SECONDS = 60.0
+_FOLDERS = ("libraries/*/", "visits/server-*/visit-*/")
+
+logger = logging.getLogger(__name__)
+
+
+class OwnerFullError(NoRoomError):
+    """One person would have more than they may; `size` is how much that would be, in bytes."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"This would be {size / MB:,.0f} MB.")
+        self.size = size
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What a folder takes, in bytes, and whose it is, "" for nobody's in particular."""
+
+    size: int
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The room for visitors' files under a `home`, with how many megabytes they may take together.
+
+    `free_megabytes` is what has to stay free on the disk; 0 is no limit.
+    """
+
+    home: Path
+    megabytes: int = 0
+    free_megabytes: int = 0
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        return cls(settings.home, settings.files_megabytes_of_all, settings.free_disk_megabytes)
+
+    def take(self, folder: Path, size: int, owner: str = "", owner_megabytes: int = 0) -> None:
+        """Set `size` more bytes aside for a folder; raises NoRoomError where there is no room for them.
+
+        Of an owner who may have `owner_megabytes` it raises OwnerFullError; 0 is no limit.
+        """
+        check_free_disk(self.home, self.free_megabytes, size)
+        folder = folder.absolute()
+        with self._locked():
+            taken = self._taken()
+            before = taken.get(folder, Taken(0))
+            all_of_owner = size + sum(one.size for one in taken.values() if owner and one.owner == owner)
+            if 0 < owner_megabytes * MB < all_of_owner:
+                raise OwnerFullError(all_of_owner)
+            if 0 < self.megabytes * MB < size + sum(one.size for one in taken.values()):
+                refusals.warn(
+                    "Nothing more of visitors' files is kept at %s: they take %d MB together. Delete what is "
+                    "not needed, or change PAPER_TRAIL_FILES_MEGABYTES_OF_ALL.",
+                    self.home,
+                    self.megabytes,
+                )
+                raise NoRoomError(
+                    f"The documents of all visitors together take the {self.megabytes:,} MB that they may, "
+                    "so no more are taken at the moment. Try again later, or delete some that are not needed."
+                )
+            _write(folder, Taken(before.size + size, owner or before.owner))
+
+    def settle(self, folder: Path, owner: str = "") -> None:
+        """Note what a folder takes now; one that is gone takes nothing."""
+        if folder.is_dir():
+            with suppress(NoRoomError), self._locked():
+                _measure(folder, owner)
+
+    def know(self, folder: Path, owner: str) -> None:
+        """Note whose a folder is that was made before this was noted."""
+        if (found := _read(folder)) is None or found.owner != owner:
+            self.settle(folder, owner)
+
+    def size_of(self, folder: Path) -> int:
+        """Return how many bytes a folder takes, with what has been set aside for it."""
+        return (_read(folder) or _measure(folder)).size
+
+    def size(self) -> int:
+        """Return how many bytes all folders take, with what has been set aside for them."""
+        return sum(one.size for one in self._taken().values())
+
+    def _taken(self) -> dict[Path, Taken]:
+        home = self.home.absolute()
+        folders = (folder for pattern in _FOLDERS for folder in home.glob(pattern))
+        return {folder: _read(folder) or _measure(folder) for folder in folders}
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        # Beside the libraries, which several machines may share.
+        lock = self.home / "libraries" / "room.lock"
+        try:
+            lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with FileLock(lock, timeout=PATIENCE_SECONDS):
+                yield
+        except Timeout as error:
+            raise NoRoomError(
+                "Many documents are being kept at the moment. Try again in a minute."
+            ) from error
+        except OSError as error:
+            raise NoRoomError(f"Nothing can be kept on the server: {error.strerror}.") from error
+
+
+def _measured(folder: Path) -> int:
+    """Return how many bytes the files of a folder take, but for what is noted of it."""
+    total = 0
+    for path in folder.rglob("*"):
+        # Another process may change it meanwhile.
+        with suppress(OSError):
+            total += path.stat().st_size if path.is_file() and path != folder / RECORD else 0
+    return total
+
+
+def _read(folder: Path) -> Taken | None:
+    """Return what is noted of a folder, None where nothing is that can be read."""
+    try:
+        size, _, owner = (folder / RECORD).read_text(encoding="utf-8").partition(" ")
+        return Taken(int(size), owner)
+    except (OSError, ValueError):
+        return None
+
+
+def _measure(folder: Path, owner: str = "") -> Taken:
+    before = _read(folder)
+    taken = Taken(_measured(folder), owner or (before.owner if before else ""))
+    # Where it cannot be noted it is measured the next time too.
+    with suppress(OSError):
+        if taken == Taken(0):
+            (folder / RECORD).unlink(missing_ok=True)
+        else:
+            _write(folder, taken)
+    return taken
+
+
+def _write(folder: Path, taken: Taken) -> None:
+    part = folder / f"{RECORD}.part"
+    part.write_text(f"{taken.size} {taken.owner}", encoding="utf-8")
+    part.replace(folder / RECORD)
