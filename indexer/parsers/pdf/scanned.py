@@ -112,7 +112,7 @@ def _in_time(pages: Sequence[PdfPage]) -> Iterator[PdfPage]:
 
 
 def _letters(page: PdfPage) -> int:
-    return sum(sum(map(str.isalpha, word.text)) for word in page.words)
+    return sum(map(str.isalpha, "".join([word.text for word in page.words])))
 
 
 def _notes(scans: Mapping[int, Scan], engine: str) -> tuple[str, ...]:
