@@ -140,6 +140,8 @@ def _is_sound(found: ReadDocument) -> bool:
         and bool(found.paper.title.strip())
         and found.paper.pdf_sha256.isalnum() == bool(found.file)
         and "/" not in found.file
+        and 0 <= found.paper.hidden_text < 2**31
+        and all(0 < page < 2**31 for page in found.paper.hidden_pages)
         and all(_is_sound_passage(passage, len(found.references)) for passage in passages)
         and len({aspect.name for aspect in found.paper.aspects}) == len(found.paper.aspects)
         and all(_is_there(aspect, passages) for aspect in found.paper.aspects)
