@@ -337,8 +337,10 @@ def _read_and_prepare(
     task: Task, source: Path | bytes, notes: tuple[str, ...] = (), ocr: OcrOptions = NO_OCR
 ) -> PreparedPaper:
     """Prepare a paper from a file, or from the TEI that a server made of it."""
-    if isinstance(source, Path):
+    if isinstance(source, Path) and (is_pdf(source) or task.entry.pdf is None):
         return prepare(task, read_document(source, ocr), notes)
     from indexer.parsers.tei.document import read_tei  # noqa: PLC0415 - most builds need no TEI
+    from indexer.parsers.tei.unseen import without_unseen  # noqa: PLC0415
 
-    return prepare(task, read_tei(source), notes)
+    document = read_tei(source)
+    return prepare(task, without_unseen(document, task.pdf) if task.pdf else document, notes)
