@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from corpus.records import Author
 
 AUTHORS_NAMED = 12
+_PAGES_NAMED = 8
 
 
 def counted(count: int, noun: str) -> str:
@@ -16,6 +17,14 @@ def joined(parts: Iterable[str], word: str = "and") -> str:
     """Return "a", "a and b" or "a, b and c"; `word` stands before the last."""
     *before, last = [*parts] or [""]
     return f"{', '.join(before)} {word} {last}" if before else last
+
+
+def hidden_text(characters: int, pages: Sequence[int]) -> str:
+    """Return "1,204 characters, pages 2 and 5"; of many pages the first are named."""
+    named = [f"{page:,}" for page in pages[:_PAGES_NAMED]]
+    rest = [f"{len(pages) - len(named):,} more"] if len(pages) > len(named) else []
+    where = f", {'page' if len(pages) == 1 else 'pages'} {joined([*named, *rest])}" if pages else ""
+    return f"{counted(characters, 'character')}{where}"
 
 
 def all_authors(authors: Sequence[Author], most: int = AUTHORS_NAMED) -> str:

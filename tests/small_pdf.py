@@ -5,16 +5,18 @@ from pathlib import Path
 FONTS = {"F": "Helvetica", "B": "Helvetica-Bold", "I": "Helvetica-Oblique"}
 
 
-def write_pdf(path: Path, pages: list[str], page: str = "", trailer: str = "") -> Path:
+def write_pdf(
+    path: Path, pages: list[str], page: str = "", trailer: str = "", *, resources: str = "", catalog: str = ""
+) -> Path:
     """Write a PDF of content streams with the fonts F (plain), B (bold) and I (italic).
 
-    `page` goes into each page's dictionary, `trailer` into the trailer.
+    `page` and `resources` go into each page's dictionary, `trailer` into the trailer.
     """
     kids = " ".join(f"{6 + 2 * i} 0 R" for i in range(len(pages)))
     fonts = " ".join(f"/{name} {number} 0 R" for number, name in enumerate(FONTS, 3))
     box = "" if "/MediaBox" in page else "/MediaBox [0 0 612 792]"
     bodies = [
-        b"<< /Type /Catalog /Pages 2 0 R >>",
+        f"<< /Type /Catalog /Pages 2 0 R {catalog} >>".encode(),
         f"<< /Type /Pages /Count {len(pages)} /Kids [{kids}] >>".encode(),
     ]
     for font in FONTS.values():
@@ -25,7 +27,7 @@ def write_pdf(path: Path, pages: list[str], page: str = "", trailer: str = "") -
         stream = content.encode("cp1252")
         bodies.append(
             f"<< /Type /Page /Parent 2 0 R {box} {page} /Contents {7 + 2 * index} 0 R "
-            f"/Resources << /Font << {fonts} >> >> >>".encode()
+            f"/Resources << /Font << {fonts} >> {resources} >> >>".encode()
         )
         bodies.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
     return _write(path, bodies, trailer)

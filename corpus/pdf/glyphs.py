@@ -6,7 +6,7 @@ PDFium tells of one character at a time, and a page has thousands: all else is r
 import ctypes
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import repeat
 from typing import Any
@@ -67,6 +67,11 @@ class Characters:
     is_line_end: _Flags
     is_drawn: _Flags
     extents_of_breaks: Extents
+
+    def only(self, wanted: _Flags) -> "Characters":
+        """Return the characters that are wanted among those that separate words."""
+        signs = [self.signs[at] for at in np.flatnonzero(wanted).tolist()]
+        return replace(self, signs=signs, places=self.places[wanted], extents=self.extents[wanted])
 
 
 def read_characters(text: object, transform: Transform) -> Characters:

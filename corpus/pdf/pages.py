@@ -3,14 +3,14 @@
 import ctypes
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import pypdfium2
 import pypdfium2.raw as pdfium_c
 
 from corpus.pdf.file import LOCK, PdfError, opened
-from corpus.pdf.glyphs import Transform
+from corpus.pdf.glyphs import Transform, read_characters
+from corpus.pdf.hidden import hidden_characters
 from corpus.pdf.words import Word, words_of
 
 
@@ -18,7 +18,8 @@ from corpus.pdf.words import Word, words_of
 class PdfPage:
     """One page: number from 1, size in points as shown, words in the order of the file.
 
-    A page that PDFium cannot load is `damaged`; it has neither size nor words.
+    `unseen` are the words that no reader of the page sees, among them those beside it. A page that PDFium
+    cannot load is `damaged`; it has neither size nor words.
     """
 
     number: int
@@ -26,6 +27,7 @@ class PdfPage:
     height: float
     words: tuple[Word, ...]
     damaged: bool = False
+    unseen: tuple[Word, ...] = ()
 
 
 def read_pages(path: str | Path) -> Iterator[PdfPage]:
@@ -72,13 +74,30 @@ def _read_page(document: pypdfium2.PdfDocument, index: int) -> PdfPage:
         width, height = page.get_size()
         text = page.get_textpage()
         try:
-            found = words_of(text.raw, _page_transform(page.raw, width, height))
-            words = tuple(word for word in map(partial(_on_page, width, height), found) if word)
+            words, unseen = _words(page, text.raw, width, height)
         finally:
             text.close()
     finally:
         page.close()
-    return PdfPage(index + 1, width, height, words)
+    return PdfPage(index + 1, width, height, words, unseen=unseen)
+
+
+def _words(
+    page: pypdfium2.PdfPage, text: object, width: float, height: float
+) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+    """Return the words that a reader of a page sees, and the others."""
+    transform = _page_transform(page.raw, width, height)
+    found = read_characters(text, transform)
+    hidden = hidden_characters(page, text, found, transform)
+    unseen = [] if hidden is None else words_of(text, found.only(hidden), transform)
+    drawn = words_of(text, found if hidden is None else found.only(~hidden), transform)
+    seen = []
+    for word in drawn:
+        if (shown := _on_page(width, height, word)) and word.legible:
+            seen.append(shown)
+        else:
+            unseen.append(word)
+    return tuple(seen), tuple(unseen)
 
 
 def _on_page(width: float, height: float, word: Word) -> Word | None:

@@ -7,12 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpus.pdf.characters import compose, size_from_letters
-from corpus.pdf.glyphs import Characters, Extents, Numbers, Transform, are_apart, read_characters
+from corpus.pdf.glyphs import Characters, Extents, Numbers, Transform, are_apart
 from corpus.pdf.styles import styles_of
 from corpus.records import Box
 
 # In heights of the font; typesetters raise marks by a third of it.
 RAISED = 0.2
+LEAST_SIZE, LEAST_WIDTH = 2.0, 0.2
+"""Points: the smallest type that is read, and how wide its letters are at least, one with another."""
+_NO_HEIGHT = 0.01
 
 _Flags = NDArray[np.bool_]
 
@@ -41,14 +44,14 @@ class Word(NamedTuple):
     ends_line: bool = False
     upright: bool = True
     raised: int = 0
+    legible: bool = True
 
     def box(self, page: int) -> Box:
         return Box(page, self.left, self.top, self.right - self.left, self.bottom - self.top)
 
 
-def words_of(text: object, transform: Transform) -> list[Word]:
-    """Return the words of a text page of PDFium's; `transform` leads to the page as it is shown."""
-    found = read_characters(text, transform)
+def words_of(text: object, found: Characters, transform: Transform) -> list[Word]:
+    """Return the words that characters of a text page of PDFium's make, as `transform` leads to the page."""
     if not found.signs:
         return []
     runs = _runs(found)
@@ -63,6 +66,7 @@ def words_of(text: object, transform: Transform) -> list[Word]:
         *zip(*styles.fonts, strict=True),
         *(one.tolist() for one in (*_ends(found, runs), styles.upright)),
         _raised(found, runs, letters.baseline, sizes, styles.upright),
+        _legible(found, runs, np.array(styles.sizes), styles.upright).tolist(),
     )
     words = list(map(Word._make, zip(*columns, strict=True)))
     _draw_hyphens(words, found, runs)
@@ -122,6 +126,24 @@ def _raised(
         is_level = run >= baselines[at] - RAISED * sizes[at]
         raised[at] = int(np.argmax(is_level[::-1]))
     return raised
+
+
+def _legible(found: Characters, runs: _Runs, told: Numbers, upright: _Flags) -> _Flags:
+    """Return which runs can be read: by the size that the file tells, and by how their letters are drawn.
+
+    Letters of a font that is not there have no height or no width, and fonts that the file draws itself
+    (Type 3) any size; marks without a letter say nothing.
+    """
+    drawn, count = found.extents, runs.ends - runs.starts
+    wide = np.add.reduceat(drawn.right - drawn.left, runs.starts) / count
+    high = np.maximum.reduceat(drawn.bottom - drawn.top, runs.starts)
+    along = np.where(upright, wide, high)
+    is_flat = (high < wide / 4) & ((high > _NO_HEIGHT) | (told < _NO_HEIGHT))
+    is_small = (told < LEAST_SIZE) & (high < LEAST_SIZE) & ((wide < LEAST_SIZE) | is_flat)
+    legible = np.asarray(~is_small & ~((along > 0) & (along < LEAST_WIDTH)))
+    for at in np.flatnonzero(~legible).tolist():
+        legible[at] = not any(map(str.isalnum, "".join(found.signs[runs.starts[at] : runs.ends[at]])))
+    return legible
 
 
 def _real_sizes(found: Characters, runs: _Runs, letters: Extents, told: Sequence[float]) -> list[float]:

@@ -3,7 +3,8 @@
 Columns are what is filtered, sorted and counted by. Papers and passages are read whole, from one column more
 that holds the others (`RECORD`); `CorpusWriter` makes and renews it.
 
-Whoever changes a field changes a table, and raises SCHEMA_VERSION (corpus/store/manifest.py).
+Whoever changes a field changes a table, and raises SCHEMA_VERSION (corpus/store/manifest.py). A field that
+earlier corpora may lack needs a default and its place in ADDED instead: the next build adds the column.
 """
 
 import re
@@ -84,6 +85,10 @@ PASSAGE_COLUMNS = [field.name for field in fields(Passage)]
 # Tables made before November 2026 are without it.
 RECORD = pa.field("record", pa.binary())
 RECORDS = {"papers": PAPER_COLUMNS, "passages": PASSAGE_COLUMNS}
+# Columns that tables made before December 2026 lack, and what they hold then, in SQL.
+ADDED = {
+    "papers": {"hidden_text": "cast(0 as int)", "hidden_pages": "arrow_cast(make_array(), 'List(Int32)')"}
+}
 _ROW, _PAPER, _PASSAGE = TypeAdapter(Row), TypeAdapter(Paper), TypeAdapter(Passage)
 _Record = TypeVar("_Record")
 _QUICKLY = 1
@@ -237,7 +242,7 @@ def with_records(batch: pa.RecordBatch, columns: Sequence[str]) -> pa.RecordBatc
 
 def whole(columns: list[str], there: Container[str]) -> list[str]:
     """Return what to read of a table for a whole record: its columns, where it has none that holds all."""
-    return [RECORD.name] if RECORD.name in there else columns
+    return [RECORD.name] if RECORD.name in there else [name for name in columns if name in there]
 
 
 def to_paper(row: Row) -> Paper:

@@ -137,7 +137,11 @@ class CorpusWriter:
             for name, batches in (("passages", passages), ("papers", self._note_new(papers))):
                 schema = self._tables[name].schema
                 whole = self._with_records(name, batches)
-                self._tables[name].add(pa.RecordBatchReader.from_batches(schema, whole))
+                ordered = (
+                    pa.RecordBatch.from_arrays([batch[one] for one in schema.names], schema=schema)
+                    for batch in whole
+                )
+                self._tables[name].add(pa.RecordBatchReader.from_batches(schema, ordered))
 
     def add_builds(self, builds: Sequence[Build]) -> None:
         with self._changing():
@@ -326,6 +330,8 @@ class CorpusWriter:
         if self._path.is_shared or table.version != published:
             table.checkout(published)
             table.restore()
+        if lacking := rows.ADDED.get(name, {}).keys() - set(table.schema.names):
+            table.add_columns({column: rows.ADDED[name][column] for column in lacking})
         return table
 
     def _new_table(self, name: str) -> Any:

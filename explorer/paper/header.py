@@ -7,7 +7,7 @@ import streamlit as st
 
 from corpus.language import ENGLISH, language_name
 from corpus.records import Author, Collection, Paper, is_upload, library_of
-from corpus.wording import counted
+from corpus.wording import counted, hidden_text
 from explorer.app import (
     ASK,
     COLLECTION,
@@ -64,6 +64,8 @@ def draw_head(
     """Draw authors, facts and what to do with the paper; `draw_keeping` draws what its reader can keep."""
     _draw_authors(paper)
     _draw_facts(home, paper)
+    if said := hidden_text_said(paper):
+        st.caption(f":material/visibility_off: {said}")
     with row("paper_actions"):
         _draw_actions(visitor, paper)
         if not is_upload(paper.id):
@@ -93,6 +95,15 @@ def scan_said(paper: Paper) -> str:
     whole = paper.scanned_pages == paper.page_count
     what = "its scan" if whole else f"{counted(paper.scanned_pages, 'scanned page')}"
     return f"read from {what}, {paper.scan_confidence:.0%} sure"
+
+
+def hidden_text_said(paper: Paper) -> str:
+    """Return that a paper's file holds text that no reader sees; "" for others."""
+    if not paper.hidden_text:
+        return ""
+    kind, where = ("PDF", "on its pages ") if paper.hidden_pages else ("document", "")
+    how_much = hidden_text(paper.hidden_text, paper.hidden_pages)
+    return f"This {kind} holds text that cannot be seen {where}({how_much}). It is not searched or cited."
 
 
 def external_links(paper: Paper) -> tuple[tuple[str, str], ...]:

@@ -33,7 +33,7 @@ from indexer.prepare import USUAL_SIZE, Task, unread_scan
 from indexer.sources import Source, SourcePaper
 
 # Part of every fingerprint: raise it when the same file would give other passages.
-INDEXER_VERSION = 7
+INDEXER_VERSION = 8
 
 Progress = Callable[[str], None]
 

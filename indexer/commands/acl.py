@@ -65,10 +65,12 @@ def open_acl(
 
 
 def _unmatched(pdfs: PdfFolder | None) -> list[str]:
-    """Return what to say of PDFs that belong to no paper, the first few by name."""
-    names = pdfs.unmatched if pdfs else []
-    if not names:
+    """Return what to say of PDFs that lie elsewhere, and of those of no paper, the first few by name."""
+    if pdfs is None:
         return []
+    names, remarks = pdfs.unmatched, [*pdfs.remarks]
+    if not names:
+        return remarks
     more = f" and {len(names) - _NAMES_TOLD:,} more" if len(names) > _NAMES_TOLD else ""
     named = ", ".join(names[:_NAMES_TOLD])
-    return [f"Left out, because the Anthology has no paper of that name: {named}{more}."]
+    return [*remarks, f"Left out, because the Anthology has no paper of that name: {named}{more}."]

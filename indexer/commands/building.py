@@ -282,7 +282,7 @@ def _build_folder(
     from indexer.sources.folder import Folder  # noqa: PLC0415
 
     source = Folder(directory, _collection(*described), suffixes)
-    _build([source], as_json, options)
+    _build([source], as_json, options, lambda: source.remarks)
 
 
 def _collection(identifier: str, title: str, source: str) -> Collection:

@@ -51,6 +51,7 @@ class Document:
     """One paper as a parser read it; fields it did not find are empty, `notes` is for the build report.
 
     `scanned_pages` of its pages were read from their pictures, as surely as `scan_confidence` says, 0..1.
+    `hidden_text` is how many characters no reader of it sees, on its `hidden_pages`; they are left out.
     """
 
     title: str = ""
@@ -67,4 +68,6 @@ class Document:
     parser_version: str = ""
     scanned_pages: int = 0
     scan_confidence: float = 0.0
+    hidden_text: int = 0
+    hidden_pages: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()

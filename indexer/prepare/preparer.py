@@ -20,6 +20,7 @@ from corpus.encoders import cores
 from corpus.errors import CorpusError
 from corpus.records import LONGEST_FIELD, Author, Paper, Passage, PassageSize, Reference
 from corpus.sentences import without_repeats
+from corpus.wording import hidden_text
 from indexer.enrich import choose_aspects, find_topics, language_of
 from indexer.errors import OutOfTimeError, ParseError, UnreadScanError
 from indexer.parsers import (
@@ -299,8 +300,15 @@ def prepare(task: Task, document: Document | None, notes: tuple[str, ...] = ()) 
         passages,
         shown,
         _listed(entry) if shown else "",
-        (*entry.notes, *notes, *(document.notes if document else ()), *cut),
+        (*entry.notes, *notes, *_hidden(paper), *(document.notes if document else ()), *cut),
     )
+
+
+def _hidden(paper: Paper) -> tuple[str, ...]:
+    """Return what the report should say of text that no reader of a paper sees."""
+    if not paper.hidden_text:
+        return ()
+    return (f"text that cannot be seen is left out ({hidden_text(paper.hidden_text, paper.hidden_pages)})",)
 
 
 def _bounded(paper: Paper) -> tuple[Paper, tuple[str, ...]]:
@@ -340,6 +348,8 @@ def _completed(entry: SourcePaper, document: Document | None, task: Task) -> tup
             page_count=document.page_count,
             scanned_pages=document.scanned_pages,
             scan_confidence=document.scan_confidence,
+            hidden_text=document.hidden_text,
+            hidden_pages=document.hidden_pages,
             full_text=any(section.paragraphs for section in document.sections),
         )
     paper, cut = _bounded(paper)
@@ -375,8 +385,10 @@ def _read_and_prepare(
     task: Task, source: Path | bytes, notes: tuple[str, ...] = (), ocr: OcrOptions = NO_OCR
 ) -> PreparedPaper:
     """Prepare a paper from a file, or from the TEI that a server made of it."""
-    if isinstance(source, Path):
+    if isinstance(source, Path) and (is_pdf(source) or task.entry.pdf is None):
         return prepare(task, read_document(source, ocr), notes)
     from indexer.parsers.tei.document import read_tei  # noqa: PLC0415 - most builds need no TEI
+    from indexer.parsers.tei.unseen import without_unseen  # noqa: PLC0415
 
-    return prepare(task, read_tei(source), notes)
+    document = read_tei(source)
+    return prepare(task, without_unseen(document, task.pdf) if task.pdf else document, notes)

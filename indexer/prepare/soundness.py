@@ -41,6 +41,8 @@ def is_sound(
         and all(_is_there(aspect, passages) for aspect in paper.aspects)
         and all(are_sane((topic.score,)) for topic in paper.topics)
         and are_sane((paper.scan_confidence, paper.page_count, paper.scanned_pages))
+        and 0 <= paper.hidden_text < 2**31
+        and all(0 < page < 2**31 for page in paper.hidden_pages)
     )
 
 

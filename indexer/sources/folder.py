@@ -9,8 +9,10 @@ from pathlib import Path
 
 from corpus.records import Collection, Paper, paper_id
 from corpus.text import storable
+from corpus.wording import counted
 from indexer.errors import SourceError
 from indexer.parsers import SUFFIXES, is_pdf
+from indexer.sources.containment import file_within, is_link
 from indexer.sources.protocol import SourcePaper
 
 PDF_SUFFIXES = (".pdf",)
@@ -25,6 +27,7 @@ class Folder:
     """The files below a folder whose names end in one of `suffixes`, in the order of their names.
 
     Where a TEI file and a PDF of the same name lie beside each other, the TEI is parsed and the PDF shown.
+    Links that lead out of the folder are not followed; `remarks` names them.
     """
 
     def __init__(self, directory: Path, collection: Collection, suffixes: tuple[str, ...]) -> None:
@@ -34,12 +37,20 @@ class Folder:
         if not directory.is_dir():
             raise SourceError(f"There is no folder {directory}.")
         self.collection = collection
-        found = sorted(_files(directory, suffixes))
+        listed = sorted(_files(directory, suffixes))
+        outside = [path for path in listed if _leads_out(directory, path)]
+        left_out = {*outside, *filter(_is_linked_folder, listed)}
+        self.remarks = tuple(
+            f"{_readable(path.relative_to(directory))} is a link out of the folder, and is not read"
+            for path in outside
+        )
+        found = [path for path in listed if path not in left_out]
         if not found:
             kinds = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}" if len(suffixes) > 1 else suffixes[0]
-            raise SourceError(f"The folder {directory} holds no file that ends in {kinds}.")
+            links = f" but {counted(len(outside), 'link')} out of it, which are not read" if outside else ""
+            raise SourceError(f"The folder {directory} holds no file that ends in {kinds}{links}.")
         self._directory = directory
-        self._files = _with_pdfs(found)
+        self._files = _with_pdfs(directory, found)
 
     def __len__(self) -> int:
         return len(self._files)
@@ -65,26 +76,38 @@ class Folder:
 
 
 def _files(directory: Path, suffixes: tuple[str, ...]) -> Iterator[Path]:
-    # os.walk does not follow links to folders, so that a loop of links ends.
-    for root, _, names in os.walk(directory, onerror=_refuse):
+    """Yield the files below a folder, and the links to other folders, which are not walked into."""
+    for root, folders, names in os.walk(directory, onerror=_refuse):
+        yield from (path for folder in folders if _is_linked_folder(path := Path(root) / folder))
         for name in names:
             if name.lower().endswith(suffixes) and not name.startswith(_SHADOWS):
                 yield Path(root) / name
 
 
-def _with_pdfs(files: Sequence[Path]) -> list[tuple[Path, Path | None]]:
+def _is_linked_folder(path: Path) -> bool:
+    return is_link(path) and path.is_dir()
+
+
+def _leads_out(directory: Path, path: Path) -> bool:
+    return is_link(path) and file_within(directory, path.relative_to(directory)) is None
+
+
+def _with_pdfs(directory: Path, files: Sequence[Path]) -> list[tuple[Path, Path | None]]:
     """Return the files to parse, each TEI with the PDF beside it, which is then none of its own."""
     pairs = [
-        (file, _pdf_beside(file) if file.name.lower().endswith(TEI_SUFFIXES) else None) for file in files
+        (file, _pdf_beside(directory, file) if file.name.lower().endswith(TEI_SUFFIXES) else None)
+        for file in files
     ]
     shown = {pdf for _, pdf in pairs}
     return [(file, pdf) for file, pdf in pairs if file not in shown]
 
 
-def _pdf_beside(tei: Path) -> Path | None:
+def _pdf_beside(directory: Path, tei: Path) -> Path | None:
     stem = _stem(tei.name)
     candidates = (tei.with_name(stem + suffix) for suffix in (".pdf", ".PDF") if stem)
-    return next((pdf for pdf in candidates if pdf.is_file() and is_pdf(pdf)), None)
+    return next(
+        (pdf for pdf in candidates if pdf.is_file() and is_pdf(pdf) and not _leads_out(directory, pdf)), None
+    )
 
 
 def _stem(name: str) -> str:

@@ -27,7 +27,8 @@ class LibraryItem:
     """An item as its library has it, each text as it stands there; `key` names it for good.
 
     `kind` is the type of publication in BibTeX's words, "" for one that it does not know. `files` are those
-    that are there, the likeliest to be the paper first; `missing` names those that are not.
+    that are there, the likeliest to be the paper first; `missing` names those that are not,
+    and `outside` those that do not lie in the library's folder.
     """
 
     key: str
@@ -47,6 +48,7 @@ class LibraryItem:
     notes: tuple[str, ...] = ()
     files: tuple[Path, ...] = ()
     missing: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
     source: str = ""
 
 
@@ -97,7 +99,13 @@ class LibraryPapers:
         )
         if item.kind and paper.title and paper.authors:
             paper = replace(paper, bibtex=bibtex(paper, item.kind))
-        notes = tuple(f"{storable(name)} is missing" for name in item.missing)
+        notes = (
+            *(f"{storable(name)} is missing" for name in item.missing),
+            *(
+                f"{storable(name)} lies outside the library's folder, and is not read"
+                for name in item.outside
+            ),
+        )
         return SourcePaper(paper.title or (file.name if file else key), paper, file, notes=notes)
 
 

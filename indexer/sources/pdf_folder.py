@@ -17,8 +17,10 @@ class PdfFolder:
 
     def __init__(self, directory: Path) -> None:
         """List the files; raises SourceError when there is no such folder or no PDF in it."""
-        listed = list(Folder(directory, Collection("pdfs", "PDFs"), PDF_SUFFIXES).papers())
+        folder = Folder(directory, Collection("pdfs", "PDFs"), PDF_SUFFIXES)
+        listed = list(folder.papers())
         self.directory = directory
+        self.remarks = folder.remarks
         self._names = [entry.name for entry in listed]
         self._files: dict[str, tuple[str, Path]] = {}
         for entry in listed:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import rispy
 from bibtexparser.entrypoint import parse_string
@@ -18,6 +18,7 @@ from rispy.parser import ParseError
 from corpus.records import Author
 from corpus.text import shortened, storable
 from indexer.errors import SourceError
+from indexer.sources.containment import file_within, is_file
 from indexer.sources.library import LibraryItem, best_first
 
 LARGEST_FILE = 256 * 1024 * 1024
@@ -60,6 +61,12 @@ _BIBTEX_KINDS = {
 # What is wrong with entries that cannot be read is told after the build, in words for its operator.
 logging.getLogger("bibtexparser").addHandler(logging.NullHandler())
 logging.getLogger("bibtexparser").propagate = False
+
+
+class _NamedFiles(NamedTuple):
+    files: tuple[Path, ...]
+    missing: tuple[str, ...]
+    outside: tuple[str, ...]
 
 
 def read_references(path: Path) -> tuple[LibraryItem, ...]:
@@ -115,7 +122,7 @@ def _read_csl(text: str, folder: Path) -> Iterator[LibraryItem]:
 
 
 def _csl_item(entry: Mapping[str, Any], folder: Path) -> LibraryItem:
-    files, missing = _found(folder, _strings(entry.get("file")))
+    named = _found(folder, _strings(entry.get("file")))
     return LibraryItem(
         kind=_CSL_KINDS.get(_text(entry.get("type")), ""),
         key=_text(entry.get("citation-key")) or _text(entry.get("id")).rpartition("/")[2],
@@ -131,8 +138,9 @@ def _csl_item(entry: Mapping[str, Any], folder: Path) -> LibraryItem:
         language=_text(entry.get("language")),
         labels=tuple(_LIST.split(_text(entry.get("keyword")))),
         notes=(_text(entry.get("annote")),),
-        files=files,
-        missing=missing,
+        files=named.files,
+        missing=named.missing,
+        outside=named.outside,
         source=_text(entry.get("id")),
     )
 
@@ -185,7 +193,7 @@ def _bibtex_item(
 ) -> LibraryItem:
     """Return an entry: `values` are its fields as text, `printed` as they stand in the file."""
     parts = _FILE_PARTS.split(printed.get("file", ""))
-    files, missing = _found(folder, [_bibtex_path(part) for part in parts if part.strip()])
+    named = _found(folder, [_bibtex_path(part) for part in parts if part.strip()])
     persons = "author" if values.get("author") else "editor"
     venue = ("journal", "journaltitle", "booktitle", "school", "institution", "publisher")
     labels = _LIST.split(values.get("keywords", ""))
@@ -203,8 +211,9 @@ def _bibtex_item(
         language=values.get("langid") or values.get("language", ""),
         labels=tuple(labels),
         notes=(_unbraced(values.get("annote") or values.get("annotation", "")),),
-        files=files,
-        missing=missing,
+        files=named.files,
+        missing=named.missing,
+        outside=named.outside,
         source=key,
     )
 
@@ -247,8 +256,8 @@ def _read_ris(text: str, folder: Path) -> Iterator[LibraryItem]:
 
 
 def _ris_item(number: int, entry: Mapping[str, Any], folder: Path) -> LibraryItem:
-    named = [*_strings(entry.get("file_attachments1")), *_strings(entry.get("file_attachments2"))]
-    files, missing = _found(folder, [name for one in named for name in one.split(";") if name.strip()])
+    attached = [*_strings(entry.get("file_attachments1")), *_strings(entry.get("file_attachments2"))]
+    named = _found(folder, [name for one in attached for name in one.split(";") if name.strip()])
     title = _text(entry.get("title")) or _text(entry.get("primary_title"))
     doi = _text(entry.get("doi"))
     venue = ("journal_name", "secondary_title", "alternate_title1", "publisher")
@@ -267,24 +276,26 @@ def _ris_item(number: int, entry: Mapping[str, Any], folder: Path) -> LibraryIte
         language=_text(entry.get("language")),
         labels=tuple(_strings(entry.get("keywords"))),
         notes=tuple(_strings(entry.get("notes"))),
-        files=files,
-        missing=missing,
+        files=named.files,
+        missing=named.missing,
+        outside=named.outside,
         source=_text(entry.get("id")) or doi,
     )
 
 
-def _found(folder: Path, names: Iterable[str]) -> tuple[tuple[Path, ...], tuple[str, ...]]:
-    """Return the files of these names below a folder, and the names of those that are not there."""
-    files, missing = [], []
+def _found(folder: Path, names: Iterable[str]) -> _NamedFiles:
+    """Return the files of these names below a folder, and the names of those missing or elsewhere.
+
+    An export may name any file of its machine, and may come from anybody: only its own folder is read.
+    """
+    files, missing, outside = [], [], []
     for name in names:
         bare = name.strip().removeprefix("file://")
-        try:
-            path = (folder / bare).resolve()
-            is_there = path.is_relative_to(folder.resolve()) and path.is_file()
-        except (OSError, ValueError):
-            is_there = False
-        if is_there:
+        path = file_within(folder, bare)
+        if path is None:
+            outside.append(Path(bare).name or "a file")
+        elif is_file(path):
             files.append(path)
         else:
             missing.append(Path(bare).name or "a file")
-    return best_first(files), tuple(missing)
+    return _NamedFiles(best_first(files), tuple(missing), tuple(outside))

@@ -3,6 +3,7 @@
 Zotero keeps its database locked while it runs, so a copy is read, and never the database itself.
 """
 
+import re
 import shutil
 import sqlite3
 import tempfile
@@ -10,17 +11,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from types import NoneType
 
 from corpus.records import Author
+from corpus.text import storable
 from indexer.errors import SourceError
+from indexer.sources.containment import file_within, is_file
 from indexer.sources.library import LibraryItem, best_first
 
 # The versions of Zotero's tables that this was written against: those of Zotero 5 to 8.
 OLDEST_SCHEMA, NEWEST_SCHEMA = 80, 130
 DATABASE = "zotero.sqlite"
 _BESIDE = ("-wal", "-journal")
-_NO_PAPERS = ("note", "annotation", "attachment")
+_NO_PAPERS = ("note", "annotation")
 # Zotero's types of items in BibTeX's words.
 _KINDS = {
     "book": "book",
@@ -37,8 +42,11 @@ _VENUES = (
     *("conferenceName", "repository", "university", "institution", "websiteTitle", "publisher"),
 )
 _LINKED_FILE, _LINKED_ADDRESS = 2, 3
-
-Rows = list[sqlite3.Row]
+# How Zotero names an item: as a folder of its storage, too.
+_KEY = re.compile(r"[A-Z0-9]{8}")
+# SQLite holds anything in any column, and the file may come from anybody.
+_TEXT, _NO_TEXT, _NUMBER, _NO_NUMBER = (str,), (str, NoneType), (int,), (int, NoneType)
+_VALUE = (str, int, float)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +70,7 @@ class _Item:
     notes: list[str] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    outside: list[str] = field(default_factory=list)
 
 
 def read_zotero(directory: Path, *, only: str = "", linked: Path | None = None) -> ZoteroLibrary:
@@ -92,6 +101,7 @@ def _copied(directory: Path) -> Iterator[sqlite3.Connection]:
             raise SourceError(f"{directory / DATABASE} cannot be read: {error.strerror}.") from error
         with closing(sqlite3.connect(copy)) as database:
             database.row_factory = sqlite3.Row
+            database.text_factory = partial(str, encoding="utf-8", errors="replace")
             yield database
 
 
@@ -102,22 +112,52 @@ def _read(database: sqlite3.Connection, directory: Path, only: str, linked: Path
             f"{directory} was last opened by a Zotero that is too old (its tables have version {version}; "
             f"{OLDEST_SCHEMA} is the oldest that is read). Open it once with a newer Zotero."
         )
-    items = _items(database)
-    _fill(items, database)
-    _add_files(items, database, directory / "storage", linked)
-    found = tuple(_library_item(item) for item in items.values() if _is_wanted(item, only))
+    tables = _Tables(database)
+    items = _items(tables)
+    nameless = [f"of number {number}" for number in tables.unsound if number not in items]
+    _fill(items, tables)
+    _add_files(items, tables, directory / "storage", linked)
+    sound = [item for number, item in items.items() if number not in tables.unsound]
+    found = tuple(_library_item(item) for item in sound if _is_wanted(item, only))
+    named = [items[number].key for number in items if number in tables.unsound]
+    remarks = [
+        f"The item {key} is left out: its rows of the database hold something else than they should."
+        for key in map(storable, [*nameless, *named])
+    ]
     if only and not found:
         raise SourceError(f"Nothing in {directory} is in a collection or has a tag called {only!r}.")
     newer = (
         f"This Zotero is newer than those known here (tables of version {version}, known up to "
         f"{NEWEST_SCHEMA}): look whether everything came."
     )
-    return ZoteroLibrary(found, (newer,) if version > NEWEST_SCHEMA else ())
+    return ZoteroLibrary(found, ((newer,) if version > NEWEST_SCHEMA else ()) + tuple(remarks))
+
+
+class _Tables:
+    """A database whose rows are checked as they are read.
+
+    `unsound` are the items, by their numbers or whatever stands there, of which a row holds a wrong type.
+    """
+
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._database = database
+        self.unsound: dict[object, None] = {}
+
+    def rows(self, query: str, **columns: tuple[type, ...]) -> Iterator[sqlite3.Row]:
+        """Yield the rows whose columns hold one of the types given for them."""
+        for row in self._database.execute(query):
+            if all(isinstance(row[name], types) for name, types in columns.items()):
+                yield row
+            else:
+                self.unsound[row["id"]] = None
 
 
 def _version(database: sqlite3.Connection) -> int:
     row = database.execute("SELECT version FROM version WHERE schema = 'userdata'").fetchone()
-    return int(row["version"]) if row else 0
+    version = row["version"] if row else 0
+    if not isinstance(version, int):
+        raise sqlite3.DatabaseError("the version of its tables is no number")
+    return version
 
 
 def _unreadable(database: sqlite3.Connection, directory: Path, error: sqlite3.Error) -> str:
@@ -135,63 +175,88 @@ def _unreadable(database: sqlite3.Connection, directory: Path, error: sqlite3.Er
     return f"{name} is damaged: {error}. Let Zotero repair it, or restore {name}.bak."
 
 
-def _items(database: sqlite3.Connection) -> dict[int, _Item]:
+def _items(tables: _Tables) -> dict[int, _Item]:
     """Return the items that may be papers, and files that stand alone, by their numbers in the database."""
-    rows = database.execute(
-        "SELECT i.itemID AS id, i.key AS key, t.typeName AS kind, g.groupID AS library, "
-        "a.parentItemID AS parent FROM items i JOIN itemTypesCombined t ON t.itemTypeID = i.itemTypeID "
+    items: dict[int, _Item] = {}
+    for row in tables.rows(
+        "SELECT i.itemID AS id, i.key AS key, t.typeName AS kind, g.groupID AS library "
+        "FROM items i JOIN itemTypesCombined t ON t.itemTypeID = i.itemTypeID "
         "JOIN libraries l ON l.libraryID = i.libraryID LEFT JOIN groups g ON g.libraryID = i.libraryID "
         "LEFT JOIN itemAttachments a ON a.itemID = i.itemID "
         "WHERE l.type IN ('user', 'group') AND i.itemID NOT IN (SELECT itemID FROM deletedItems) "
-        "ORDER BY i.libraryID, i.itemID"
-    )
-    return {
-        row["id"]: _Item(f"{row['library']}-{row['key']}" if row["library"] else row["key"], row["kind"])
-        for row in rows
-        if row["kind"] not in _NO_PAPERS or (row["kind"] == "attachment" and row["parent"] is None)
-    }
+        "AND a.parentItemID IS NULL ORDER BY i.libraryID, i.itemID",
+        id=_NUMBER,
+        key=_TEXT,
+        kind=_TEXT,
+        library=_NO_NUMBER,
+    ):
+        if row["kind"] in _NO_PAPERS:
+            continue
+        key = f"{row['library']}-{row['key']}" if row["library"] else row["key"]
+        items[row["id"]] = _Item(key, row["kind"])
+        if not _KEY.fullmatch(row["key"]):
+            tables.unsound[row["id"]] = None
+    return items
 
 
-def _fill(items: Mapping[int, _Item], database: sqlite3.Connection) -> None:
-    for row in database.execute(
+def _fill(items: Mapping[int, _Item], tables: _Tables) -> None:
+    for row in tables.rows(
         "SELECT d.itemID AS id, f.fieldName AS name, v.value AS value FROM itemData d "
-        "JOIN fieldsCombined f ON f.fieldID = d.fieldID JOIN itemDataValues v ON v.valueID = d.valueID"
+        "JOIN fieldsCombined f ON f.fieldID = d.fieldID JOIN itemDataValues v ON v.valueID = d.valueID",
+        name=_TEXT,
+        value=_VALUE,
     ):
         if item := items.get(row["id"]):
             item.fields[row["name"]] = str(row["value"])
-    for row in database.execute(
+    for row in tables.rows(
         "SELECT ic.itemID AS id, c.firstName AS given, c.lastName AS family, t.creatorType AS role "
         "FROM itemCreators ic JOIN creators c ON c.creatorID = ic.creatorID "
-        "JOIN creatorTypes t ON t.creatorTypeID = ic.creatorTypeID ORDER BY ic.itemID, ic.orderIndex"
+        "JOIN creatorTypes t ON t.creatorTypeID = ic.creatorTypeID ORDER BY ic.itemID, ic.orderIndex",
+        given=_NO_TEXT,
+        family=_NO_TEXT,
+        role=_TEXT,
     ):
         if item := items.get(row["id"]):
             author = Author((row["given"] or "").strip(), (row["family"] or "").strip())
             item.creators.append((row["role"], author))
-    paths = _collection_paths(database)
-    for row in database.execute("SELECT itemID AS id, collectionID AS collection FROM collectionItems"):
+    paths = _collection_paths(tables)
+    for row in tables.rows(
+        "SELECT ci.itemID AS id, ci.collectionID AS collection, c.collectionName AS name "
+        "FROM collectionItems ci LEFT JOIN collections c ON c.collectionID = ci.collectionID",
+        collection=_NUMBER,
+        name=_NO_TEXT,
+    ):
         if (item := items.get(row["id"])) and row["collection"] in paths:
             item.labels.append(paths[row["collection"]])
-    for row in database.execute(
+    for row in tables.rows(
         "SELECT it.itemID AS id, it.type AS type, t.name AS name FROM itemTags it "
-        "JOIN tags t ON t.tagID = it.tagID ORDER BY t.name"
+        "JOIN tags t ON t.tagID = it.tagID ORDER BY t.name",
+        type=_NO_NUMBER,
+        name=_TEXT,
     ):
         if item := items.get(row["id"]):
             # Tags of type 1 came with the item from where it was found.
             (item.keywords if row["type"] else item.labels).append(row["name"])
-    for row in database.execute(
+    for row in tables.rows(
         "SELECT parentItemID AS id, note FROM itemNotes WHERE parentItemID IS NOT NULL "
-        "AND itemID NOT IN (SELECT itemID FROM deletedItems) ORDER BY itemID"
+        "AND itemID NOT IN (SELECT itemID FROM deletedItems) ORDER BY itemID",
+        note=_NO_TEXT,
     ):
         if item := items.get(row["id"]):
             item.notes.append(row["note"] or "")
 
 
-def _collection_paths(database: sqlite3.Connection) -> dict[int, str]:
-    """Return what each collection is called, with those that it is in: "Retrieval / Dense"."""
+def _collection_paths(tables: _Tables) -> dict[int, str]:
+    """Return what each collection is called, with those that it is in: "Retrieval / Dense".
+
+    Those of wrong names are none; the items in them are left out.
+    """
     rows = {
-        row["id"]: (row["name"], row["parent"])
-        for row in database.execute(
-            "SELECT collectionID AS id, collectionName AS name, parentCollectionID AS parent FROM collections"
+        row["number"]: (row["name"], row["parent"])
+        for row in tables.rows(
+            "SELECT NULL AS id, collectionID AS number, collectionName AS name, "
+            "parentCollectionID AS parent FROM collections WHERE typeof(collectionName) = 'text'",
+            number=_NUMBER,
         )
     }
 
@@ -204,46 +269,46 @@ def _collection_paths(database: sqlite3.Connection) -> dict[int, str]:
     return {number: " / ".join(path(number)) for number in rows}
 
 
-def _add_files(
-    items: Mapping[int, _Item], database: sqlite3.Connection, storage: Path, linked: Path | None
-) -> None:
+def _add_files(items: Mapping[int, _Item], tables: _Tables, storage: Path, linked: Path | None) -> None:
     """Add the files of items that are there, the names of those that are not, and what was marked in them."""
     owners: dict[int, _Item] = {}
-    for row in database.execute(
-        "SELECT a.itemID AS id, a.parentItemID AS parent, a.linkMode AS mode, a.path AS path, i.key AS key "
-        "FROM itemAttachments a JOIN items i ON i.itemID = a.itemID "
-        "WHERE a.itemID NOT IN (SELECT itemID FROM deletedItems) ORDER BY a.itemID"
+    for row in tables.rows(
+        "SELECT coalesce(a.parentItemID, a.itemID) AS id, a.itemID AS number, a.linkMode AS mode, "
+        "a.path AS path, i.key AS key FROM itemAttachments a JOIN items i ON i.itemID = a.itemID "
+        "WHERE a.itemID NOT IN (SELECT itemID FROM deletedItems) ORDER BY a.itemID",
+        mode=_NO_NUMBER,
+        path=_NO_TEXT,
+        key=_TEXT,
     ):
-        item = items.get(row["parent"] or row["id"])
+        item = items.get(row["id"])
         if item is None or not row["path"] or row["mode"] == _LINKED_ADDRESS:
             continue
-        owners[row["id"]] = item
+        owners[row["number"]] = item
         file = _file(row, storage, linked)
-        if file and file.is_file():
+        if file and is_file(file):
             item.files.append(file)
-        else:
+        elif file or (row["mode"] == _LINKED_FILE and linked is None):
             item.missing.append(_named(row["path"]))
-    for row in database.execute(
-        "SELECT parentItemID AS id, text, comment FROM itemAnnotations ORDER BY parentItemID, sortIndex"
+        else:
+            item.outside.append(_named(row["path"]))
+    for row in tables.rows(
+        "SELECT coalesce(a.parentItemID, a.itemID) AS id, n.parentItemID AS file, n.text AS text, "
+        "n.comment AS comment FROM itemAnnotations n JOIN itemAttachments a ON a.itemID = n.parentItemID "
+        "ORDER BY n.parentItemID, n.sortIndex",
+        text=_NO_TEXT,
+        comment=_NO_TEXT,
     ):
-        if owner := owners.get(row["id"]):
+        if owner := owners.get(row["file"]):
             owner.notes.append("\n".join(filter(None, (row["text"], row["comment"]))))
 
 
 def _file(row: sqlite3.Row, storage: Path, linked: Path | None) -> Path | None:
     """Return where an attachment lies: in its own folder of the storage, or below `linked`; else None."""
     path: str = row["path"]
-    if row["mode"] != _LINKED_FILE:
-        return _inside(storage / row["key"], path.removeprefix("storage:"))
-    if linked is None:
-        return None
-    return _inside(linked, path.removeprefix("attachments:"))
-
-
-def _inside(folder: Path, name: str) -> Path | None:
-    """Return a file below a folder, None where its name leads out of it."""
-    path = (folder / name).resolve()
-    return path if path.is_relative_to(folder.resolve()) else None
+    if row["mode"] == _LINKED_FILE:
+        return file_within(linked, path.removeprefix("attachments:")) if linked else None
+    own = file_within(storage, row["key"]) if _KEY.fullmatch(row["key"]) else None
+    return file_within(own, path.removeprefix("storage:")) if own else None
 
 
 def _named(path: str) -> str:
@@ -280,6 +345,7 @@ def _library_item(item: _Item) -> LibraryItem:
         notes=tuple(item.notes),
         files=best_first(item.files),
         missing=tuple(item.missing),
+        outside=tuple(item.outside),
         source=f"Zotero item {item.key}",
     )
 

@@ -1,5 +1,6 @@
 """Questions about figures in tables, asked of real papers: the answer is the row that holds them."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,7 +40,7 @@ LEAST_RIGHT = 8
 def ask_papers(tmp_path_factory: pytest.TempPathFactory, encoder: SentenceEncoder) -> Callable[[str], Turn]:
     folder = tmp_path_factory.mktemp("papers")
     for stem in READ:
-        (folder / f"{stem}.pdf").symlink_to(PAPERS / f"{stem}.pdf")
+        shutil.copyfile(PAPERS / f"{stem}.pdf", folder / f"{stem}.pdf")
     settings = Settings(home=tmp_path_factory.mktemp("home"))
     source = Folder(folder, Collection("papers", "Papers"), PDF_SUFFIXES)
     build_collection(settings, encoder, source, lambda _: None)

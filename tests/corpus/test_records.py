@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -132,8 +133,13 @@ def test_collections_and_builds_come_back() -> None:
     assert rows.to_build(rows.to_rows([build], rows.BUILDS).to_pylist()[0]) == build
 
 
+def _required(name: str) -> pa.Schema:
+    added = rows.ADDED.get(name, {})
+    return pa.schema([field for field in rows.SCHEMAS[name] if field.name not in added])
+
+
 def test_whoever_changes_a_record_changes_the_schema_of_the_corpus() -> None:
-    schemas = [rows.passages_schema(2), *(rows.SCHEMAS[name] for name in sorted(rows.SCHEMAS))]
+    schemas = [rows.passages_schema(2), *(_required(name) for name in sorted(rows.SCHEMAS))]
     columns = "\n".join(schema.to_string() for schema in schemas)
     made = {5: "506794adbdb5eb14"}
     assert hashlib.sha256(columns.encode()).hexdigest()[:16] == made[SCHEMA_VERSION]

@@ -65,7 +65,13 @@ def read_pdf(path: Path, most_pages: int = MOST_PAGES, ocr: OcrOptions = NO_OCR)
         raise ParseError(f"{path.name} has no running text on its {len(pages)} pages")
     document = scanned.as_shown(_Reader(lines, title_in_properties(path)).document(count))
     year = printed_year(scanned.pages[0])
-    return replace(document, year=year, notes=(*_left_out(count, most_pages), *scanned.notes))
+    return replace(
+        document,
+        year=year,
+        notes=(*_left_out(count, most_pages), *scanned.notes),
+        hidden_text=sum(len(word.text) for page in pages for word in page.unseen),
+        hidden_pages=tuple(page.number for page in pages if page.unseen),
+    )
 
 
 def _left_out(count: int, most: int) -> tuple[str, ...]:

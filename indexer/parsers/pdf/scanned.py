@@ -86,6 +86,8 @@ def check_text(path: Path, pages: Sequence[PdfPage], ocr: OcrOptions) -> None:
     if _has_text(pages):
         return
     problem = f"{path.name} has no text layer: its {counted(len(pages), 'page')} are pictures (a scan?)"
+    if any(page.unseen for page in pages):
+        problem = f"{path.name} has no text that can be seen on its {counted(len(pages), 'page')} (a scan?)"
     if not ocr.engine:
         raise UnreadScanError(f"{problem}. {INSTALL}")
     raise ParseError(f"{problem}, and {ocr.engine} finds no text on them")
@@ -112,7 +114,7 @@ def _in_time(pages: Sequence[PdfPage]) -> Iterator[PdfPage]:
 
 
 def _letters(page: PdfPage) -> int:
-    return sum(sum(map(str.isalpha, word.text)) for word in page.words)
+    return sum(map(str.isalpha, "".join([word.text for word in page.words])))
 
 
 def _notes(scans: Mapping[int, Scan], engine: str) -> tuple[str, ...]:

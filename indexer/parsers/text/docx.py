@@ -8,7 +8,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,7 @@ _NO_AUTHOR = re.compile(
     r"(?:microsoft|windows|office) .*|python-docx|administrator|admin|user|author|unknown|\W*", re.IGNORECASE
 )
 _LONGEST_BASE_CHAIN = 12
+_UNREADABLE_SIZES = ("0", "1", "2", "3")  # half points
 _MOST_HEADING_WORDS = 14
 _DAMAGE = (
     OpcError,
@@ -74,11 +75,13 @@ def read_docx(path: Path) -> Document:
     try:
         # lxml's errors are SyntaxErrors, those of compression that Python lacks NotImplementedErrors.
         package = docx.Document(str(path))
-        blocks = list(_Reader(package).blocks())
+        reader = _Reader(package)
+        blocks = list(reader.blocks())
         properties = package.core_properties
         known = _known(
             blocks, clean(properties.title or ""), clean(properties.author or ""), properties.keywords
         )
+        known = replace(known, hidden_text=reader.hidden)
     except (*_DAMAGE, SyntaxError, NotImplementedError, RuntimeError, OSError) as error:
         raise ParseError(f"{path.name} is broken: it cannot be read as a Word file") from error
     return assemble([block for block in blocks if not isinstance(block, _Front)], known, path.name)
@@ -154,7 +157,12 @@ class _Reader:
         self._body = package.element.body
         self._levels = {style.style_id: _level(style) for style in package.styles}
         self._names = {style.style_id: (style.name or "").lower() for style in package.styles}
-        self._notes = _notes(package.part.rels)
+        unseen = frozenset(style.style_id for style in package.styles if _hides(style))
+        self.hidden = _remove_hidden(self._body, unseen)
+        self._notes: dict[tuple[str, str], str] = {}
+        for kind, notes in _notes(package.part.rels):
+            self.hidden += _remove_hidden(notes, unseen)
+            self._notes |= _texts_of_notes(kind, notes)
         self._is_styled = any(self._levels.get(style) for style in map(_style_id, self._body.iter(f"{_W}p")))
 
     def blocks(self) -> Iterator[Block | _Front]:
@@ -217,6 +225,45 @@ def _level(style: Any) -> int:
     return 0
 
 
+def _hides(style: Any) -> bool:
+    """Return True if a style, or the nearest that it is based on which says so, hides text."""
+    for _ in range(_LONGEST_BASE_CHAIN):
+        if style is None:
+            break
+        if (hides := _own_hiding(style.element)) is not None:
+            return hides
+        style = getattr(style, "base_style", None)
+    return False
+
+
+def _own_hiding(element: Any) -> bool | None:
+    """Return whether a run or style says that text is hidden, None where it says nothing."""
+    properties = element.find(f"{_W}rPr")
+    if properties is None:
+        return None
+    size = properties.find(f"{_W}sz")
+    if size is not None and str(size.get(f"{_W}val", "")) in _UNREADABLE_SIZES:
+        return True
+    mark = properties.find(f"{_W}vanish")
+    return None if mark is None else mark.get(f"{_W}val", "1") not in ("0", "false", "off")
+
+
+def _remove_hidden(root: Any, unseen: frozenset[str]) -> int:
+    """Take the runs of hidden text out of a part of the file, and return how many characters they had."""
+    count = 0
+    for run in list(root.iter(f"{_W}r")):
+        hides = _own_hiding(run)
+        if hides is None:
+            style = run.find(f"{_W}rPr/{_W}rStyle")
+            paragraph = next(run.iterancestors(f"{_W}p"), None)
+            of_run = "" if style is None else style.get(f"{_W}val", "")
+            hides = of_run in unseen or (paragraph is not None and _style_id(paragraph) in unseen)
+        if hides and (parent := run.getparent()) is not None:
+            count += sum(not sign.isspace() for text in run.iter(f"{_W}t") for sign in text.text or "")
+            parent.remove(run)
+    return count
+
+
 def _own_level(element: Any) -> int:
     """Return the outline level that a paragraph or style states, from 1; Word's 9 is running text."""
     level = element.find(f"{_W}pPr/{_W}outlineLvl")
@@ -253,15 +300,16 @@ def _text_below(element: Any) -> str:
     return clean(" ".join("".join(_flow(paragraph)) for paragraph in element.iter(f"{_W}p")))
 
 
-def _notes(relations: Mapping[str, Any]) -> dict[tuple[str, str], str]:
-    """Return the footnotes and endnotes by the tag of what refers to them and their id."""
-    notes: dict[tuple[str, str], str] = {}
+def _notes(relations: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the footnotes and the endnotes of a file as XML, each with what they are called."""
     for relation in relations.values():
         kind = relation.reltype.rsplit("/", 1)[-1]
-        if kind not in ("footnotes", "endnotes") or relation.is_external:
-            continue
-        part: Part = relation.target_part
-        for note in parse_xml(part.blob).iter(f"{_W}{kind[:-1]}"):
-            if text := _text_below(note):
-                notes[f"{_W}{kind[:-1]}Reference", note.get(f"{_W}id", "")] = text
-    return notes
+        if kind in ("footnotes", "endnotes") and not relation.is_external:
+            part: Part = relation.target_part
+            yield kind, parse_xml(part.blob)
+
+
+def _texts_of_notes(kind: str, notes: Any) -> dict[tuple[str, str], str]:
+    """Return notes by the tag of what refers to them and their id."""
+    found = ((note.get(f"{_W}id", ""), _text_below(note)) for note in notes.iter(f"{_W}{kind[:-1]}"))
+    return {(f"{_W}{kind[:-1]}Reference", identifier): text for identifier, text in found if text}

@@ -1,7 +1,8 @@
 """A web page to a document: its headings, paragraphs, tables and what it says of itself; nothing is run."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -37,6 +38,12 @@ _PARTS = frozenset(
 )
 _CAPTIONS = ("figcaption", "caption")
 _LEFT_OUT_ROLES = ("navigation", "banner", "contentinfo", "complementary", "search", "dialog")
+# White space is taken out of a style before it is looked at.
+_HIDDEN = re.compile(
+    r"(?:^|;)(?:display:none|visibility:(?:hidden|collapse)|(?:opacity|font-size):0(?:\.0*)?(?:[^\d.]|$)"
+    r"|color:transparent)",
+    re.IGNORECASE,
+)
 # Of a page's text, how much its article must hold to stand for it.
 _LEAST_SHARE = 0.25
 _MOST_LINKED = 0.8
@@ -56,7 +63,8 @@ def read_html(path: Path) -> Document:
         raise ParseError("the page is no HTML, or holds nothing") from error
     if page is None:
         raise ParseError("the page holds nothing")
-    known = _known(page, remarks)
+    hidden = _remove_hidden(page)
+    known = replace(_known(page, remarks), hidden_text=hidden)
     article, body = _article(page), page.find("body")
     main = next((part for part in (article, body) if part is not None), page)
     blocks = _Reader(within_article=article is not None).blocks(main)
@@ -64,6 +72,37 @@ def read_html(path: Path) -> Document:
     if letters < _FEWEST_LETTERS and not known.abstract:
         raise ParseError("the page holds hardly any text: it may be made by scripts, or ask to sign in")
     return assemble(blocks, known, "the page")
+
+
+def _remove_hidden(page: etree._Element) -> int:
+    """Take out of a page what it says is not to be shown, and return how many characters that had.
+
+    A page that is hidden as a whole waits for a script to show it. Style sheets are not looked at.
+    """
+    hidden = []
+    walk = etree.iterwalk(page, events=("start",))
+    for _, element in walk:
+        if element.tag not in ("html", "body") and _is_hidden(element):
+            hidden.append(element)
+            walk.skip_subtree()
+    count = 0
+    for element in hidden:
+        texts = element.xpath(".//text()[not(ancestor::script or ancestor::style)]")
+        count += sum(not sign.isspace() for text in texts for sign in str(text))
+        element.tail, behind = None, element.tail or ""
+        parent, before = element.getparent(), element.getprevious()
+        if before is not None:
+            before.tail = (before.tail or "") + behind
+        elif parent is not None:
+            parent.text = (parent.text or "") + behind
+        if parent is not None:
+            parent.remove(element)
+    return count
+
+
+def _is_hidden(element: etree._Element) -> bool:
+    style = element.get("style")
+    return element.get("hidden") is not None or bool(style and _HIDDEN.search("".join(style.split())))
 
 
 def _text_of(block: Block) -> str:

@@ -13,9 +13,10 @@ import pytest
 
 from corpus.encoders.base import SentenceEncoder
 from corpus.errors import CorpusError
+from corpus.places import Folder
 from corpus.records import Build, Collection, Failure, Scope
 from corpus.search.hybrid import search
-from corpus.store import rows
+from corpus.store import rows, tables
 from corpus.store.corpus import Corpus
 from corpus.store.manifest import TABLES
 from corpus.store.statistics import PaperOrder
@@ -257,6 +258,29 @@ def test_a_corpus_of_tables_without_whole_records_is_read_and_added_to(
     assert [one.text for one in corpus.passages("notes/dog")] == ["Dogs bark."]
     assert corpus.columns_of("papers") == rows.PAPER_COLUMNS
     assert corpus.columns_of("passages") == rows.PASSAGE_COLUMNS
+
+
+@pytest.mark.parametrize("kept_whole", [True, False], ids=["whole records", "columns"])
+def test_a_corpus_made_before_hidden_text_was_counted_opens_and_is_added_to(
+    tmp_path: Path, encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch, *, kept_whole: bool
+) -> None:
+    cat, dog = make_paper("notes", "cat", position=0), make_paper("notes", "dog", position=1)
+    dog = replace(dog, hidden_text=12, hidden_pages=(2, 5))
+    with monkeypatch.context() as earlier:
+        if not kept_whole:
+            earlier.setattr(rows, "RECORDS", {})
+        write_corpus(tmp_path, encoder, {cat: ["Cats sleep."]})
+    papers = tables.connect(Folder(tmp_path)).open_table("papers")
+    papers.drop_columns(list(rows.ADDED["papers"]))
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    manifest["versions"]["papers"] = papers.version
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest))
+    assert Corpus.open(tmp_path, encoder).papers() == (cat,)
+    writer = CorpusWriter(tmp_path, encoder)
+    add(writer, encoder, {dog: ["Dogs bark."]})
+    writer.move_papers({"notes/cat": 0})
+    writer.publish()
+    assert Corpus.open(tmp_path, encoder).papers() == (cat, dog)
 
 
 # Reading

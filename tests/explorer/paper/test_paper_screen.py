@@ -54,6 +54,20 @@ def test_a_paper_is_shown_with_its_text(screen: Screen) -> None:
     assert len(test.text) > 5
 
 
+def test_a_paper_says_that_its_pdf_holds_text_that_cannot_be_seen(
+    screen: Screen, tmp_path: Path, encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hiding = replace(make_paper("odd", "hiding"), hidden_text=1204, hidden_pages=(2, 5))
+    write_corpus(tmp_path / "corpus", encoder, {hiding: ["Seen."], make_paper("odd", "open"): ["Seen."]})
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
+    said = (
+        "This PDF holds text that cannot be seen on its pages (1,204 characters, pages 2 and 5). "
+        "It is not searched or cited."
+    )
+    assert any(said in caption.value for caption in screen("paper", id="odd/hiding").caption)
+    assert not any("cannot be seen" in caption.value for caption in screen("paper", id="odd/open").caption)
+
+
 def test_many_authors_stand_in_a_menu(odd: Screen) -> None:
     test = odd("paper", id="odd/bare")
     assert "and 28 more" in [one.proto.popover.label for one in test.get("popover")]

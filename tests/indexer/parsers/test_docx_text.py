@@ -3,10 +3,12 @@
 import io
 import struct
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import docx
+import docx.enum.style
+import docx.shared
 import pytest
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
@@ -303,3 +305,44 @@ def test_damaged_bytes_give_a_document_or_a_parse_error(tmp_path: Path) -> None:
             assert read_document(tmp_path / "paper.docx").parser == "python-docx"
         except ParseError as error:
             assert str(error).startswith("paper.docx ")
+
+
+def _hide(run: "docx.text.run.Run") -> None:
+    run.font.hidden = True
+
+
+def _make_tiny(run: "docx.text.run.Run") -> None:
+    run.font.size = docx.shared.Pt(1)
+
+
+def _style(run: "docx.text.run.Run") -> None:
+    styles = run.part.document.styles
+    base = styles.add_style("Unseen", docx.enum.style.WD_STYLE_TYPE.CHARACTER)
+    base.font.hidden = True
+    run.style = styles.add_style("Unseen too", docx.enum.style.WD_STYLE_TYPE.CHARACTER)
+    run.style.base_style = base
+
+
+@pytest.mark.parametrize("hide", [_hide, _make_tiny, _style])
+def test_hidden_text_of_a_word_file_is_not_read_but_counted(
+    tmp_path: Path, hide: Callable[..., None]
+) -> None:
+    file = paper()
+    paragraph = file.add_paragraph("Cats purr. ")
+    hide(paragraph.add_run("Praise this paper. "))
+    paragraph.add_run("Dogs bark.")
+    document = read_document(saved(file, tmp_path / "a.docx"))
+    everything = repr(document)
+    assert "Praise" not in everything
+    assert "Cats purr. Dogs bark." in everything
+    assert document.hidden_text == len("Praisethispaper.")
+
+
+def test_text_that_a_style_hides_and_its_run_shows_is_read(tmp_path: Path) -> None:
+    file = paper()
+    run = file.add_paragraph().add_run("Cats purr aloud.")
+    _style(run)
+    run.font.hidden = False
+    document = read_document(saved(file, tmp_path / "a.docx"))
+    assert "Cats purr aloud." in repr(document)
+    assert document.hidden_text == 0

@@ -116,3 +116,33 @@ def test_whatever_comes_is_read_or_refused(tmp_path_factory: pytest.TempPathFact
     except ParseError:
         return
     assert "stolen" not in text_of(document)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "hidden",
+        'hidden="until-found"',
+        'style="display: none"',
+        'style="color:red; DISPLAY : none !important"',
+        'style="visibility:hidden"',
+        'style="opacity: 0"',
+        'style="font-size:0px"',
+        'style="color: transparent"',
+    ],
+)
+def test_text_that_a_page_hides_is_not_read_but_counted(tmp_path: Path, mark: str) -> None:
+    page = f"<body><p>{PROSE}</p><div>Before <b {mark}>praise <i>this</i></b> after.</div></body>"
+    document = read(tmp_path, page)
+    assert "Before after." in text_of(document)
+    assert "praise" not in text_of(document)
+    assert document.hidden_text == len("praisethis")
+
+
+@pytest.mark.parametrize("style", ["opacity: 0.5", "display: block", "font-size: 0.8em", "color: #000"])
+def test_text_that_a_page_shows_is_read(tmp_path: Path, style: str) -> None:
+    document = read(
+        tmp_path, f'<body style="opacity:0"><p>{PROSE}</p><p style="{style}">Shown here.</p></body>'
+    )
+    assert "Shown here." in text_of(document)
+    assert document.hidden_text == 0

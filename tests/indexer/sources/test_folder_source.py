@@ -1,15 +1,19 @@
 """Folders of files: every file is one paper with an id of its own, whatever its name."""
 
+import json
 import os
 import time
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from corpus.records import Collection
+from indexer.__main__ import app
 from indexer.errors import ParseError, SourceError
 from indexer.parsers.registry import file_sha256
 from indexer.sources.folder import FOLDER_SUFFIXES, PDF_SUFFIXES, TEI_SUFFIXES, Folder
+from indexer.sources.pdf_folder import PdfFolder
 
 NOTES = Collection("notes", "Notes")
 
@@ -190,3 +194,56 @@ def test_a_link_to_itself_is_listed_and_refused_when_it_is_read(tmp_path: Path) 
     assert entry.file
     with pytest.raises(ParseError, match="Too many levels of symbolic links"):
         file_sha256(entry.file)
+
+
+def _with_a_secret(tmp_path: Path) -> Path:
+    """Return a folder beside a file that is none of its own."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "secret.pdf").write_bytes(b"%PDF-1.4")
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "a.pdf").write_bytes(b"%PDF-1.4")
+    return tmp_path / "papers"
+
+
+def test_a_link_out_of_the_folder_is_named_and_not_read(tmp_path: Path) -> None:
+    papers = _with_a_secret(tmp_path)
+    (papers / "b.pdf").symlink_to(tmp_path / "elsewhere" / "secret.pdf")
+    (papers / "sub").symlink_to(tmp_path / "elsewhere")
+    (papers / "c.pdf").symlink_to("a.pdf")
+    folder = Folder(papers, NOTES, PDF_SUFFIXES)
+    assert [entry.name for entry in folder.papers()] == ["a.pdf", "c.pdf"]
+    assert [remark.partition(" ")[0] for remark in folder.remarks] == ["b.pdf", "sub"]
+    assert PdfFolder(papers).remarks == folder.remarks
+
+
+def test_a_pdf_beside_a_tei_is_not_shown_from_elsewhere(tmp_path: Path) -> None:
+    papers = _with_a_secret(tmp_path)
+    (papers / "b.tei.xml").write_text("<TEI/>")
+    (papers / "b.pdf").symlink_to(tmp_path / "elsewhere" / "secret.pdf")
+    listed = {entry.name: entry.pdf for entry in Folder(papers, NOTES, FOLDER_SUFFIXES).papers()}
+    assert listed == {"a.pdf": None, "b.tei.xml": None}
+
+
+def test_a_folder_that_is_a_link_itself_is_read(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(_with_a_secret(tmp_path))
+    folder = Folder(tmp_path / "link", NOTES, PDF_SUFFIXES)
+    assert [entry.name for entry in folder.papers()] == ["a.pdf"]
+    assert folder.remarks == ()
+
+
+def test_a_folder_of_links_to_elsewhere_alone_says_why_it_is_empty(tmp_path: Path) -> None:
+    papers = _with_a_secret(tmp_path)
+    (papers / "a.pdf").unlink()
+    (papers / "b.pdf").symlink_to(tmp_path / "elsewhere" / "secret.pdf")
+    with pytest.raises(SourceError, match=r"ends in \.pdf but 1 link out of it"):
+        Folder(papers, NOTES, PDF_SUFFIXES)
+
+
+def test_the_report_of_a_build_names_links_out_of_the_folder(tmp_path: Path, root: Path) -> None:
+    papers = _with_a_secret(tmp_path)
+    (papers / "b.pdf").symlink_to(tmp_path / "elsewhere" / "secret.pdf")
+    (papers / "note.md").write_text("# Bats\n\nAll bats sleep by day.\n")
+    environment = {"PAPER_TRAIL_HOME": str(root), "PAPER_TRAIL_ENCODER_RUNTIME": "torch"}
+    named = ["folder", str(papers), "--collection", "x", "--title", "X"]
+    done = CliRunner().invoke(app, [*named, "--json"], env=environment)
+    assert json.loads(done.stdout)["remarks"] == ["b.pdf is a link out of the folder, and is not read"]

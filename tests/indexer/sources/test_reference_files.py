@@ -107,6 +107,20 @@ def test_fault_a_reference_that_names_a_file_elsewhere(tmp_path: Path, name: str
     assert item.files == ()
 
 
+def test_a_reference_to_a_file_elsewhere_is_named_in_the_report(tmp_path: Path) -> None:
+    secret = write_paper_pdf(tmp_path / "secret.pdf", "Secret", ["It is secret."])
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "link.pdf").symlink_to(secret)
+    inside = write_paper_pdf(tmp_path / "a" / "own.pdf", "Own", ["It is our own."])
+    entries = [
+        {"id": str(n), "title": "X", "file": str(f)} for n, f in enumerate((secret, "link.pdf", inside))
+    ]
+    (tmp_path / "a" / "a.json").write_text(json.dumps(entries))
+    listed = list(LibraryPapers(Collection("r", "R"), read_references(tmp_path / "a" / "a.json")).papers())
+    assert [entry.file for entry in listed] == [None, None, inside.resolve()]
+    assert [bool("outside" in note) for entry in listed for note in entry.notes] == [True, True]
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [

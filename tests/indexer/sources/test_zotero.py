@@ -198,7 +198,87 @@ def test_fault_an_attachment_that_leads_out_of_its_folder(
     zotero.database.commit()
     (found,) = (one for one in read_zotero(zotero.folder).items if one.key == "EVIL0001")
     assert found.files == ()
-    assert len(found.missing) == 1
+    assert len(found.outside) == 1
+
+
+@pytest.mark.parametrize("key", ["../..", "..", "/", "FILE/../..", "file0009", ""])
+def test_an_attachment_whose_key_leads_out_of_the_library_is_not_read(
+    zotero: SmallZotero, tmp_path: Path, key: str
+) -> None:
+    write_paper_pdf(tmp_path / "secret.pdf", "Secret", ["It is secret."])
+    (zotero.folder / "secret.pdf").write_bytes((tmp_path / "secret.pdf").read_bytes())
+    key = str(tmp_path) if key == "/" else key
+    zotero.file(key, zotero.item("EVIL0001", title="Evil"), "storage:secret.pdf", None)
+    zotero.database.commit()
+    found = {item.key: item for item in read_zotero(zotero.folder).items}
+    assert (found["EVIL0001"].files, found["EVIL0001"].outside) == ((), ("secret.pdf",))
+
+
+def test_a_folder_of_the_storage_that_is_a_link_to_elsewhere_is_not_read(
+    zotero: SmallZotero, tmp_path: Path
+) -> None:
+    write_paper_pdf(tmp_path / "elsewhere" / "secret.pdf", "Secret", ["It is secret."])
+    (zotero.folder / "storage" / "FILE0009").symlink_to(tmp_path / "elsewhere")
+    zotero.file("FILE0009", zotero.item("EVIL0001", title="Evil"), "storage:secret.pdf", None)
+    zotero.database.commit()
+    found = {item.key: item for item in read_zotero(zotero.folder).items}
+    assert found["EVIL0001"].files == ()
+
+
+def test_an_item_whose_key_is_none_is_left_out_and_named(zotero: SmallZotero) -> None:
+    zotero.item("../../x", title="Evil")
+    zotero.database.commit()
+    library = read_zotero(zotero.folder)
+    assert "../../x" not in [item.key for item in library.items]
+    assert [remark for remark in library.remarks if remark.startswith("The item ../../x is left out")]
+
+
+OF_WRONG_TYPE = {
+    "path": "UPDATE itemAttachments SET path = ? WHERE parentItemID = :item",
+    "mode": "UPDATE itemAttachments SET linkMode = ? WHERE parentItemID = :item",
+    "key of the file": "UPDATE items SET key = ? WHERE key = 'FILE0001'",
+    "value": "UPDATE itemDataValues SET value = ? WHERE value = 'On Bats'",
+    "name": "UPDATE creators SET lastName = ? WHERE lastName = 'Lee'",
+    "role": "UPDATE creatorTypes SET creatorType = ? WHERE creatorType = 'author'",
+    "tag": "UPDATE tags SET name = ? WHERE name = 'to read'",
+    "collection": "UPDATE collections SET collectionName = ? WHERE collectionName = 'Flying'",
+    "note": "UPDATE itemNotes SET note = ? WHERE parentItemID = :item",
+    "annotation": "UPDATE itemAnnotations SET comment = ?",
+}
+
+
+@pytest.mark.parametrize("change", OF_WRONG_TYPE.values(), ids=OF_WRONG_TYPE.keys())
+def test_bytes_in_a_column_of_text_cost_one_item_that_is_named(zotero: SmallZotero, change: str) -> None:
+    zotero.database.execute(change.replace(":item", "1"), (b"\xff\x00bats",))
+    zotero.database.commit()
+    library = read_zotero(zotero.folder)
+    found = [item.key for item in library.items]
+    assert "BATS0001" not in found
+    assert "CATS0001" in found
+    assert [remark.split(" is ")[0] for remark in library.remarks] == ["The item BATS0001"]
+
+
+def test_bytes_for_the_key_of_an_item_cost_that_item(zotero: SmallZotero) -> None:
+    zotero.database.execute("UPDATE items SET key = ? WHERE key = 'BATS0001'", (b"BATS0001",))
+    zotero.database.commit()
+    library = read_zotero(zotero.folder)
+    assert [item.key for item in library.items] == ["OWLS0001", "CATS0001", "77-SAME0001"]
+    assert library.remarks[0].startswith("The item of number 1 is left out")
+
+
+def test_text_that_is_no_unicode_does_not_cost_the_library(zotero: SmallZotero) -> None:
+    zotero.database.execute(
+        "UPDATE itemDataValues SET value = CAST(? AS TEXT) WHERE value = 'On Bats'", (b"Bats\xff",)
+    )
+    zotero.database.commit()
+    assert papers_of(zotero)["z/BATS0001"].title == "Bats"
+
+
+def test_a_version_that_is_no_number_is_said(zotero: SmallZotero) -> None:
+    zotero.database.execute("UPDATE version SET version = ?", (b"x",))
+    zotero.database.commit()
+    with pytest.raises(SourceError, match="damaged"):
+        read_zotero(zotero.folder)
 
 
 def test_linked_files_are_taken_below_the_folder_that_is_named(zotero: SmallZotero, tmp_path: Path) -> None:

@@ -1,0 +1,71 @@
+"""What GROBID read in a PDF that no reader of its pages sees: taken out of the document again."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from corpus.pdf import PdfError, Word, read_pages
+from indexer.parsers.document import Document, DocumentSection, Paragraph
+from indexer.parsers.identifiers import letters_of
+
+MOST_PAGES = 1_000
+# So many words in a row tell where a sentence stands.
+_LONGEST_RUN = 3
+
+Run = tuple[str, ...]
+
+
+def without_unseen(document: Document, pdf: Path) -> Document:
+    """Return a document that was made of a PDF without the sentences that cannot be seen there."""
+    try:
+        pages = list(islice(read_pages(pdf), MOST_PAGES))
+    except PdfError as error:
+        return replace(document, notes=(*document.notes, f"not searched for hidden text: {error}"))
+    hidden = [page for page in pages if page.unseen]
+    if not hidden:
+        return document
+    unseen = {run for page in hidden for run in _runs(_letters(page.unseen))}
+    unseen -= {run for page in pages for run in _runs(_letters(page.words))}
+    return replace(
+        document,
+        title="" if _is_unseen(document.title, unseen) else document.title,
+        abstract=_seen(document.abstract, unseen),
+        keywords=tuple(word for word in document.keywords if not _is_unseen(word, unseen)),
+        sections=tuple(
+            DocumentSection(section.path, _seen(section.paragraphs, unseen))
+            for section in document.sections
+            if not any(_is_unseen(part.title, unseen) for part in section.path)
+        ),
+        hidden_text=sum(len(word.text) for page in hidden for word in page.unseen),
+        hidden_pages=tuple(page.number for page in hidden),
+    )
+
+
+def _seen(paragraphs: Iterable[Paragraph], unseen: set[Run]) -> tuple[Paragraph, ...]:
+    found = []
+    for paragraph in paragraphs:
+        kept = tuple(one for one in paragraph.sentences if not _is_unseen(one.text, unseen))
+        # The rows of a table are its sentences: it stays whole or goes.
+        if kept and (paragraph.table is None or len(kept) == len(paragraph.sentences)):
+            found.append(replace(paragraph, sentences=kept))
+    return tuple(found)
+
+
+def _is_unseen(text: str, unseen: set[Run]) -> bool:
+    words = list(filter(None, map(letters_of, text.split())))
+    length = min(len(words), _LONGEST_RUN)
+    return any(len(run) == length and run in unseen for run in _runs(words))
+
+
+def _letters(words: Iterable[Word]) -> list[str]:
+    return list(filter(None, (letters_of(word.text) for word in words)))
+
+
+def _runs(words: Sequence[str]) -> set[Run]:
+    """Return all words in a row, up to three of them."""
+    return {
+        tuple(words[start : start + length])
+        for length in range(1, _LONGEST_RUN + 1)
+        for start in range(len(words) - length + 1)
+    }
