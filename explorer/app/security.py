@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 Wrapper = Callable[[ASGIApp], ASGIApp]
 Proxies = tuple[IPv4Network | IPv6Network, ...]
 
-_INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+_INLINE_SCRIPT = re.compile(r"<script>(.*?)(?:</script>|\Z)", re.DOTALL)
 
 
 def content_security_policy() -> str:
