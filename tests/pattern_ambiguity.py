@@ -246,8 +246,7 @@ class _Automaton:
             goal = (begin, end, end)
             path = self._path((begin, begin, end), goal, successors)
             if path:
-                yield self._word(path)
-                yield self._word(path, last=True)
+                yield from self._words(path)
                 if begin == SKIP:
                     yield from self._words_after(end, inside_second, goal, successors)
 
@@ -267,7 +266,7 @@ class _Automaton:
             to = self._path((end,), (position,), steps)
             rest = self._path((SKIP, SKIP, position), goal, successors, begins_pattern=True)
             if to and rest:
-                yield self._word(to)[:-1] + character + self._word(rest)
+                yield from (self._word(to)[:-1] + character + word for word in self._words(rest))
 
     def _doubled_words(self, component: Sequence[int]) -> Iterator[str]:
         """Yield a word that leads from a position back to it on two paths, where there is one."""
@@ -320,7 +319,11 @@ class _Automaton:
                 waiting.append((after, False))
         return None
 
-    def _word(self, path: Sequence[State], last: bool = False) -> str:
+    def _words(self, path: Sequence[State]) -> Iterator[str]:
+        """Yield texts of a path, with as many characters of each kind as it takes: \\b asks for some."""
+        yield from dict.fromkeys(self._word(path, kind) for kind in ("", "space", "mark", "foreign"))
+
+    def _word(self, path: Sequence[State], preferred: str = "") -> str:
         """Return a text that each position of a path but the first takes."""
         word = []
         for state in path[1:]:
@@ -328,7 +331,8 @@ class _Automaton:
             for position in state:
                 shared &= self.taken[position]
             characters = self._characters(shared)
-            word.append(characters[-1 if last else 0] if characters else "")
+            chosen = (character for character in characters if _kind(character) == preferred)
+            word.append(next(chosen, characters[0]) if characters else "")
         return "".join(word)
 
     def _characters(self, taken: int) -> list[str]:
@@ -364,6 +368,8 @@ def _closed(begin: set[int], nexts: Sequence[Iterable[int]]) -> set[int]:
 def _kind(character: str) -> str:
     if character.isspace():
         return "space"
+    if not character.isascii():
+        return "foreign"
     return "letter" if character.isalpha() else "digit" if character.isdecimal() else "mark"
 
 
