@@ -50,7 +50,7 @@ _STOP = re.compile(
     rf"(?:(?:[ \t]{{0,3}}{_CITATION})+(?=\s+[A-Z\"“(*]|\s*$|[ \t]*\n))?"
     rf"|[{_FULL_STOPS}]+[”’」』）]*"
 )
-_LAST_TOKEN = re.compile(r"[^\s(\[{\"'“‘«/]*$")
+_LAST_TOKEN = re.compile(r"(?<![^\s(\[{\"'“‘«/])[^\s(\[{\"'“‘«/]*$")
 _WORD = re.compile(r"[^\W\d_]+")
 _LIST_MARK = re.compile(r"(?:[-*+•‣◦▪–]|\d{1,3}[.)]|[a-zA-Z][.)]|#{1,6}|>|\|)[ \t\u00a0]|\|")
 _LINE_BREAK = re.compile(r"(?:(?<![^\S\n])[^\S\n]++)?\n\s*+")

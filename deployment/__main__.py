@@ -14,7 +14,7 @@ from deployment.errors import ServeError
 from deployment.site import Site, Wanted
 
 # A name, one for all below it (*.example.org), or an address.
-_HOST = re.compile(r"\*|(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|[0-9A-Fa-f:]*:[0-9A-Fa-f:]*")
+_HOST = re.compile(r"\*|(?:\*\.)?[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|(?=[0-9A-Fa-f]*+:)[0-9A-Fa-f:]++")
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 

@@ -17,7 +17,7 @@ LEAST_NUMBER = 2  # "one" and "zero" are said in many ways
 MOSTLY_CAPITALS = 0.6  # of the words of a heading: there capitals say nothing
 SHORTEST_ALIKE, ALIKE = 4, 0.7  # letters that "America" and "American" share, of the shorter
 # Digits of a name are part of it: "COVID-19", "GPT-4"; "1990s" names ten years.
-_ATTACHED = re.compile(r"[^\W\d_][^\W_]*-\d[\w.]*|\b\d{3}0s\b|^\s*\d{1,2}[.)]\s")
+_ATTACHED = re.compile(r"\b\d{3}0s\b|(?<![^\W_])(?P<before>\d*+)[^\W\d_][^\W_]*+-\d[\w.]*|^\s*\d{1,2}[.)]\s")
 _DIGITS = re.compile(r"(?<![\w.,])[$€£]?\d[\d,]*(?:\.\d+)?")
 _BEHIND = 24  # letters behind a number that may hold its scale and unit
 _GLUED = re.compile(r"[^\W\d_]-?(\d+(?:\.\d+)?)")
@@ -56,7 +56,7 @@ def is_absent(claim: str, cited: Sequence[str]) -> bool:
 
 def number_absent(claim: str, cited: _Cited) -> Iterator[str]:
     """Yield the numbers written in digits that stand nowhere, in whatever form."""
-    text = unicodedata.normalize("NFKC", _ATTACHED.sub(" ", claim))
+    text = unicodedata.normalize("NFKC", _ATTACHED.sub(r"\g<before> ", claim))
     for match in _DIGITS.finditer(text):
         found = read_statement(text[match.start() : match.end() + _BEHIND]).numbers
         if not found or found[0].value < LEAST_NUMBER:

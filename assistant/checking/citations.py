@@ -31,7 +31,7 @@ _GROUP = re.compile(
 _RANGE = re.compile(rf"(\d{{1,3}})\s*+[-–—]\s*+(?:{_WORD}\s*+(?:[.:]\s*+)?)?(\d{{1,3}})(?!\d)", re.IGNORECASE)
 _LABEL = re.compile(r"\[(?P<known>\d{1,3})\]|\[(?P<unknown>\d{1,3})\?\]")
 _RUN = re.compile(r"\[\d{1,3}\??\](?:[\s,;]*\[\d{1,3}\??\])*")
-_LEADING_RUN = re.compile(rf"\s*[(*_]{{0,3}}{_RUN.pattern}[)*_]{{0,3}}[.,;]?\s*")
+_LEADING_RUN = re.compile(rf"[(*_]{{0,3}}{_RUN.pattern}[)*_]{{0,3}}[.,;]?\s*")
 # Everything a group may hold before its bracket closes, its last word perhaps half.
 _HALF_GROUP = rf"(?:[\d\s,;&#^:.?–—-]|{_WORD}|and)*[a-z]{{0,9}}{_NOTE}$"
 _HALF_WRITTEN = re.compile(
@@ -39,7 +39,7 @@ _HALF_WRITTEN = re.compile(
 )
 _MARKUP = re.compile(r"^\s{0,200}+(?:[-*+•]|\d{1,2}[.)]|#{1,6}|>)\s+|\*\*|__|`", re.MULTILINE)
 # Where a full stop stands before the labels, one after them is theirs, not the sentence's.
-_LABELS_AND_STOP = re.compile(rf"(?<=[.,;:!?])\s*{_RUN.pattern}[.,;]")
+_LABELS_AND_STOP = re.compile(r"(?<=[.,;:!?])\s*\[\d{1,3}\??\](?:[\s,;]*\[\d{1,3}\??\]){0,40}[.,;]")
 _EMPTY_BRACKETS = re.compile(r"\(\s*(?:(?:see|cf\.?|e\.g\.,?)\s*)?\)", re.IGNORECASE)
 _LEADING_STOPS = re.compile(r"^(?:[.,;:]\s*)+(?!\d)")
 _HEADING = re.compile(r"\s*#{1,6}\s")

@@ -31,6 +31,8 @@ _ADVERB = re.compile(r"\w{2,}ly$")
 _PARTICIPLE = re.compile(r"\w{2,}(?:ed|ing)$")
 LONGEST_TERM = 3
 LONGEST_NAME = 6
+# Words of a title that are looked for together.
+LONGEST_WINDOW = 30
 MOST_COMMON = 12
 MOST_ALONE = 5
 
@@ -217,7 +219,11 @@ def _apart(keys: Iterable[Key]) -> list[Key]:
 
 
 def _windows(key: Key) -> Iterator[Key]:
-    return (key[first:last] for first in range(len(key)) for last in range(first + 1, len(key) + 1))
+    """Yield the runs of words of a title: all of an ordinary one."""
+    ends = range(1, LONGEST_WINDOW + 1)
+    return (
+        key[first : first + size] for first in range(len(key)) for size in ends if first + size <= len(key)
+    )
 
 
 def _usual(written: Counter[str]) -> str:

@@ -1,8 +1,11 @@
 """What written text may hold besides sentences: strong words, and marks at the beginning of a line."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+from assistant.records import Answer, AnswerSentence
 
 STRONG = re.compile(r"\*\*(\S(?:[^*\n]*\S)?)\*\*")
 _MARKED = re.compile(r"[ \t]*(?P<mark>[-*•]|\d{1,2}[.)]|#{1,6})[ \t]+")
@@ -25,6 +28,15 @@ class AnswerLine:
         """The number of an item in an ordered list, else ""."""
         value = self.mark.rstrip(".)")
         return value if value.isdigit() else ""
+
+
+def lines_with_sentences(answer: Answer) -> Iterator[tuple[AnswerLine, dict[int, AnswerSentence]]]:
+    """Yield the lines of an answer, each with the sentences that begin in it by where they do."""
+    ordered = sorted(answer.sentences, key=lambda sentence: sentence.start)
+    starts = [sentence.start for sentence in ordered]
+    for line in answer_lines(answer.text):
+        first, last = bisect_left(starts, line.start), bisect_left(starts, line.end)
+        yield line, {sentence.start: sentence for sentence in ordered[first:last]}
 
 
 def answer_lines(text: str) -> Iterator[AnswerLine]:

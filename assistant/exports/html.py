@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 from typing import Literal
 
 from assistant.comparing import Comparison
@@ -142,7 +141,8 @@ class LinkedAnswer:
     def _spans(self, line: AnswerLine, past: int) -> Iterator[Span]:
         """Yield a line of the answer, its labels as links; so many sentences are `past`."""
         text, position = self.answer.text, line.start
-        for number, sentence in enumerate(islice(self.answer.sentences, past, None), start=past + 1):
+        for number in range(past + 1, len(self.answer.sentences) + 1):
+            sentence = self.answer.sentences[number - 1]
             if position >= line.end or sentence.start >= line.end:
                 break
             first, last = max(position, sentence.start), min(line.end, sentence.end)

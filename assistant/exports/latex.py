@@ -11,7 +11,7 @@ from assistant import wording
 from assistant.checking import is_weak, score_digits
 from assistant.comparing import Comparison
 from assistant.comparing import wording as said
-from assistant.exports.answer_text import STRONG, AnswerLine, answer_lines
+from assistant.exports.answer_text import STRONG, AnswerLine, lines_with_sentences
 from assistant.exports.escaping import in_latex, in_latex_comment, markup
 from assistant.exports.references import citation_keys
 from assistant.exports.rendering import difference_lines, render
@@ -23,7 +23,7 @@ LONGEST_CELL = 320
 _RUN = re.compile(r"(?<!\s)\s*+((?:\[\d{1,3}\])++)")
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 # "[77?]": a label that names no paper.
-_UNKNOWN = re.compile(r"\s*\[(\d{1,3})\?\]")
+_UNKNOWN = re.compile(r"(?:(?<!\s)\s++)?\[(\d{1,3})\?\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,8 @@ def comparison_to_latex(comparison: Comparison, bibliography: str = BIBLIOGRAPHY
     """
     keys = _keys_by_label(comparison)
     name = bibliography if _FILE_NAME.fullmatch(bibliography) else BIBLIOGRAPHY
-    lines = [_line(comparison.answer, line, keys) for line in answer_lines(comparison.answer.text)]
+    answer = comparison.answer
+    lines = [_line(answer, line, within, keys) for line, within in lines_with_sentences(answer)]
     return render(
         "comparison.tex",
         comparison=comparison,
@@ -80,24 +81,23 @@ def _cautions(comparison: Comparison) -> Iterator[str]:
     yield ""
 
 
-def _line(answer: Answer, line: AnswerLine, keys: Mapping[int, Markup]) -> Line:
-    r"""Return a line of the summary, each label as a \cite of its paper's key."""
+def _line(
+    answer: Answer, line: AnswerLine, within: Mapping[int, AnswerSentence], keys: Mapping[int, Markup]
+) -> Line:
+    r"""Return a line of the summary, each label as a \cite of its paper's key.
+
+    A comment stands before each sentence that is in doubt.
+    """
     kind = "item" if line.is_item else "heading" if line.mark else "text"
-    return Line(kind, _sentences(answer, line.start, line.end, keys))
-
-
-def _sentences(answer: Answer, start: int, end: int, keys: Mapping[int, Markup]) -> Markup:
-    """Return the answer's text from `start` to `end`, a comment before each sentence that is in doubt."""
-    within = {one.start: one for one in answer.sentences if start <= one.start < end}
     parts: list[Markup] = []
-    for first, last in pairwise(sorted({start, *within, end})):
+    for first, last in pairwise(sorted({line.start, *within, line.end})):
         piece = answer.text[first:last]
         doubts = [in_latex_comment(doubt) for doubt in _doubts(piece, within.get(first))]
         if doubts and parts:
             parts.append(Markup("\n"))
         parts += [doubt + Markup("\n") for doubt in doubts]
         parts.append(_cited(_UNKNOWN.sub("", piece), keys))
-    return Markup().join(parts)
+    return Line(kind, Markup().join(parts))
 
 
 def _doubts(piece: str, sentence: AnswerSentence | None) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from docx import Document
@@ -19,7 +19,7 @@ from assistant.annotations import Annotation
 from assistant.checking import is_weak, score_digits
 from assistant.comparing import ELEMENT_TITLES, Comparison, GridCell, element_grid
 from assistant.comparing import wording as said
-from assistant.exports.answer_text import STRONG, AnswerLine, answer_lines
+from assistant.exports.answer_text import STRONG, AnswerLine, lines_with_sentences
 from assistant.exports.escaping import is_web_address, visible
 from assistant.exports.rendering import by_paper, difference_lines
 from assistant.records import Answer, AnswerSentence, Conversation, LabelledPaper
@@ -105,9 +105,9 @@ class _Writer:
         self._known[place] = frozenset(paper.label for paper in papers)
         for problem in answer.problems:
             self.quiet(wording.PROBLEMS[problem])
-        for line in answer_lines(answer.text):
+        for line, within in lines_with_sentences(answer):
             if line.start < line.end:
-                self._line(answer, line, place)
+                self._line(answer, line, within, place)
         if checked := wording.checked(answer):
             self.quiet(f"{checked[:1].upper()}{checked[1:]}.")
 
@@ -164,13 +164,14 @@ class _Writer:
             for cell, element in zip(cells[1:], row.cells, strict=True):
                 _fill_element(cell.paragraphs[0], element)
 
-    def _line(self, answer: Answer, line: AnswerLine, place: str) -> None:
+    def _line(
+        self, answer: Answer, line: AnswerLine, within: Mapping[int, AnswerSentence], place: str
+    ) -> None:
         if line.mark.startswith("#"):
             self.heading(_LABEL.sub("", answer.text[line.start : line.end]).strip(), 2)
             return
         style = "List Number" if line.number else "List Bullet" if line.is_item else None
         paragraph = self._document.add_paragraph(style=style)
-        within = {one.start: one for one in answer.sentences if line.start <= one.start < line.end}
         for start, end in pairwise(sorted({line.start, *within, line.end})):
             runs = self._pieces(paragraph, answer.text[start:end], place)
             doubt = " ".join(_doubts(within.get(start)))

@@ -26,7 +26,8 @@ _CONTROL = re.compile("|".join(map(re.escape, CONTROL_TOKENS)))
 # What a model writes ahead of its own turn, the role at its end and a new line.
 _OPENINGS = ("<|im_start|>", "<start_of_turn>", "<|start_header_id|>", "<|assistant|>")
 _OWN_TURN = re.compile(
-    rf"\s*(?:{'|'.join(map(re.escape, _OPENINGS))})(?:assistant|model)?(?:<\|end_header_id\|>)?\s*\n\s*"
+    rf"\s*(?:{'|'.join(map(re.escape, _OPENINGS))})(?:assistant|model)?(?:<\|end_header_id\|>)?"
+    r"[^\S\n]*+\n\s*+"
 )
 LONGEST_OPENING = 60
 LONGEST_SERVED = 200

@@ -24,7 +24,7 @@ SPARE_TOKENS = 200
 ASKED, ANSWERED = "The reader asked:", "The answer was:"
 # Refusals that say something of what was written, and nothing of the papers.
 _OF_THE_WRITER = frozenset({"nothing_written", "not_carried"})
-_LABEL = re.compile(r"\s*\[(\d+)\]")
+_LABEL = re.compile(r"(?:(?<!\s)\s++)?\[(\d+)\]")
 
 
 def shown_turns(history: tuple[Turn, ...]) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ _PARTS = re.compile(r"\A# System\n(?P<system>.+?)^# User\n(?P<user>.+)\Z", re.DO
 MARKS = "⟦⟧"
 _MARK_BRACKETS = str.maketrans(f"{MARKS}〚〛", "[][]")
 _NUMBER_BRACKETS = re.compile(r"\[(\s*\d+(?:\s*[,;–-]\s*\d+)*\s*)\]")
-_NO_ANSWER_LINE = re.compile(rf"[\s*_>`]*{NO_ANSWER}[*_`]*\s*(?P<reason>[^\n]*)", re.IGNORECASE)
+_NO_ANSWER_LINE = re.compile(rf"[\s*_>`]*{NO_ANSWER}[*_`]*+\s*+(?P<reason>[^\n]*)", re.IGNORECASE)
 
 SummaryForm = Literal["prose", "sentences"]
 

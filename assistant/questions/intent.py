@@ -78,12 +78,13 @@ _OVERVIEW = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
-    r"\?\W*$|^\W*(?:(?:and|but|so) )?(?:how|why|what|which|when|where|who|do|does|did|is|are|can|could)\b",
+    r"(?<!\W)[^\w?]*+\?\W*+$"
+    r"|^\W*(?:(?:and|but|so) )?(?:how|why|what|which|when|where|who|do|does|did|is|are|can|could)\b",
     re.IGNORECASE,
 )
-_ONE_PAPER = re.compile(r"\b(?:this|that|the|its) (?:paper|study|article)\b|“[^”]{12,}”", re.IGNORECASE)
-_TITLE = re.compile(r"“[^”]*”")
-_ONLY_A_TITLE = re.compile(r"^\W*“[^”]+”\W*$")
+_ONE_PAPER = re.compile(r"\b(?:this|that|the|its) (?:paper|study|article)\b|“[^”]{12,1000}”", re.IGNORECASE)
+_TITLE = re.compile(r"“[^”]{0,1000}”")
+_ONLY_A_TITLE = re.compile(r"^(?>\W*“)[^”]++”\W*+$")
 _AND_ASKS = re.compile(
     r",? (?:and|or) (?=(?:how|why|what|which|where|when|who|does|do|did|is|are|was|were|can)\b)",
     re.IGNORECASE,

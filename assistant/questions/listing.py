@@ -29,7 +29,7 @@ _WHO_OR_WHERE = re.compile(
     r"|where (?:can|do|could) (?:i|one|we) (?:read|learn) about) (?P<subject>\S.*)$",
     re.IGNORECASE,
 )
-_ENDS = re.compile(rf"(?: please|{_HERE[:-1]})?[\s.?!]*$", re.IGNORECASE)
+_ENDS = re.compile(rf"(?: please|{_HERE[:-1]}|(?<![\s.?!]))[\s.?!]*$", re.IGNORECASE)
 
 
 def listed_subject(question: str) -> str:

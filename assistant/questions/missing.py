@@ -7,7 +7,8 @@ from assistant.questions.comparisons import says_side
 from assistant.questions.names import names_in, parts_of_name, says_name, squashed
 from assistant.questions.phrases import is_subject, phrases
 
-_LAST_VERB = re.compile(r"\b(?:does|do|did|can|could|will|would|should)\b.* ([a-z]+)\W*$", re.IGNORECASE)
+_AUXILIARY = re.compile(r"\b(?:does|do|did|can|could|will|would|should)\b", re.IGNORECASE)
+_LAST_WORD = re.compile(r" ([a-z]+)\W*$", re.IGNORECASE)
 _WORDS = re.compile(r"[\w’'&./+-]+(?: [\w’'&./+-]+)*")
 SHORTEST_NAME = 3
 LONGEST_PHRASE = 3  # words: a longer one is said in other words as often as not
@@ -44,5 +45,7 @@ def _phrases(question: str, names: Sequence[str]) -> Iterator[str]:
 
 def _verbless(phrase: str, question: str) -> str:
     """Return a phrase without the verb that ends a question, as of "What does the tagger reach?"."""
-    last = _LAST_VERB.search(question)
-    return phrase.removesuffix(last[1]).strip() if last and " " in phrase else phrase
+    last = _LAST_WORD.search(question)
+    before = question[: last.start()].rpartition("\n")[2] if last else ""
+    is_verb = last and _AUXILIARY.search(before)
+    return phrase.removesuffix(last[1]).strip() if last and is_verb and " " in phrase else phrase

@@ -31,7 +31,7 @@ _SUBJECT = re.compile(
     r"present|introduce|evaluate|plan|intend|rely|rest|differ|matter|not\b))",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"“([^”]+)”")
+_QUOTED = re.compile(r"“([^”]{1,1000})”")
 _BRIEFLY = re.compile(
     r"\bin (?:an? |one |two |three |some )?(?:few |short |brief )?"
     r"(?:sentences?|words|lines|paragraphs?|nutshell)\b",

@@ -28,7 +28,7 @@ _POINTS_BACK = frozenset("it its itself they them their theirs".split())
 _IT = frozenset("it its itself".split())
 _ARTICLE = re.compile(r"\b(?:the|an?)\s*$", re.IGNORECASE)
 _OWN_ARTICLE = re.compile(r"^(?:the|an?)\s+(?=\S)", re.IGNORECASE)
-_CITED = re.compile(r"\s*\[\d{1,3}\??\]")
+_CITED = re.compile(r"(?:(?<!\s)\s++)?\[\d{1,3}\??\]")
 # Said before a question of something new.
 _SHIFT = re.compile(
     r"^\W*(?:(?:ok|okay|well|now|so|great|thanks|thank you|next)\W+)*"
@@ -46,7 +46,7 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 _STATEMENT = re.compile(r"^(?:[^?.!]|[.](?!\s))*+[.!]++\s++(?=\S++ \S)")
-_TITLE = re.compile(r"“[^”]+”")
+_TITLE = re.compile(r"“[^”]{1,1000}”")
 # Between phrases that name one thing together.
 _JOINS = re.compile(
     r"\s+(?:(?:of|in|for|and|or|on|with|to|from|by|at)\s+)?(?:(?:the|an?)\s+)?", re.IGNORECASE

@@ -14,7 +14,7 @@ from corpus.text import words
 
 # "How does the baseline work?" asks for no value, though a table may name all it names.
 _ASKS_FOR_VALUE = re.compile(
-    r"\W*(?!(?:why|when|where|who|is|are|was|were|do|does|did|can|could)\b"
+    r"\W{0,20}(?!(?:why|when|where|who|is|are|was|were|do|does|did|can|could)\b"
     r"|how (?:do|does|did|is|are|was|were|can|could|should|to)\b)(?:[^?]{0,80}\s)?(?:what|which|how)\b",
     re.IGNORECASE,
 )

@@ -180,15 +180,20 @@ def points_away(text: str) -> bool:
     """Return True if a sentence says "these" or "this" of something that it has not named."""
     if _POINTING.search(text):
         return True
-    return any(
-        not _content(found[1]) & _content(text[: found.start()]) for found in _DEMONSTRATIVE.finditer(text)
-    )
+    named: set[str] = set()
+    position = 0
+    for found in _DEMONSTRATIVE.finditer(text):
+        named |= _content(text[position : found.start()])
+        position = found.start()
+        if named.isdisjoint(_content(found[1])):
+            return True
+    return False
 
 
 def has_no_antecedent(text: str) -> bool:
     """Return True if a sentence says "it" or "they" before it has named anything: "Results show that it"."""
-    reporting = frozenset(_stems_of_reports())
-    return any(not _content(text[: one.start()]) - reporting for one in _PRONOUN.finditer(text))
+    first = _PRONOUN.search(text)
+    return first is not None and _content(text[: first.start()]) <= frozenset(_stems_of_reports())
 
 
 def _stems_of_reports() -> Iterator[str]:

@@ -8,6 +8,9 @@ from langcodes.tag_parser import LanguageTagError
 
 from corpus.wording import joined
 
+# langcodes takes quadratic time to look up a name.
+LONGEST_NAME = 100
+
 
 @cache
 def language_name(code: str) -> str:
@@ -26,12 +29,16 @@ def language_names(codes: Collection[str], most: int = 4) -> str:
     return joined([*names[:most], *([f"{more} more"] if more > 0 else [])])
 
 
-@cache
 def language_code(name: str) -> str:
     """Return the code, ISO 639-1, of a language that is given by one or by its name; "" where it has none.
 
     "en-US", "eng", "English" and "anglais" are "en".
     """
+    return _language_code(name) if len(name) <= LONGEST_NAME else ""
+
+
+@cache
+def _language_code(name: str) -> str:
     given = name.strip().replace("_", "-")
     try:
         tag = langcodes.standardize_tag(given) if langcodes.tag_is_valid(given) else str(langcodes.find(name))

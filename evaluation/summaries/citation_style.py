@@ -12,7 +12,7 @@ CITE = "CITE"
 _PARTICLES = r"(?:(?:[Vv]an|[Vv]on|[Dd]e|[Dd]er|[Dd]en|[Dd]el|[Dd]i|[Ll]a|[Ll]e)[ -]){0,3}"
 _NAME = rf"{_PARTICLES}[^\W\d_a-z][^\W\d_]{{0,40}}(?:['’-][^\W\d_]{{1,40}}){{0,3}}"
 _MORE = rf"(?:,? et\.? al\b\.?|(?:, {_NAME}){{0,4}},? (?:and|&) {_NAME})"
-_YEAR = r"(?:1[89]|20)\d\d[a-z]?(?![\w.]*\d)"
+_YEAR = r"(?:1[89]|20)\d\d[a-z]?(?![\w.]{0,30}\d)"
 _OWN = r"(?:['’]s?)?"
 _NARRATIVE = re.compile(
     rf"(?P<who>{_NAME}{_MORE}?){_OWN} ?[(\[](?P<years>{_YEAR}(?: ?[,;] ?{_YEAR})*)[^()\[\]]{{0,40}}[)\]]"

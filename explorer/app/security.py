@@ -32,7 +32,7 @@ Proxies = tuple[IPv4Network | IPv6Network, ...]
 
 # Browsers that came by HTTPS come by nothing else for a year.
 HSTS = "max-age=31536000"
-_INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+_INLINE_SCRIPT = re.compile(r"<script>(.*?)(?:</script>|\Z)", re.DOTALL)
 
 
 def content_security_policy() -> str:

@@ -1,11 +1,12 @@
 """The citations of an answer in reading order, what each leads to, and what checking found. No Streamlit."""
 
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Protocol
 
 from assistant.checking import hold_back, is_off, is_weak, normalise_labels, relevance_said, score_digits
-from assistant.records import Answer, AnswerSentence, Citation, Evidence, LabelledPaper
+from assistant.records import Answer, AnswerSentence, Citation, Evidence
 from assistant.wording import PROBLEMS
 from corpus.records import Box, Paper, PaperHits, Passage
 from corpus.wording import counted
@@ -72,18 +73,38 @@ def known_labels(checked: Checked) -> frozenset[int]:
 
 def sources(checked: Checked) -> tuple[Source, ...]:
     """Return what each citation of an answer leads to, in the order its links are numbered."""
-    found = label_offsets(checked.answer.text, known_labels(checked))
-    return tuple(
-        _source(checked, number, len(found), label, offset)
-        for number, (label, offset) in enumerate(found, start=1)
-    )
+    papers = {paper.label: paper for paper in reversed(checked.evidence.papers)}
+    passages = {
+        (label, passage.id): passage
+        for label, paper in papers.items()
+        for passage in reversed(paper.passages)
+    }
+    found = _citations(checked)
+    made = []
+    for number, (label, citation) in enumerate(found, start=1):
+        labelled = papers[label]
+        passage = passages.get((label, citation.passage_id)) if citation else None
+        sentence = citation.sentence if citation else None
+        shown = passage or labelled.passages[0]
+        made.append(Source(number, len(found), label, labelled.paper, shown, sentence, citation))
+    return tuple(made)
 
 
 def supports(checked: Checked) -> tuple[float | None, ...]:
     """Return how well each citation of an answer holds, in the order its links are numbered."""
-    found = label_offsets(checked.answer.text, known_labels(checked))
-    citations = (_citation_at(checked.answer, label, offset) for label, offset in found)
-    return tuple(one.support if one else None for one in citations)
+    return tuple(citation.support if citation else None for _, citation in _citations(checked))
+
+
+def _citations(checked: Checked) -> list[tuple[int, Citation | None]]:
+    """Return the known labels of an answer in their order, each with its citation where it has one."""
+    sentences = sorted(checked.answer.sentences, key=lambda sentence: sentence.start)
+    starts = [sentence.start for sentence in sentences]
+    found: list[tuple[int, Citation | None]] = []
+    for label, offset in label_offsets(checked.answer.text, known_labels(checked)):
+        at = bisect_right(starts, offset) - 1
+        cited = sentences[at].citations if at >= 0 and offset < sentences[at].end else ()
+        found.append((label, next((citation for citation in cited if citation.label == label), None)))
+    return found
 
 
 def draft_source(text: str, papers: tuple[PaperHits, ...], number: int) -> Source | None:
@@ -157,27 +178,6 @@ def passage_place(passage: Passage, sentence: int | None) -> str:
     return ", ".join(part for part in (section, f"p. {page}" if page else "") if part)
 
 
-def _source(checked: Checked, number: int, count: int, label: int, offset: int) -> Source:
-    labelled = checked.evidence.paper(label)
-    assert labelled is not None, "label_offsets returns known labels only"
-    citation = _citation_at(checked.answer, label, offset)
-    passage = _passage(labelled, citation.passage_id if citation else "")
-    return Source(
-        number, count, label, labelled.paper, passage, citation.sentence if citation else None, citation
-    )
-
-
-def _citation_at(answer: Answer, label: int, offset: int) -> Citation | None:
-    for sentence in answer.sentences:
-        if sentence.start <= offset < sentence.end:
-            return next((one for one in sentence.citations if one.label == label), None)
-    return None
-
-
-def _passage(labelled: LabelledPaper, passage_id: str) -> Passage:
-    return next((one for one in labelled.passages if one.id == passage_id), labelled.passages[0])
-
-
 def format_problems(answer: Answer) -> str:
     """Return what was wrong with the reply, "" where nothing was."""
     if not answer.problems:
@@ -223,11 +223,12 @@ def format_without_source(answer: Answer) -> str:
 def weak_numbers(checked: Checked) -> tuple[int, ...]:
     """Return, for each sentence that what it cites hardly supports, the number of its first citation."""
     weak = [one for one in checked.answer.sentences if is_weak(one)]
-    found = sources(checked) if weak else ()
-    firsts = (
-        next((source.number for source in found if source.citation in one.citations), None) for one in weak
-    )
-    return tuple(number for number in firsts if number is not None)
+    first: dict[Citation, int] = {}
+    for number, (_, citation) in enumerate(_citations(checked) if weak else (), start=1):
+        if citation:
+            first.setdefault(citation, number)
+    firsts = (min((first[one] for one in sentence.citations if one in first), default=0) for sentence in weak)
+    return tuple(filter(None, firsts))
 
 
 def format_off(answer: Answer) -> str:

@@ -17,7 +17,7 @@ _INTRODUCTION = re.compile(r"\bintroduction\b", re.IGNORECASE)
 # Of a paper whose introduction does not end, this many sentences are read.
 _LONGEST_SECTION = 80
 _CITED = re.compile(
-    r"(?<!\s)\s*+(?:\([^()]*(?:\b(?:19|20)\d\d[a-z]?\b|\bet al\b)[^()]*\)"
+    r"(?<!\s)\s*+(?:\((?=[^()]*(?:\b(?:19|20)\d\d[a-z]?\b|\bet al\b))[^()]*+\)"
     r"|\[\s*+\d{1,3}(?:\s*+[,;–-]\s*+\d{1,3})*\s*+\]"
     r"|\(\s*+(?:see\s++)?(?:Section|Sect?\.|Figure|Fig\.|Table|Appendix|§)[^()]*+\))"
 )

@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2})*")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 _ARTIFACT = re.compile(
-    r"arXiv:\S+.*|©.*|continued|.*\bcontinued (?:on|from) (?:the )?(?:next|previous) page\W*|"
+    r"arXiv:\S.*|©.*|continued|.*\bcontinued (?:on|from) (?:the )?(?:next|previous) page\W*|"
     r"(?:extended data )?(?:fig(?:ure|\.)?|table|tab\.|scheme|chart|gráfico|figura|tabla|cuadro|abbildung|"
     r"tabelle|tableau)\s*[A-Z]?\d+[.:]?(?:\s*\(?continued.*)?",
     re.IGNORECASE,

@@ -1,6 +1,7 @@
 """DOIs, arXiv ids and years in text; and the letters by which two texts are the same."""
 
 import re
+from collections import Counter
 from urllib.parse import unquote
 
 _DOI = re.compile(r"(?<![\d.])10\.\d{4,9}/[^\s\"<>“”|]+")
@@ -47,6 +48,8 @@ def letters_of(text: str) -> str:
 
 def _trimmed(doi: str) -> str:
     """Take off the punctuation of the text round a DOI, which may itself hold brackets."""
-    while doi and (doi[-1] in ".,;:'’*" or doi.count(doi[-1]) > doi.count(_CLOSERS.get(doi[-1], doi[-1]))):
-        doi = doi[:-1]
-    return doi
+    counts, end = Counter(doi), len(doi)
+    while end and ((last := doi[end - 1]) in ".,;:'’*" or counts[last] > counts[_CLOSERS.get(last, last)]):
+        counts[last] -= 1
+        end -= 1
+    return doi[:end]

@@ -131,7 +131,7 @@ class LocalWorkers:
             source,
             notes,
             ocr,
-            readable=[source] if isinstance(source, Path) else [],
+            readable=[path for path in (source, task.pdf) if isinstance(path, Path)],
             programs=program_folders(reads),
             granted=reads.most_pages * SECONDS_PER_PAGE if reads.engine else 0,
         )

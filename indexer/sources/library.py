@@ -152,7 +152,9 @@ def plain_text(text: str) -> str:
     """Return the text of a note or abstract that may be HTML, line by line."""
     if "<" in text or "&" in text:
         parser = _Text()
-        parser.feed(text)
+        # No tag closes behind the last ">": the parser would look for the end of each from there on.
+        tags, bracket, rest = text.rpartition(">")
+        parser.feed(tags + bracket + rest.replace("<", "&lt;"))
         parser.close()
         text = "".join(parser.pieces)
     lines = (" ".join(line.split()) for line in storable(text).split("\n"))

@@ -23,7 +23,7 @@ FEWEST_QUESTION_WORDS = 3
 SURE_NAME = 1.0
 
 # Numbers of a paper's own references, as prompts show them.
-_REFERENCES = re.compile(r"\s*〔[^〔〕]{0,60}〕")
+_REFERENCES = re.compile(r"(?:(?<!\s)\s++)?〔[^〔〕]{0,60}〕")
 _OF_THE_PROMPT = re.compile(
     r"\b(?:the|this|that|these|given|above)\s+(?:passages?|texts?|excerpts?|contexts?|material)\b",
     re.IGNORECASE,

@@ -16,7 +16,7 @@ _PERMANENT = re.compile(rb"\s*\[(NO_BLOCKS|BAD_INPUT_DATA|TOO_MANY_[A-Z]+)\]")
 _STARTS_AS_TEI = re.compile(
     rb"(?>\xef\xbb\xbf)?(?>\s+|<\?.*?\?>|<!--.*?-->)*<(?:[\w.-]+:)?TEI[\s>]", re.DOTALL
 )
-_ENDS_AS_TEI = re.compile(rb"</(?:[\w.-]+:)?TEI\s*+>(?>\s+|<!--.*?-->)*+\Z", re.DOTALL)
+_ENDS_AS_TEI = re.compile(rb"</(?:[\w.-]+:)?TEI\s*+>(?>\s+|<!--(?:[^-]|-[^-])*+-->)*+\Z")
 _TAIL = 512
 
 

@@ -36,7 +36,9 @@ _PARTICLES = frozenset("van von de der den da di du la le el al bin ten".split()
 _NAME_PART = re.compile(r"[^\W\d_][\w'’.‐-]*")
 _ORCID = re.compile(r"\[[\d-]{15,}[\dX]\]")
 _MARKS = re.compile(r"[\d*∗†‡§¶‖♠♣♥♦♯⋆★✉#]+(?:,[\d*∗†‡§¶]+)*")
-_GRADES = re.compile(r",? (?:(?:graduate )?student |senior |life )*(?:member|fellow),? IEEE", re.IGNORECASE)
+_GRADES = re.compile(
+    r",? (?:(?:graduate )?student |senior |life ){0,4}(?:member|fellow),? IEEE", re.IGNORECASE
+)
 _BETWEEN_NAMES = re.compile(r"(?:(?<!\s)\s++)?(?:,|;|&|\band\b)\s*+")
 _LONGEST_NAMES, _LONGEST_AFFILIATION = 3, 6  # lines
 _RUN_IN = re.compile(r"(?:abstract|summary)\s*(?:[—–:.-]+|$)\s*", re.IGNORECASE)

@@ -39,10 +39,11 @@ _BACK_TITLES = {
 }
 _NOT_TEXT = frozenset({"figure", "table", "note", "graphic", "listBibl", "listOrg", "biblStruct", "lb", "pb"})
 _CAPTION_LABEL = re.compile(
-    r"\W*(?:extended data |supplementary )?(?:fig|tab|scheme|chart|algorithm|listing|box)\w*\W*[A-Z]?\d+\W*",
+    r"\W*(?:extended data |supplementary )?(?:fig|tab|scheme|chart|algorithm|listing|box)"
+    r"(?:\w*\d|\w*+\W++[A-Z]?\d++)\W*",
     re.IGNORECASE,
 )
-_PAGE_ARTIFACT = re.compile(r".* \| .*|.*\bvol(?:ume|\.)\s*\d.*", re.IGNORECASE)
+_PAGE_ARTIFACT = re.compile(r"(?>.* \| ).*+|(?>.*\bvol(?:ume|\.)\s*\d).*+", re.IGNORECASE)
 _LONGEST_ARTIFACT = 15
 _SHORTEST_REPEAT = 8
 _LEAST_HEIGHT = 30.0  # points: what is lower is a line
