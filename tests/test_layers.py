@@ -26,7 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 # The rooms of a package and the files beside them, from the ground up: each imports only those before it.
 ROOMS: dict[str, tuple[str, ...]] = {
     "corpus": (
-        *("errors", "text", "durable", "http", "places", "records", "tables", "settings"),
+        *("errors", "text", "durable", "http", "places", "bounds", "records", "tables", "settings"),
         *("wording", "language", "sentences", "bibtex", "pdf", "encoders", "store", "kept", "measured"),
         *("encoder_choice", "search", "demo"),
     ),
@@ -46,7 +46,17 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("build", "maintenance", "uploads", "commands", "__main__"),
     ),
     "assistant": (
-        *("verdicts", "annotations", "records", "file_format", "prompts", "models", "learned", "provenance"),
+        *(
+            "verdicts",
+            "annotations",
+            "records",
+            "bounds",
+            "file_format",
+            "prompts",
+            "models",
+            "learned",
+            "provenance",
+        ),
         *(
             "questions",
             "checking",

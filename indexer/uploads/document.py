@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 
 from pydantic import Base64Bytes, TypeAdapter, ValidationError
 
+from corpus.bounds import OF_CORPUS, REMARK, Bound, Bounds
 from corpus.records import UPLOADS, Aspect, Paper, Passage, Reference, paper_id, passage_id
 from corpus.text import shortened, storable
 
@@ -24,6 +25,14 @@ KINDS = (".pdf", ".docx", ".md", ".markdown", ".txt")
 MOST_PASSAGES = 2_000
 LONGEST_PASSAGE = 50_000
 MOST_SENTENCES = 40_000
+_BOUNDS = Bounds(
+    {
+        **OF_CORPUS.named,
+        "ReadDocument.passages": Bound(entries=MOST_PASSAGES),
+        "ReadDocument.remarks": REMARK,
+        "Passage.text": Bound(longest=LONGEST_PASSAGE),
+    }
+)
 
 
 class DocumentError(Exception):
@@ -135,7 +144,8 @@ def as_upload(found: ReadDocument, key: str, position: int) -> ReadDocument:
 def _is_sound(found: ReadDocument) -> bool:
     passages = found.passages
     return (
-        0 < len(passages) <= MOST_PASSAGES
+        bool(passages)
+        and not _BOUNDS.fault_in(found)
         and sum(len(passage.sentences) for passage in passages) <= MOST_SENTENCES
         and bool(found.paper.title.strip())
         and found.paper.pdf_sha256.isalnum() == bool(found.file)
@@ -160,20 +170,13 @@ def _is_sound_passage(passage: Passage, references: int) -> bool:
     ends = [0, *(sentence.end for sentence in passage.sentences)]
     cited = [number for sentence in passage.sentences for number in sentence.references]
     return (
-        0 < len(passage.text) <= LONGEST_PASSAGE
+        bool(passage.text)
         and storable(passage.text) == passage.text
         and ends[-1] == len(passage.text)
         and all(before < after for before, after in pairwise(ends))
         and [sentence.start for sentence in passage.sentences] == ends[:-1]
         and all(0 <= number < references for number in cited)
-        and _is_on_page(passage)
     )
-
-
-def _is_on_page(passage: Passage) -> bool:
-    boxes = [box for sentence in passage.sentences for box in sentence.boxes]
-    boxes += [passage.area] if passage.area else []
-    return all(box.page >= 1 and _are_finite((box.x, box.y, box.width, box.height)) for box in boxes)
 
 
 def _are_finite(numbers: Sequence[float]) -> bool:
