@@ -29,6 +29,7 @@ from assistant.storage.reading import (
     ReadingError,
     ReadingStore,
     ReadingSummary,
+    keep_notes,
     with_notes,
 )
 from assistant.storage.spending import Balance, SpendingError, SpendingLimits, SpendingStore, limits_said
@@ -39,6 +40,6 @@ __all__ = [
     "KeptLibrary", "LibraryError", "LibraryStore", "LibrarySummary", "ListedPaper", "OverLibrary",
     "OwnedStore", "PaperSet", "Quota", "ReadingError", "ReadingStore", "ReadingSummary",
     "RenamedError", "SpendingError", "SpendingLimits", "SpendingStore", "StoredComparison",
-    "StoredConversation", "StoredLibrary", "TakenUpError", "limits_said", "mark_of", "new_id",
+    "StoredConversation", "StoredLibrary", "TakenUpError", "keep_notes", "limits_said", "mark_of", "new_id",
     "tidy_title", "with_notes", "with_verdict", "with_wrong_citation", "without_wrong_citation"
 ]  # fmt: skip

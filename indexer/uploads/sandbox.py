@@ -29,7 +29,11 @@ from indexer.uploads.document import (
 )
 
 # Not `-m indexer read`: that loads all that the other commands need, which takes seconds.
-_PROGRAMS = {"Reading": "indexer.uploads.reading", "Drawing": "indexer.uploads.draw_page"}
+_PROGRAMS = {
+    "Reading": "indexer.uploads.reading",
+    "Drawing": "indexer.uploads.draw_page",
+    "Importing": "indexer.uploads.bounded",
+}
 _POLL_SECONDS = 0.05
 # Nothing of the server's environment but what a program needs to start: no keys, no passwords.
 _NEEDED = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "SYSTEMROOT", "LD_LIBRARY_PATH")
@@ -65,10 +69,13 @@ def limits_of(settings: Settings) -> Limits:
     return replace(LIMITS, ocr=ocr, memory_mib=_MEMORY_FOR_SCANS) if ocr.engine else LIMITS
 
 
+IMPORT_LIMITS = Limits(memory_mib=1024)
 DRAWING_LIMITS = Limits(seconds=10, memory_mib=1024, most_reply=32 * 2**20)
 _DRAWN_AT_ONCE = 2
 _drawing: list[str] = []
 _drawing_changed = threading.Condition()
+_importing = threading.Lock()
+_LONGEST_WAIT_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +137,31 @@ def draw_sandboxed(
             raise DocumentError(f"Its folder is gone: {error.strerror}.") from error
 
 
+def import_sandboxed(
+    program: str, argument: str, data: bytes, folder: Path, *, limits: Limits = IMPORT_LIMITS
+) -> bytes:
+    """Return what a program of ours prints of a file on its standard input; raises DocumentError.
+
+    Files are read one after the other; who waits for half a minute is told to try again.
+    """
+    if not _importing.acquire(timeout=_LONGEST_WAIT_SECONDS):
+        raise BusyError("Other files are being imported at the moment. Try again in a minute.")
+    try:
+        with tempfile.TemporaryFile(dir=folder) as given:
+            given.write(data)
+            given.seek(0)
+            return _run(
+                "Importing",
+                ["--", program, argument],
+                folder,
+                threading.Event(),
+                limits,
+                given=given.fileno(),
+            )
+    finally:
+        _importing.release()
+
+
 @contextlib.contextmanager
 def _place_to_draw(owner: str, seconds: float) -> Iterator[None]:
     def is_free() -> bool:
@@ -153,15 +185,20 @@ def _run(
     folder: Path,
     stop: threading.Event,
     limits: Limits,
+    *,
+    given: int = subprocess.DEVNULL,
 ) -> bytes:
-    """Return what one of our programs prints, run within the limits; raises DocumentError."""
+    """Return what one of our programs prints, run within the limits; raises DocumentError.
+
+    `given` is the file on its standard input, by its descriptor.
+    """
     bounds = [f"--seconds={limits.seconds}", f"--memory={limits.memory_mib}"]
     with tempfile.TemporaryFile(dir=folder) as reply:
         process = subprocess.Popen(  # noqa: S603 - a program of ours; what visitors name stands behind "--"
             [sys.executable, "-m", _PROGRAMS[doing], *bounds, *arguments],
             cwd=PROJECT,
             env=_environment(folder),
-            stdin=subprocess.DEVNULL,
+            stdin=given,
             stdout=reply,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
