@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 Kind = Literal["conversation", "comparison"]
 _FILES = Path(__file__).parent / "assistant" / "trail" / "files"
+KINDS: tuple[Kind, ...] = ("conversation", "comparison")
 _WHOLE: dict[Kind, dict[str, Any]] = {
-    kind: json.loads((_FILES / f"{kind}.json").read_text(encoding="utf-8"))
-    for kind in ("conversation", "comparison")
+    kind: json.loads((_FILES / f"{kind}.json").read_text(encoding="utf-8")) for kind in KINDS
 }
 LIBRARY = "your-documents.Qm9vbWVyYW5nTGlicmF"
 PATHS = (
@@ -47,7 +47,7 @@ def hostile_import(seed: int, number: int) -> HostileFile:
     """Return the file of that number; the same for the same seed."""
     drawn = random.Random(seed * 1_000_003 + number)
     family, change = list(FAMILIES.items())[number % len(FAMILIES)]
-    kind: Kind = drawn.choice(("conversation", "comparison"))
+    kind = drawn.choice(KINDS)
     document = whole(kind)
     changed = change(document, drawn)
     data = changed if isinstance(changed, bytes) else json.dumps(document).encode()

@@ -69,7 +69,7 @@ def limits_of(settings: Settings) -> Limits:
     return replace(LIMITS, ocr=ocr, memory_mib=_MEMORY_FOR_SCANS) if ocr.engine else LIMITS
 
 
-IMPORT_LIMITS = Limits(memory_mib=1024)
+IMPORT_LIMITS = Limits(memory_mib=1024, most_reply=40 * 2**20)
 DRAWING_LIMITS = Limits(seconds=10, memory_mib=1024, most_reply=32 * 2**20)
 _DRAWN_AT_ONCE = 2
 _drawing: list[str] = []
@@ -208,7 +208,9 @@ def _run(
         finally:
             _end(process)
         reply.seek(0)
-        return _outcome(process.returncode, reply.read(limits.most_reply + 1), limits, doing)
+        # Python makes room for all that it is asked to read.
+        size = min(os.fstat(reply.fileno()).st_size, limits.most_reply + 1)
+        return _outcome(process.returncode, reply.read(size), limits, doing)
 
 
 def _environment(folder: Path) -> dict[str, str]:
