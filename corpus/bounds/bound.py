@@ -43,7 +43,8 @@ class Bounds:
 
     def _of_type(self, record: type) -> tuple[tuple[str, Bound], ...]:
         bounds = tuple(
-            (name, self.named.get(f"{record.__name__}.{name}", USUAL)) for name in record.__dataclass_fields__
+            (name, self.named.get(f"{record.__name__}.{name}", USUAL))
+            for name in vars(record)["__dataclass_fields__"]
         )
         self._of_types[record] = bounds
         return bounds
