@@ -2,6 +2,7 @@
 
 import re
 
+from assistant.bounds import LONGEST_QUESTION
 from assistant.generators import MOST_DRAFTS
 from assistant.questions import is_subject, phrases, stems
 from assistant.records import AskOptions, AssistantError, Turn
@@ -10,7 +11,6 @@ from corpus.search import MAX_PAPERS, MIN_PAPERS
 from corpus.store import Corpus
 from corpus.text import storable, words
 
-LONGEST_QUESTION = 2000
 _MOST_PASSAGES = 30  # of a paper, in reason
 _COURTESY = re.compile(
     r"\W*(?:(?:thanks|thank you|thx|ok|okay|hello|hi|hey|bye|goodbye|please|great|cool|nice|perfect"

@@ -2,28 +2,18 @@
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from assistant.annotations import LONGEST_NOTE, LONGEST_QUOTE
+from assistant.bounds import OF_TRAILS
 from assistant.records import AssistantError
 from corpus import VERSION
-from corpus.records import LONGEST_FIELD
 
 Record = TypeVar("Record")
 
-LONGEST_TEXT = {
-    **LONGEST_FIELD,
-    **dict.fromkeys(("question", "asked", "search_query", "read_as"), 20_000),
-    # Older versions cut no abstract: their trails hold them as long as they were.
-    **dict.fromkeys(("text", "abstract"), 200_000),
-    **{"note": LONGEST_NOTE, "quoted": LONGEST_QUOTE, "paper_title": 2_000},
-}
-"""How many characters a file may hold under such a name: it may be anybody's."""
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _HALF_PAIR = re.compile("[\ud800-\udfff]")
 
@@ -63,7 +53,7 @@ class FileFormat(Generic[Record]):
         if self.holds not in document:
             raise AssistantError(f"The {self.title} is damaged: it holds no {self.holds}.")
         record = validated(self.adapter, document[self.holds], self.title)
-        if fault := next(_too_long(document[self.holds]), ""):
+        if fault := OF_TRAILS.fault_in(record):
             raise AssistantError(f"The {self.title} is damaged: {fault}.")
         if not _ID.fullmatch(getattr(record, "id", "")):
             # Ids name files and stand in addresses. None of ours is like this one, so the file was changed.
@@ -155,18 +145,6 @@ def _holds(whole: Any, part: Any) -> bool:
     if isinstance(whole, list) and isinstance(part, list):
         return len(whole) == len(part) and all(map(_holds, whole, part))
     return type(whole) is type(part) and bool(whole == part)
-
-
-def _too_long(part: Any, name: str = "") -> Iterator[str]:
-    """Yield what is longer than what Paper Trail writes under its name; it would be read for hours."""
-    if isinstance(part, dict):
-        for key, value in part.items():
-            yield from _too_long(value, key)
-    elif isinstance(part, list):
-        for value in part:
-            yield from _too_long(value, name)
-    elif isinstance(part, str) and len(part) > (most := LONGEST_TEXT.get(name, len(part))):
-        yield f"its {name} has {len(part):,} characters, and at most {most:,} are read"
 
 
 def _first_fault(error: ValidationError) -> str:

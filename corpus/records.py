@@ -214,8 +214,8 @@ class Paper:
     that a rebuild can tell what is unchanged; `pdf_sha256` names the PDF kept beside the corpus, if any.
     `language` is what its text is written in, ISO 639-1, "" where that is not known. `scanned_pages` of its
     pages were read from their pictures, as surely as `scan_confidence` says, 0..1. `labels` are what its
-    owner has filed it under, and `notes` what they have written about it. `hidden_text` is how many characters
-    its file holds that no reader sees, and `hidden_pages` where; they are in no passage.
+    owner has filed it under, and `notes` what they have written about it. `hidden_text` is how many
+    characters its file holds that no reader sees, and `hidden_pages` where; they are in no passage.
     """
 
     id: str

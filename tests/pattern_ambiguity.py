@@ -320,7 +320,7 @@ class _Automaton:
         return None
 
     def _words(self, path: Sequence[State]) -> Iterator[str]:
-        """Yield texts of a path, with as many characters of each kind as it takes: \\b asks for some."""
+        r"""Yield texts of a path, with as many characters of each kind as it takes: \b asks for some."""
         yield from dict.fromkeys(self._word(path, kind) for kind in ("", "space", "mark", "foreign"))
 
     def _word(self, path: Sequence[State], preferred: str = "") -> str:

@@ -26,7 +26,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 # The rooms of a package and the files beside them, from the ground up: each imports only those before it.
 ROOMS: dict[str, tuple[str, ...]] = {
     "corpus": (
-        *("errors", "text", "durable", "http", "sandbox", "places", "records", "tables", "settings"),
+        *("errors", "text", "durable", "http", "sandbox", "places", "bounds", "records", "tables"),
+        "settings",
         *("wording", "language", "sentences", "bibtex", "pdf", "encoders", "store", "kept", "measured"),
         *("encoder_choice", "search", "demo"),
     ),
@@ -46,7 +47,17 @@ ROOMS: dict[str, tuple[str, ...]] = {
         *("build", "maintenance", "uploads", "commands", "__main__"),
     ),
     "assistant": (
-        *("verdicts", "annotations", "records", "file_format", "prompts", "models", "learned", "provenance"),
+        *(
+            "verdicts",
+            "annotations",
+            "records",
+            "bounds",
+            "file_format",
+            "prompts",
+            "models",
+            "learned",
+            "provenance",
+        ),
         *(
             "questions",
             "checking",

@@ -31,10 +31,13 @@ from assistant.storage import (
     ComparisonSummary,
     ConversationStore,
     ConversationSummary,
+    ReadingStore,
     StoredComparison,
     StoredConversation,
+    keep_notes,
     tidy_title,
 )
+from assistant.trail import library_named
 from corpus.wording import counted
 
 Identifier = Annotated[str, typer.Argument(help="Its id, as the list shows it.")]
@@ -168,10 +171,11 @@ def _conversation_text(stored: StoredConversation) -> str:
 
 def _keep_conversation(file: Path) -> tuple[Conversation, int]:
     conversation = read_conversation(file)
-    _keep_notes(conversation)
-    with opened_conversations() as store:
+    with opened_conversations() as store, opened_reading() as reading:
         # On one's own machine a file puts back what was there; links to it shall lead to it again.
-        return store.put(OWNER, conversation, keep_id=True), len(conversation.turns)
+        stored = store.put(OWNER, conversation, library_named(conversation), keep_id=True)
+        _keep_notes(reading, conversation, store, stored.id)
+    return stored, len(conversation.turns)
 
 
 def _keep_comparison(file: Path) -> tuple[StoredComparison, int]:
@@ -181,16 +185,21 @@ def _keep_comparison(file: Path) -> tuple[StoredComparison, int]:
             f"The file {file} holds a conversation. Keep it with: python -m assistant conversations "
             f"import {file}"
         )
-    _keep_notes(found)
-    with opened_comparisons() as store:
-        return store.put(OWNER, replace(found, notes=())), len(found.paper_ids)
+    with opened_comparisons() as store, opened_reading() as reading:
+        stored = store.put(OWNER, replace(found, notes=()), library_named(found))
+        _keep_notes(reading, found, store, stored.id)
+    return stored, len(found.paper_ids)
 
 
-def _keep_notes(trail: Conversation | Comparison) -> None:
+def _keep_notes(
+    reading: ReadingStore,
+    trail: Conversation | Comparison,
+    store: ConversationStore | ComparisonStore,
+    stored: str,
+) -> None:
     """Keep the notes of a file, but for those that are kept already."""
-    with opened_reading() as store:
-        if new := store.take_in(OWNER, trail.notes):
-            say(f"{counted(new, 'note')} kept with it.")
+    if new := keep_notes(reading, OWNER, trail, store, stored):
+        say(f"{counted(new, 'note')} kept with it.")
 
 
 def _comparison_row(one: ComparisonSummary) -> tuple[str, str]:

@@ -1,8 +1,8 @@
 """Comparative literature summaries: ChatCite's key elements, incremental comparison and reflection."""
 
+from assistant.bounds import LONGEST_DESCRIPTION
 from assistant.comparing.admission import (
     FEWEST_PAPERS,
-    LONGEST_DESCRIPTION,
     MOST_KEPT,
     MOST_PAPERS,
     MOST_SAMPLES,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from assistant.bounds import LONGEST_DESCRIPTION
 from assistant.comparing.protocol import SourceText
 from assistant.comparing.records import (
     DESCRIPTION,
@@ -23,7 +24,6 @@ from corpus.store import Corpus
 from corpus.text import storable, words
 
 FEWEST_PAPERS, MOST_PAPERS = 2, 30
-LONGEST_DESCRIPTION = 20_000
 _NO_YEAR = 9999
 # The most of each, n_s, n_v and n_c of Algorithm 1; the least is one.
 MOST_SAMPLES, MOST_VOTES, MOST_KEPT = 5, 9, 5

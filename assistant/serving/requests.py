@@ -5,7 +5,7 @@ from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 
-from assistant.admission import LONGEST_QUESTION
+from assistant.bounds import LONGEST_QUESTION
 from assistant.comparing import (
     LONGEST_DESCRIPTION,
     MOST_KEPT,

@@ -30,6 +30,7 @@ from assistant.storage.reading import (
     ReadingError,
     ReadingStore,
     ReadingSummary,
+    keep_notes,
     with_notes,
 )
 from assistant.storage.spending import (
@@ -47,7 +48,7 @@ __all__ = [
     "KeptLibrary", "LibraryError", "LibraryStore", "LibrarySummary", "ListedPaper", "OverLibrary",
     "OwnedStore", "PaperSet", "Quota", "RateStore", "ReadingError", "ReadingStore", "ReadingSummary",
     "RenamedError", "SpendingError", "SpendingLimitError", "SpendingLimits", "SpendingStore",
-    "StoredComparison", "StoredConversation", "StoredLibrary", "TakenUpError", "limits_said", "mark_of",
-    "new_id", "take_from", "tidy_title", "with_notes", "with_verdict",
+    "StoredComparison", "StoredConversation", "StoredLibrary", "TakenUpError", "keep_notes",
+    "limits_said", "mark_of", "new_id", "take_from", "tidy_title", "with_notes", "with_verdict",
     "with_wrong_citation", "without_wrong_citation"
 ]  # fmt: skip

@@ -19,7 +19,7 @@ from assistant.comparing import (
 from assistant.file_format import record_from_json, record_to_json
 from assistant.generators import EXTRACTIVE
 from assistant.records import AssistantError, Parameters, TableVersion
-from assistant.storage.library_links import noting
+from assistant.storage.library_links import check_library, noting
 from assistant.storage.owned import OwnedStore, new_id, now, tidy_title
 from assistant.storage.schema import METADATA, table_of_wholes
 from assistant.trail import (
@@ -29,6 +29,7 @@ from assistant.trail import (
     call_to_json,
     comparison_from_json,
     comparison_to_json,
+    library_named,
 )
 
 State = Literal["unfinished", "finished"]
@@ -132,12 +133,16 @@ class ComparisonStore(OwnedStore[ComparisonSummary]):
         """Store how a comparison is begun, maybe over a kept library, under a new id, and return that."""
         return self._begun(owner, _Plan(request, generator, parameters, corpus), library=library)
 
-    def put(self, owner: str, comparison: Comparison) -> StoredComparison:
-        """Store a finished comparison from a file and return it as stored, under a new id."""
+    def put(self, owner: str, comparison: Comparison, library: str = "") -> StoredComparison:
+        """Store a finished comparison from a file, maybe over a kept library, and return it under a new id.
+
+        Raises AssistantError for a file that is over another library.
+        """
+        check_library(library_named(comparison), library)
         made = comparison.provenance
         request = ComparisonRequest(comparison.paper_ids, comparison.about, comparison.options)
         plan = _Plan(request, made.generator, comparison.parameters, made.corpus)
-        return self._begun(owner, plan, comparison)
+        return self._begun(owner, plan, comparison, library)
 
     def take(self, comparison_id: str) -> str:
         """Begin to make a comparison, or to go on with it, and return the run that has it from now on.
@@ -224,9 +229,11 @@ class ComparisonStore(OwnedStore[ComparisonSummary]):
             "plan": record_to_json(_PLANS, plan),
             "document": comparison_to_json(finished) if finished else "",
         }
+        # Read before it is written: what could not be read again is not stored.
+        stored = _stored(values)
         note = noting(identifier, library, ComparisonError)
         self._insert(values, from_file=finished is not None, note=note)
-        return _stored(values)
+        return stored
 
 
 def _stored(row: Mapping[str, Any]) -> StoredComparison:

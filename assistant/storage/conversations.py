@@ -8,10 +8,10 @@ import sqlalchemy as sa
 from sqlalchemy import func
 
 from assistant.records import AssistantError, Conversation, Turn
-from assistant.storage.library_links import noting
+from assistant.storage.library_links import check_library, noting
 from assistant.storage.owned import OwnedStore, TakenError, is_id, new_id, now, tidy_title
 from assistant.storage.schema import METADATA, table_of_wholes
-from assistant.trail import TRANSCRIPT_VERSION, turn_from_json, turn_to_json
+from assistant.trail import TRANSCRIPT_VERSION, library_named, turn_from_json, turn_to_json
 from corpus.text import storable
 
 _CONVERSATIONS = table_of_wholes("conversations")
@@ -91,8 +91,10 @@ class ConversationStore(OwnedStore[ConversationSummary]):
         """Store a whole conversation, which may be over a kept library, and return it under a new id.
 
         With `keep_id` it keeps its own where that is free. Others may know it, so that is for whoever puts
-        back what was their own.
+        back what was their own. Raises AssistantError for a file that is over another library.
         """
+        if from_file:
+            check_library(library_named(conversation), library)
         conversation = replace(conversation, title=tidy_title(conversation.title))
         if keep_id and is_id(conversation.id):
             try:

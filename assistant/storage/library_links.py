@@ -22,6 +22,12 @@ READERS = sa.Table(
 )
 
 
+def check_library(named: str, library_id: str) -> None:
+    """Raise AssistantError where a file names papers of another library than it is to be stored over."""
+    if named != library_id:
+        raise AssistantError("The file is about papers of another library than it is to be stored for.")
+
+
 def noting(identifier: str, library_id: str, error: type[AssistantError]) -> Callable[[sa.Connection], None]:
     """Return what notes, where something is stored, that it is over a library, "" for none.
 

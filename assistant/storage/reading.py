@@ -2,6 +2,7 @@
 
 import hashlib
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
@@ -145,13 +146,9 @@ class ReadingStore(OwnedStore[ReadingSummary]):
     def annotate(self, owner: str, annotation: Annotation) -> Kept[Annotation]:
         """Store a highlight or a note, under an id of its own unless it has one that is free."""
         held = self.annotations(owner, annotation.paper_id)
-        if len(held) >= MOST_ON_A_PAPER:
-            raise ReadingError(
-                f"A paper has at most {MOST_ON_A_PAPER} notes. Delete one that is not needed, then add this."
-            )
-        made = annotation.made or now()
+        _check_papers({annotation.paper_id: len(held) + 1})
         identifier = annotation.id if is_id(annotation.id) else new_id()
-        kept = _tidy(replace(annotation, id=identifier, made=made, changed=annotation.changed or made))
+        kept = _as_made(_tidy(replace(annotation, id=identifier)))
         try:
             self._insert(_annotation_row(owner, kept), from_file=False)
         except TakenError:
@@ -182,12 +179,25 @@ class ReadingStore(OwnedStore[ReadingSummary]):
         self._empty_log()
 
     def take_in(self, owner: str, annotations: Iterable[Annotation]) -> int:
-        """Store the notes of a file that the owner does not have yet, and return how many these were."""
-        known = {_said(one.record) for one in self.annotations(owner)}
-        new = [one for one in tuple(annotations)[:MOST_ANNOTATIONS] if _said(_tidy(one)) not in known]
-        for one in new:
-            self.annotate(owner, one)
-        return len(new)
+        """Store the notes of a file that the owner does not have yet, and return how many these were.
+
+        All of them are stored, or none.
+        """
+        held = [one.record for one in self.annotations(owner)]
+        known = {_said(one) for one in held}
+        new = {_said(one): one for one in map(_tidy, tuple(annotations)[:MOST_ANNOTATIONS])}
+        rows = [
+            _annotation_row(owner, _as_made(replace(one, id=new_id())))
+            for said, one in new.items()
+            if said not in known
+        ]
+        if not rows:
+            return 0
+        _check_papers(Counter([one.paper_id for one in held] + [row["paper"] for row in rows]))
+        with self._writing() as connection:
+            connection.execute(sa.insert(_READING), rows)
+            self._check_quota(connection, rows[0]["id"])
+        return len(rows)
 
     # The reading list.
 
@@ -323,6 +333,17 @@ def with_notes(store: ReadingStore, owner: str, record: Trail) -> Trail:
     return replace(record, notes=store.annotations_on(owner, (paper.id for paper in record.papers)))
 
 
+def keep_notes(
+    reading: ReadingStore, owner: str, trail: Conversation | Comparison, store: OwnedStore[Any], stored: str
+) -> int:
+    """Store the notes of a file and return how many were new; where that fails, `stored` is deleted again."""
+    try:
+        return reading.take_in(owner, trail.notes)
+    except ReadingError:
+        store.delete(stored)
+        raise
+
+
 def _tidy(annotation: Annotation) -> Annotation:
     return replace(
         annotation,
@@ -330,6 +351,20 @@ def _tidy(annotation: Annotation) -> Annotation:
         quoted=storable(annotation.quoted)[:LONGEST_QUOTE],
         note=storable(annotation.note).strip()[:LONGEST_NOTE],
     )
+
+
+def _as_made(annotation: Annotation) -> Annotation:
+    """Return an annotation with the times that it lacks."""
+    made = annotation.made or now()
+    return replace(annotation, made=made, changed=annotation.changed or made)
+
+
+def _check_papers(counts: Mapping[str, int]) -> None:
+    """Raise ReadingError where a paper would have more notes than it may."""
+    if max(counts.values(), default=0) > MOST_ON_A_PAPER:
+        raise ReadingError(
+            f"A paper has at most {MOST_ON_A_PAPER} notes. Delete one that is not needed, then add this."
+        )
 
 
 def _said(annotation: Annotation) -> tuple[str, str, str]:

@@ -58,8 +58,9 @@ def _check_header(path: Path) -> None:
     try:
         with path.open("rb") as file:
             head = file.read(_HEADER_BYTES)
-    except OSError as error:
-        raise PdfError(f"{path.name} cannot be opened: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:  # a ValueError for a name that no file can have
+        why = getattr(error, "strerror", "") or error
+        raise PdfError(f"{path.name} cannot be opened: {why}") from error
     if not head:
         raise PdfError(f"{path.name} is empty (zero bytes)")
     if b"%PDF-" not in head:

@@ -2,7 +2,8 @@
 
 import io
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import pypdfium2
@@ -12,16 +13,24 @@ from corpus.pdf.file import LOCK, PdfError, opened, size_of
 from corpus.records import Box
 
 _MOST_PIXELS = 16_000_000
+_LONGEST_SIDE = 65_000  # a JPEG's
+# Of boxes on one page: more are no evidence that a reader could see, and each takes time to draw.
+_MOST_BOXES, _MOST_TIMES_COVERED = 2_000, 8
 _FILL, _BORDER = (255, 214, 10, 90), (202, 138, 4, 255)
 
 
 def page_image(path: str | Path, page: int, boxes: Iterable[Box] = (), scale: float = 1.6) -> bytes:
     """Return a page as a JPEG, `scale` pixels to the point, with those of `boxes` that lie on it marked.
 
-    Very large pages come smaller than asked, so that no file can fill the memory. Raises PdfError.
+    Very large pages come smaller than asked, so that no file can fill the memory. Boxes are cut to the page;
+    those that are nowhere, and more than can be evidence, are not drawn. Raises PdfError.
     """
     picture, scale = page_picture(path, page, scale)
-    return _as_jpeg(_mark(picture, [box for box in boxes if box.page == page], scale))
+    marked = _mark(picture, (box for box in boxes if box.page == page), scale)
+    try:
+        return _as_jpeg(marked)
+    except (OSError, ValueError, MemoryError) as error:
+        raise _undrawn(path, page, error) from error
 
 
 def page_picture(path: str | Path, page: int, scale: float) -> tuple[Image.Image, float]:
@@ -31,25 +40,57 @@ def page_picture(path: str | Path, page: int, scale: float) -> tuple[Image.Image
     """
     with opened(path) as document, LOCK:
         width, height = size_of(document, path, page)
-        scale = min(scale, math.sqrt(_MOST_PIXELS / max(width * height, 1.0)))
         try:
+            scale = min(scale, math.sqrt(_MOST_PIXELS / max(width * height, 1.0)))
+            scale = min(scale, _LONGEST_SIDE / max(width, height, 1.0))
             return document[page - 1].render(scale=scale).to_pil().convert("RGB"), scale
-        except (pypdfium2.PdfiumError, ValueError, MemoryError) as error:
-            why = str(error) or "not enough memory"
-            raise PdfError(f"page {page} of {Path(path).name} cannot be drawn: {why}") from error
+        except (pypdfium2.PdfiumError, ValueError, OverflowError, MemoryError) as error:
+            raise _undrawn(path, page, error) from error
 
 
-def _mark(picture: Image.Image, boxes: list[Box], scale: float) -> Image.Image:
-    if not boxes:
+def _undrawn(path: str | Path, page: int, error: Exception) -> PdfError:
+    return PdfError(f"page {page} of {Path(path).name} cannot be drawn: {error or 'not enough memory'}")
+
+
+def _mark(picture: Image.Image, boxes: Iterable[Box], scale: float) -> Image.Image:
+    places = list(_places(boxes, picture.size, scale))
+    if not places:
         return picture
     layer = Image.new("RGBA", picture.size, (0, 0, 0, 0))
     draw = ImageDraw.Draw(layer)
-    for box in boxes:
-        left, top = round(box.x * scale) - 1, round(box.y * scale) - 1
-        right, bottom = round((box.x + box.width) * scale) + 1, round((box.y + box.height) * scale) + 1
-        if right >= left and bottom >= top:
-            draw.rectangle((left, top, right, bottom), fill=_FILL, outline=_BORDER)
+    for place in places:
+        draw.rectangle(place, fill=_FILL, outline=_BORDER)
     return Image.alpha_composite(picture.convert("RGBA"), layer).convert("RGB")
+
+
+def _places(boxes: Iterable[Box], size: tuple[int, int], scale: float) -> Iterator[tuple[int, int, int, int]]:
+    """Yield left, top, right and bottom of each box that lies in a picture, cut to it, as far as they go."""
+    width, height = size
+    room = _MOST_TIMES_COVERED * width * height
+    for box in islice(boxes, _MOST_BOXES):
+        if not all(map(_is_finite, (box.x, box.y, box.width, box.height))):
+            continue
+        left, right = _cut(box.x * scale, (box.x + box.width) * scale, width)
+        top, bottom = _cut(box.y * scale, (box.y + box.height) * scale, height)
+        if right < max(left, 0) or bottom < max(top, 0) or left >= width or top >= height:
+            continue
+        room -= (right - left) * (bottom - top)
+        if room < 0:
+            return
+        yield left, top, right, bottom
+
+
+def _cut(start: float, end: float, length: int) -> tuple[int, int]:
+    """Return where a side of a box begins and ends, rounded outwards and cut just beyond the picture."""
+    first, last = -2.0, length + 2.0
+    return round(min(max(start, first), last)) - 1, round(min(max(end, first), last)) + 1
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
 
 
 def _as_jpeg(picture: Image.Image) -> bytes:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from assistant.admission import LONGEST_QUESTION
+from assistant.bounds import LONGEST_QUESTION
 from assistant.comparing import FEWEST_PAPERS, LONGEST_DESCRIPTION, MOST_PAPERS
 from assistant.models import HOSTED_TIMEOUT, OWN_TIMEOUT
 from assistant.storage import SpendingLimits, limits_said

@@ -1,5 +1,11 @@
 """What all screens stand on: sessions, signing in, limits, shared resources and security."""
 
+from explorer.app.imports import (
+    LARGEST_IMPORT_MB,
+    library_of_import,
+    read_comparison_file,
+    read_conversation_file,
+)
 from explorer.app.library_export import EXPORT_ROUTE, export_library, export_link
 from explorer.app.login import check_sign_in, draw_signed_in
 from explorer.app.navigation import (
@@ -55,13 +61,15 @@ from explorer.app.visitor.session import Focus, VisitorSession
 from explorer.app.visitor.stored_item import StoredItem
 
 __all__ = [
-    "ASK", "COLLECTION", "COMPARE", "EXPORT_ROUTE", "PAPER", "READING", "ComparisonSession", "Current",
-    "CurrentComparison", "Failure", "Focus", "FollowUps", "Library", "Order", "StoredItem", "TakenOff",
-    "Visitor", "VisitorSession", "Waiting", "admitted", "change_owner", "check_own", "check_sign_in",
-    "comparison_jobs", "current_caller", "current_comparison", "current_owner", "current_owners",
-    "current_session", "current_visitor", "documents_limit", "draw", "draw_signed_in", "export_library",
-    "export_link", "favicon", "field_value", "forget_field", "has_corpus", "has_field",
-    "has_left_behind", "holds", "inline_link", "is_anothers", "jobs", "link_to", "loading_modules",
-    "middleware", "new_id", "open_library", "questions_limit", "rate_limit", "remember_theme",
-    "screens", "server_key", "set_field", "show_script_error", "uncounted_models", "url_path", "without"
+    "ASK", "COLLECTION", "COMPARE", "EXPORT_ROUTE", "LARGEST_IMPORT_MB", "PAPER", "READING",
+    "ComparisonSession", "Current", "CurrentComparison", "Failure", "Focus", "FollowUps", "Library",
+    "Order", "StoredItem", "TakenOff", "Visitor", "VisitorSession", "Waiting", "admitted",
+    "change_owner", "check_own", "check_sign_in", "comparison_jobs", "current_caller",
+    "current_comparison", "current_owner", "current_owners", "current_session", "current_visitor",
+    "documents_limit", "draw", "draw_signed_in", "export_library", "export_link", "favicon",
+    "field_value", "forget_field", "has_corpus", "has_field", "has_left_behind", "holds", "inline_link",
+    "is_anothers", "jobs", "library_of_import", "link_to", "loading_modules", "middleware", "new_id",
+    "open_library", "questions_limit", "rate_limit", "read_comparison_file", "read_conversation_file",
+    "remember_theme", "screens", "server_key", "set_field", "show_script_error", "uncounted_models",
+    "url_path", "without"
 ]  # fmt: skip

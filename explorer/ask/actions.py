@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from assistant.admission import LONGEST_QUESTION
+from assistant.bounds import LONGEST_QUESTION
 from assistant.records import Turn
 from corpus.wording import counted
 from explorer.app import Library, TakenOff, Visitor, VisitorSession, field_value

@@ -6,8 +6,7 @@ from functools import partial
 import streamlit as st
 
 from assistant.records import AssistantError, Turn
-from assistant.storage import ConversationStore, ConversationSummary, StoredConversation
-from assistant.trail import from_json
+from assistant.storage import ConversationStore, ConversationSummary, StoredConversation, keep_notes
 from corpus.wording import counted
 from explorer.app import (
     Failure,
@@ -22,6 +21,8 @@ from explorer.app import (
     holds,
     is_anothers,
     jobs,
+    library_of_import,
+    read_conversation_file,
 )
 from explorer.ask.runs import LEFT, keep_of
 from explorer.components import (
@@ -30,7 +31,6 @@ from explorer.components import (
     SidebarList,
     draw_sidebar_list,
     is_id,
-    text_of,
 )
 from explorer.jobs import Kept, TurnKeeper
 from explorer.presenters import day, drawable, escaped
@@ -258,11 +258,17 @@ def import_transcript(library: Library, visitor: Visitor, data: bytes) -> None:
     """Store a transcript as one of the visitor's conversations and show it; or keep what is wrong with it."""
     try:
         documents_limit().take(current_caller(visitor))
-        read = from_json(text_of(data))
-        library.reading().take_in(current_owner(visitor), read.notes)
-        stored = library.conversations().put(current_owner(visitor), read)
+        read = read_conversation_file(data)
+        over, owner, store = (
+            library_of_import(library, visitor, read),
+            current_owner(visitor),
+            library.conversations(),
+        )
+        stored = store.put(owner, read, over)
+        keep_notes(library.reading(), owner, read, store, stored.id)
     except AssistantError as error:
         visitor.update(VisitorSession.refuse_import, str(error))
         return
     _turn_to(visitor, StoredConversation(stored))
+    visitor.update(VisitorSession.be_over, over)
     visitor.update(VisitorSession.tell_origin, is_imported=True)

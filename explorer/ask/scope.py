@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from assistant.admission import LONGEST_QUESTION
+from assistant.bounds import LONGEST_QUESTION
 from corpus.records import CollectionSummary, Scope
 from corpus.store import Corpus
 from corpus.wording import counted

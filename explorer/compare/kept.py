@@ -9,8 +9,7 @@ import streamlit as st
 
 from assistant.comparing import MOST_PAPERS
 from assistant.records import AssistantError
-from assistant.storage import StoredComparison
-from assistant.trail import comparison_from_json
+from assistant.storage import StoredComparison, keep_notes
 from corpus.wording import counted
 from explorer.app import (
     ComparisonSession,
@@ -24,6 +23,8 @@ from explorer.app import (
     current_owner,
     documents_limit,
     is_anothers,
+    library_of_import,
+    read_comparison_file,
 )
 from explorer.components import (
     MOST_LISTED,
@@ -31,7 +32,6 @@ from explorer.components import (
     SidebarList,
     draw_sidebar_list,
     is_id,
-    text_of,
 )
 from explorer.presenters import day, fault_of
 from explorer.uploads import check_may_read, library_of_papers
@@ -172,11 +172,16 @@ def import_comparison(library: Library, visitor: Visitor, session: CurrentCompar
     """Store a comparison from a file as the visitor's own and show it; or keep what is wrong with it."""
     try:
         documents_limit().take(current_caller(visitor))
-        read = comparison_from_json(text_of(data))
+        read = read_comparison_file(data)
         if fault := fault_of(read):
             raise AssistantError(f"This comparison cannot be shown: {fault}.")
-        library.reading().take_in(current_owner(visitor), read.notes)
-        stored = library.comparisons().put(current_owner(visitor), replace(read, notes=()))
+        over, owner, store = (
+            library_of_import(library, visitor, read),
+            current_owner(visitor),
+            library.comparisons(),
+        )
+        stored = store.put(owner, replace(read, notes=()), over)
+        keep_notes(library.reading(), owner, read, store, stored.id)
     except AssistantError as error:
         session.update(ComparisonSession.refuse_import, str(error))
         return

@@ -42,7 +42,6 @@ from explorer.components.sidebar_list import (
     draw_sidebar_list,
     is_id,
     page_address,
-    text_of,
 )
 from explorer.components.spending import draw_spending
 
@@ -54,5 +53,5 @@ __all__ = [
     "followed_arrivals", "forget_pictures", "format_score", "is_id", "list_papers", "listed_papers",
     "listen", "meaning", "menu", "open_drawer", "page_address", "pages_in", "paper_link", "row",
     "save_button", "score_bars", "see", "sentence_bar", "show_next", "show_page", "show_strip",
-    "support_bar", "text_of", "unfollow", "unlist"
+    "support_bar", "unfollow", "unlist"
 ]  # fmt: skip

@@ -8,13 +8,20 @@ from typing import Any
 import streamlit as st
 
 from assistant.records import AssistantError
-from explorer.app import Current, StoredItem, admitted, current_session, field_value, has_left_behind
+from explorer.app import (
+    LARGEST_IMPORT_MB,
+    Current,
+    StoredItem,
+    admitted,
+    current_session,
+    field_value,
+    has_left_behind,
+)
 from explorer.components.rows import menu
 from explorer.presenters import escaped, shortened
 
 LISTED = 20
 MOST_LISTED = 200
-LARGEST_IMPORT_MB = 20
 LONGEST_TITLE = 120
 LEFT_BEHIND = (
     "What this browser stored before this site used HTTPS is not listed: nothing proves that it is yours. "
@@ -208,16 +215,6 @@ def _draw_import_field(shown: SidebarList) -> None:
 def _take_in(shown: SidebarList, key: str) -> None:
     if file := field_value(key):
         shown.take_in(file.getvalue())
-
-
-def text_of(data: bytes) -> str:
-    """Return the text of a file that was chosen to be imported; raises AssistantError."""
-    if len(data) > LARGEST_IMPORT_MB * 1024 * 1024:
-        raise AssistantError(f"The file is larger than {LARGEST_IMPORT_MB} MB, the most that is read.")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise AssistantError("The file is not text. Choose one that was downloaded as JSON.") from error
 
 
 def draw_imported(what: str, file: str) -> None:

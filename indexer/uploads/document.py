@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 
 from pydantic import Base64Bytes, TypeAdapter, ValidationError
 
+from corpus.bounds import OF_CORPUS, REMARK, Bounds
 from corpus.records import UPLOADS, Paper, Passage, Reference, paper_id, passage_id
 from corpus.text import shortened, storable
 from indexer.prepare import MostText, are_sane, is_sound
@@ -22,6 +23,7 @@ KINDS = (".pdf", ".docx", ".md", ".markdown", ".txt")
 """How the names of files end that are taken."""
 
 _MOST = MostText(passages=2_000, sentences=40_000, passage=50_000, references=1_000)
+_BOUNDS = Bounds({**OF_CORPUS.named, "ReadDocument.remarks": REMARK})
 
 
 class DocumentError(Exception):
@@ -132,7 +134,8 @@ def as_upload(found: ReadDocument, key: str, position: int) -> ReadDocument:
 
 def _is_sound(found: ReadDocument) -> bool:
     return (
-        is_sound(found.paper, found.passages, found.references, _MOST)
+        not _BOUNDS.fault_in(found)
+        and is_sound(found.paper, found.passages, found.references, _MOST)
         and found.paper.pdf_sha256.isalnum() == bool(found.file)
         and "/" not in found.file
     )

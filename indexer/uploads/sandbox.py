@@ -30,7 +30,11 @@ from indexer.uploads.document import (
 )
 
 # Not `-m indexer read`: that loads all that the other commands need, which takes seconds.
-_PROGRAMS = {"Reading": "indexer.uploads.reading", "Drawing": "indexer.uploads.draw_page"}
+_PROGRAMS = {
+    "Reading": "indexer.uploads.reading",
+    "Drawing": "indexer.uploads.draw_page",
+    "Importing": "indexer.uploads.bounded",
+}
 _POLL_SECONDS = 0.05
 # Above the screens' own work in the order of things that can wait.
 _NICENESS = 10
@@ -76,10 +80,13 @@ def check_sandbox(limits: Limits) -> None:
         )
 
 
+IMPORT_LIMITS = Limits(memory_mib=1024, most_reply=40 * 2**20)
 DRAWING_LIMITS = Limits(seconds=10, memory_mib=1024, most_reply=32 * 2**20)
 _DRAWN_AT_ONCE = 2
 _drawing: list[str] = []
 _drawing_changed = threading.Condition()
+_importing = threading.Lock()
+_LONGEST_WAIT_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +145,23 @@ def draw_sandboxed(
         return drawn_page(_run("Drawing", arguments, stop or threading.Event(), limits))
 
 
+def import_sandboxed(program: str, argument: str, data: bytes, *, limits: Limits = IMPORT_LIMITS) -> bytes:
+    """Return what a program of ours prints of a file on its standard input; raises DocumentError.
+
+    Files are read one after the other; who waits for half a minute is told to try again.
+    """
+    if not _importing.acquire(timeout=_LONGEST_WAIT_SECONDS):
+        raise BusyError("Other files are being imported at the moment. Try again in a minute.")
+    try:
+        with tempfile.TemporaryFile() as given:
+            given.write(data)
+            given.seek(0)
+            arguments = ["--", program, argument]
+            return _run("Importing", arguments, threading.Event(), limits, given=given.fileno())
+    finally:
+        _importing.release()
+
+
 @contextlib.contextmanager
 def _place_to_draw(owner: str, seconds: float) -> Iterator[None]:
     def is_free() -> bool:
@@ -160,8 +184,13 @@ def _run(
     arguments: Sequence[str],
     stop: threading.Event,
     limits: Limits,
+    *,
+    given: int = subprocess.DEVNULL,
 ) -> bytes:
-    """Return what one of our programs prints, run within the limits; raises DocumentError."""
+    """Return what one of our programs prints, run within the limits; raises DocumentError.
+
+    `given` is the file on its standard input, by its descriptor.
+    """
     bounds = [f"--seconds={limits.seconds}", f"--memory={limits.memory_mib}"]
     try:
         with tempfile.TemporaryFile() as reply, tempfile.TemporaryDirectory(prefix="paper-trail-") as scratch:
@@ -169,7 +198,7 @@ def _run(
                 [sys.executable, "-m", _PROGRAMS[doing], *bounds, *arguments],
                 cwd=PROJECT,
                 env=needed_environment(TMPDIR=scratch),
-                stdin=subprocess.DEVNULL,
+                stdin=given,
                 stdout=reply,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
@@ -179,7 +208,9 @@ def _run(
             finally:
                 _end(process)
             reply.seek(0)
-            return _outcome(process.returncode, reply.read(limits.most_reply + 1), limits, doing)
+            # Python makes room for all that it is asked to read.
+            size = min(os.fstat(reply.fileno()).st_size, limits.most_reply + 1)
+            return _outcome(process.returncode, reply.read(size), limits, doing)
     except OSError as error:
         raise DocumentError(f"The server cannot read it at the moment: {error.strerror}.") from error
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-Wrong = Literal["lost", "doubled", "corrupted", "leaked", "foreign", "unexplained"]
+Wrong = Literal["lost", "doubled", "corrupted", "leaked", "foreign", "frozen", "unexplained"]
 WRONGS: tuple[Wrong, ...] = get_args(Wrong)
 
 
@@ -15,7 +15,8 @@ WRONGS: tuple[Wrong, ...] = get_args(Wrong)
 class Counts:
     """So many faults befell, and this went wrong; `examples` say what, a few of each trial.
 
-    `unexplained` is an end that no error of ours names; `told` counts those that one did.
+    `frozen` is what took more of a server's time or memory than others can spare, `unexplained` an end that
+    no error of ours names; `told` counts those that one did.
     """
 
     name: str

@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from tests.demo_home import PROJECT
 from tests.torture.counts import Counts, same_environment
 from tests.torture.hindered_builds import in_a_failing_bucket, on_a_full_disk
+from tests.torture.hostile_imports import hostile_imports
 from tests.torture.killed_builds import KILLS_A_BUILD, in_a_folder
 from tests.torture.mutated_files import mutate, mutated_files
 
@@ -45,6 +47,12 @@ def test_mutated_files_are_read_or_refused_in_words() -> None:
     counts = mutated_files(seed=7, files=26)
     assert (counts.tried, counts.wrong) == (26, Counter()), counts.examples
     assert 0 < counts.told < counts.tried
+
+
+def test_hostile_imports_are_taken_in_whole_or_refused_in_words(demo_home: Path) -> None:
+    counts = hostile_imports(seed=7, files=5, home=demo_home, screens=False)
+    assert (counts.tried, counts.wrong) == (5, Counter()), counts.examples
+    assert counts.told
 
 
 @given(st.binary(max_size=200))

@@ -13,6 +13,7 @@ from assistant.storage.conversations import ConversationStore
 from assistant.trail.transcript import from_json, to_json
 from tests.assistant.exports.test_references import FULL, conversation
 from tests.assistant.storage.test_conversations import change, make_turn
+from tests.assistant.trail.test_foreign_files import moved
 
 CITING = conversation(FULL)
 
@@ -35,6 +36,16 @@ def file(tmp_path) -> Path:
     path = tmp_path / "transcript.json"
     path.write_text(to_json(CITING), encoding="utf-8")
     return path
+
+
+@pytest.mark.parametrize("papers", [(), ("field-notes-retrieval/rank-fusion",)], ids=["foreign", "mixed"])
+def test_fault_an_import_of_another_library_or_of_several_was_kept(run, tmp_path, store, papers):
+    path = tmp_path / "moved.json"
+    path.write_text(json.dumps(moved("conversation", *papers)), encoding="utf-8")
+    done = run("conversations", "import", str(path))
+    assert done.exit_code == 2
+    assert "mixes papers" in done.stderr if papers else "The library has been deleted" in done.stderr
+    assert store.list("terminal") == ()
 
 
 def test_the_list_names_what_is_kept(run, store):

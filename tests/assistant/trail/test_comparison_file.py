@@ -47,7 +47,7 @@ from assistant.trail.transcript import from_json, to_json
 from tests.assistant.checking.test_citations import make_paper
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-numbers = st.floats(allow_nan=False, allow_infinity=False)
+numbers = st.floats(0, 1)
 counts = st.integers(0, 10**6)
 ids = st.from_regex(r"[A-Za-z0-9_-]{1,64}", fullmatch=True)
 
@@ -65,6 +65,7 @@ def make_round(number, kept=1, label=None):
 
 
 def make_comparison(identifier="c1", calls=(), rounds=2):
+    papers = tuple(make_paper(label, "A text.") for label in range(1, rounds + 1))
     elements = tuple(
         KeyElements(
             label,
@@ -77,9 +78,9 @@ def make_comparison(identifier="c1", calls=(), rounds=2):
         id=identifier,
         about="How lists are fused",
         options=ComparisonOptions(),
-        paper_ids=tuple(f"c/p{label}" for label in range(1, rounds + 1)),
+        paper_ids=tuple(one.paper.id for one in papers),
         asked="2026-11-21T12:00:00.000+00:00",
-        evidence=Evidence(tuple(make_paper(label, "A text.") for label in range(1, rounds + 1))),
+        evidence=Evidence(papers),
         elements=elements,
         rounds=tuple(make_round(number) for number in range(1, rounds + 1)),
         answer=Answer("On fusion [1]."),

@@ -38,8 +38,9 @@ from tests.exported_text import exported_text
 
 CANARIES = {"TOGETHER_API_KEY": "tgp_canary_1a2b3c", "PAPER_TRAIL_MODEL_API_KEY": "own_canary_4d5e6f"}
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-numbers = st.floats(allow_nan=False, allow_infinity=False)
+numbers = st.floats(0, 1)
 counts = st.integers(0, 10**6)
+years = st.integers(0, 9999)
 
 
 @st.composite
@@ -47,7 +48,7 @@ def made_turns(draw):
     """Return a turn with everything in it that a turn can hold, each value drawn."""
     text, number, count = (lambda: draw(texts)), (lambda: draw(numbers)), (lambda: draw(counts))
     paper = make_paper(count(), text(), text())
-    paper = replace(paper, paper=replace(paper.paper, title=text(), year=draw(st.none() | counts)))
+    paper = replace(paper, paper=replace(paper.paper, title=text(), year=draw(st.none() | years)))
     citation = Citation(count(), text(), text(), count(), text(), number(), draw(st.none() | numbers))
     sentence = AnswerSentence(count(), count(), text(), (count(),), (citation,), (text(),))
     nearest = NearestPassage(text(), text(), text(), text(), number())
@@ -59,8 +60,8 @@ def made_turns(draw):
     return Turn(
         question=text(),
         asked=text(),
-        scope=Scope((text(),), (text(),), draw(st.none() | st.tuples(counts, counts))),
-        papers_wanted=count(),
+        scope=Scope((text(),), (text(),), draw(st.none() | st.tuples(years, years))),
+        papers_wanted=draw(st.integers(0, 15)),
         rewrite=Rewrite(text(), text(), (count(),)),
         hits=(ScoredPassage(text(), number(), draw(st.none() | numbers), draw(st.none() | numbers)),),
         evidence=Evidence((paper,)),

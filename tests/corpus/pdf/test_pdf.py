@@ -1,7 +1,11 @@
 """Tests of corpus.pdf on small files written here byte by byte."""
 
 import io
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import pypdfium2
@@ -190,3 +194,37 @@ def test_many_threads_get_what_one_gets(tmp_path: Path) -> None:
     alone = [work(path) for path in paths]
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(work, paths * 6)) == alone * 6
+
+
+def _seconds(draw: Callable[[], object]) -> float:
+    began = time.process_time()
+    draw()
+    return time.process_time() - began
+
+
+@pytest.mark.parametrize(
+    "boxes",
+    [[Box(1, 0, 0, 100, 9e8)] * 2, [Box(1, -1e6, -1e6, 2e6, 2e6)] * 50_000, [Box(1, 1e300, 0, 1e308, 1e308)]],
+    ids=["higher than the page", "by the thousand", "beyond all pages"],
+)
+def test_fault_boxes_larger_than_their_page_froze_the_drawing(tmp_path: Path, boxes: list[Box]) -> None:
+    path = write_pdf(tmp_path / "a.pdf", [line(72, 700, "Hello")])
+    plain = _seconds(lambda: [page_image(path, 1, [Box(1, 0, 0, 600, 700)]) for _ in range(5)])
+    assert _seconds(lambda: page_image(path, 1, boxes)) < 10 * plain
+
+
+def test_fault_boxes_that_are_no_place_raised_other_errors_than_pdf_error(tmp_path: Path) -> None:
+    path, nan = write_pdf(tmp_path / "a.pdf", [line(72, 700, "Hello")]), float("nan")
+    boxes = [Box(1, inf, 0, 1, 1), Box(1, 0, nan, 1, 1), Box(1, 0, 0, -inf, 1), Box(1, 10**400, 0, 1, 1)]
+    assert page_image(path, 1, [*boxes, Box(1, 0, 0, -50, -50)]) == page_image(path, 1)
+    cut = Box(1, 10, 700, 20, 1e6)
+    assert page_image(path, 1, [*boxes, cut]) == page_image(path, 1, [replace(cut, height=500)])
+
+
+def test_fault_a_page_longer_than_any_picture_raised_an_error_of_the_encoder(tmp_path: Path) -> None:
+    path = write_pdf(tmp_path / "a.pdf", [""])
+    path.write_bytes(path.read_bytes().replace(b"[0 0 612 792]", b"[0 0 9000000 1]"))
+    assert page_size(path, 1) == (9_000_000, 1)
+    assert page_image(path, 1, [Box(1, 0, 0, 1e6, 1)]).startswith(b"\xff\xd8")
+    with pytest.raises(PdfError, match="cannot be opened"):
+        page_image("a\0b.pdf", 1)

@@ -154,8 +154,14 @@ def test_what_was_downloaded_is_imported_as_a_conversation_of_its_own(screen: Sc
 
 DAMAGED: tuple[tuple[Callable[[Turn], Turn], str], ...] = (
     (lambda turn: replace(turn, hits=(ScoredPassage("no passage", 1.0, None, None),)), "names a passage"),
-    (lambda turn: replace(turn, evidence=_without_passages(turn.evidence)), "a paper without a passage"),
-    (lambda turn: replace(turn, answer=replace(turn.answer, citation_recall=inf)), "is no number"),
+    (
+        lambda turn: replace(
+            turn,
+            evidence=_without_passages(turn.evidence),
+            answer=replace(turn.answer, sentences=()),
+        ),
+        "a paper without a passage",
+    ),
 )
 
 
@@ -180,10 +186,14 @@ def test_an_answer_longer_than_any_costs_its_turn_in_the_store_and_its_file_at_t
     test = screen("ask")
     take_in(test, to_json(hostile).encode())
     assert visitor_of(test).turns == () and "are read" in texts(test)
-    stored = library.conversations().put("someone", hostile)
+    numberless = replace(turn, answer=replace(turn.answer, citation_recall=inf))
+    take_in(test, to_json(replace(conversation, turns=(numberless,))).encode())
+    assert visitor_of(test).turns == () and "a number that there cannot be" in texts(test)
+    stored = library.conversations().put("someone", replace(hostile, turns=(long, numberless, turn)))
     opened = screen("ask", conversation=stored.id)
     assert visitor_of(opened).turns == conversation.turns
-    assert "Turn 1 cannot be shown" in texts(opened) and "longer than any" in texts(opened)
+    assert "Turn 1 cannot be shown" in texts(opened) and "are read" in texts(opened)
+    assert "Turn 2 cannot be shown" in texts(opened)
 
 
 def _without_passages(evidence: Evidence) -> Evidence:

@@ -1,0 +1,70 @@
+"""How large the numbers, texts and lists of conversations and comparisons may be that come from files."""
+
+from assistant.annotations import LONGEST_NOTE, LONGEST_QUOTE, MOST_ANNOTATIONS
+from corpus.bounds import OF_CORPUS, PASSAGE_TEXT, REMARK, SCORE, SHARE, Bound, Bounds
+
+LONGEST_QUESTION = 2_000
+LONGEST_DESCRIPTION = 20_000
+# A summary has 30,000 characters at most, and more where ranges of labels, "[1-9]", are written out.
+LONGEST_ANSWER = 60_000
+_ANSWER = Bound(longest=LONGEST_ANSWER)
+# A rewriting adds words of earlier questions and names of papers to the reader's own.
+_QUERY = Bound(longest=3 * LONGEST_QUESTION)
+
+OF_TRAILS = Bounds(
+    {
+        **OF_CORPUS.named,
+        "Conversation.turns": Bound(entries=5_000),
+        "Conversation.notes": Bound(entries=MOST_ANNOTATIONS),
+        "Annotation.note": Bound(longest=LONGEST_NOTE),
+        "Annotation.quoted": Bound(longest=LONGEST_QUOTE),
+        "Turn.question": Bound(longest=LONGEST_QUESTION),
+        "Turn.papers_wanted": Bound(0, 1_000),
+        "Turn.drafts": Bound(0, 100),
+        "Turn.calls": Bound(entries=1_000),
+        "Rewrite.question": Bound(longest=LONGEST_QUESTION),
+        "Rewrite.search_query": _QUERY,
+        "Rewrite.read_as": _QUERY,
+        **dict.fromkeys(
+            (f"ScoredPassage.{name}" for name in ("score", "dense", "lexical", "sentence")), SCORE
+        ),
+        "Evidence.papers": Bound(entries=100),
+        "LabelledPaper.passages": Bound(entries=2_000),
+        "Answer.text": _ANSWER,
+        **dict.fromkeys(
+            (f"Answer.{name}" for name in ("citation_recall", "citation_precision", "relevance")), SHARE
+        ),
+        "AnswerSentence.claim": _ANSWER,
+        "AnswerSentence.support": SHARE,
+        "Citation.claim": _ANSWER,
+        "Citation.evidence": PASSAGE_TEXT,
+        "Citation.overlap": SHARE,
+        "Citation.support": SHARE,
+        "WrongCitation.claim": _ANSWER,
+        "Refusal.message": REMARK,
+        "NearestPassage.text": PASSAGE_TEXT,
+        "NearestPassage.score": SCORE,
+        # A prompt may hold whole papers.
+        "Message.content": Bound(longest=4_000_000),
+        "Call.messages": Bound(entries=1_000),
+        "Call.reply": Bound(longest=250_000),
+        "Call.problem": REMARK,
+        "Parameters.top_k": Bound(-1),
+        "Comparison.about": Bound(longest=LONGEST_DESCRIPTION),
+        "Comparison.paper_ids": Bound(entries=100),
+        "Comparison.rounds": Bound(entries=100),
+        "Comparison.remarks": REMARK,
+        "Comparison.notes": Bound(entries=MOST_ANNOTATIONS),
+        "KeyElements.problem": REMARK,
+        "KeyElement.text": REMARK,
+        "KeyElement.support": SHARE,
+        "ElementEvidence.text": PASSAGE_TEXT,
+        "ElementEvidence.support": SHARE,
+        "Candidate.text": _ANSWER,
+        "Candidate.citation_recall": SHARE,
+        "Candidate.citation_precision": SHARE,
+        "Vote.analysis": REMARK,
+        "Vote.problem": REMARK,
+        "Round.failed": REMARK,
+    }
+)

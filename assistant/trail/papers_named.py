@@ -1,0 +1,110 @@
+"""Which library the papers of a trail are in, by the ids that it names; a trail is over one, or over none."""
+
+from collections.abc import Iterable, Iterator
+
+from assistant.comparing import Comparison
+from assistant.records import Answer, AssistantError, Call, Conversation, Evidence, LabelledPaper, Turn
+from corpus.records import UPLOADS, library_of, passage_id
+
+Trail = Conversation | Comparison
+
+
+def library_named(trail: Trail) -> str:
+    """Return the id of the kept library that all papers of a trail are in, "" for those of the collection.
+
+    Raises AssistantError where its papers are in different places, or its ids contradict each other.
+    """
+    evidence = trail.evidence if isinstance(trail, Comparison) else None
+    for fault in _contradictions(trail):
+        raise AssistantError(f"The {'comparison' if evidence else 'transcript'} is damaged: {fault}.")
+    places = set(map(_place_of, filter(None, _ids_in(trail))))
+    if len(places) > 1:
+        what = "comparison" if evidence else "conversation"
+        raise AssistantError(
+            f"The file mixes papers of different libraries, or of a library and the collection. A {what} is "
+            "about one of them."
+        )
+    return library_of(next(iter(places), ""))
+
+
+def _place_of(identifier: str) -> str:
+    """Return the place that a paper, a passage or a collection is in by its id, "" for the collection."""
+    place = identifier.partition("/")[0].partition("#")[0]
+    return place if place.partition(".")[0] == UPLOADS else ""
+
+
+def _contradictions(trail: Trail) -> Iterator[str]:
+    if isinstance(trail, Comparison):
+        yield from _in_evidence(trail.evidence)
+        yield from _in_answer(trail.answer, trail.evidence)
+        if {one.paper.id for one in trail.evidence.papers} != set(trail.paper_ids):
+            yield "it compares other papers than it names"
+        return
+    for turn in trail.turns:
+        yield from _in_evidence(turn.evidence)
+        yield from _in_answer(turn.answer, turn.evidence)
+
+
+def _in_evidence(evidence: Evidence) -> Iterator[str]:
+    labels = [labelled.label for labelled in evidence.papers]
+    if len(set(labels)) < len(labels):
+        yield "two of its papers have one label"
+    yield from filter(None, map(_of_paper, evidence.papers))
+
+
+def _of_paper(labelled: LabelledPaper) -> str:
+    paper = labelled.paper
+    if _place_of(paper.id) != _place_of(paper.collection_id):
+        return f"its paper [{labelled.label}] is of another collection than it says"
+    for passage in labelled.passages:
+        named = passage.id, passage.paper_id, passage.collection_id
+        if named != (passage_id(paper.id, passage.number), paper.id, paper.collection_id):
+            return f"a passage of its paper [{labelled.label}] is of another paper than it says"
+    return ""
+
+
+def _in_answer(answer: Answer, evidence: Evidence) -> Iterator[str]:
+    held = {labelled.label: {one.id for one in labelled.passages} for labelled in evidence.papers}
+    for sentence in answer.sentences:
+        for citation in sentence.citations:
+            if citation.passage_id not in held.get(citation.label, ()):
+                yield f"its answer cites for [{citation.label}] a passage that its paper does not have"
+
+
+def _ids_in(trail: Trail) -> Iterator[str]:
+    yield from (one.paper_id for one in trail.notes)
+    yield from (one.passage_id for one in trail.notes)
+    if isinstance(trail, Comparison):
+        yield from trail.paper_ids
+        yield from _of_evidence(trail.evidence)
+        yield from _of_answer(trail.answer)
+        yield from _of_calls(one.call for one in trail.calls)
+        for elements in trail.elements:
+            for element in elements.elements:
+                yield from (found.passage_id for found in element.evidence)
+        return
+    for turn in trail.turns:
+        yield from _of_turn(turn)
+
+
+def _of_turn(turn: Turn) -> Iterator[str]:
+    yield from (*turn.scope.papers, *turn.scope.collections)
+    yield from (hit.passage_id for hit in turn.hits)
+    yield from (wrong.passage_id for wrong in turn.feedback.wrong_citations)
+    yield from _of_evidence(turn.evidence)
+    yield from _of_answer(turn.answer)
+    yield from _of_calls(turn.calls)
+
+
+def _of_evidence(evidence: Evidence) -> Iterator[str]:
+    yield from (labelled.paper.id for labelled in evidence.papers)
+
+
+def _of_answer(answer: Answer) -> Iterator[str]:
+    for nearest in answer.refusal.nearest if answer.refusal else ():
+        yield from (nearest.passage_id, nearest.paper_id)
+
+
+def _of_calls(calls: Iterable[Call]) -> Iterator[str]:
+    for call in calls:
+        yield from call.left_out

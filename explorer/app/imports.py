@@ -1,0 +1,48 @@
+"""Files that visitors import, read in a sandboxed process: the server sees only what passed its checks."""
+
+from typing import cast
+
+from assistant.comparing import Comparison
+from assistant.records import AssistantError, Conversation
+from assistant.trail import ImportKind, library_named, read_checked
+from explorer.app.resources import Library
+from explorer.app.session import Visitor, current_owners
+from indexer.uploads.document import DocumentError
+from indexer.uploads.sandbox import import_sandboxed
+
+LARGEST_IMPORT_MB = 20
+_PROGRAM = "assistant.trail.read_import"
+_NOT_READABLE = (
+    "The file is about a library of documents that only its owner can read, or that has been deleted. It can "
+    "be imported only by whoever can read that library."
+)
+
+
+def read_conversation_file(data: bytes) -> Conversation:
+    """Return the conversation of a file that a visitor brings; raises AssistantError."""
+    return cast(Conversation, _read("conversation", data))
+
+
+def read_comparison_file(data: bytes) -> Comparison:
+    """Return the comparison of a file that a visitor brings; raises AssistantError."""
+    return cast(Comparison, _read("comparison", data))
+
+
+def library_of_import(library: Library, visitor: Visitor, read: Conversation | Comparison) -> str:
+    """Return the kept library that an import is to be stored over, "" for none.
+
+    Raises AssistantError where it is about several, or about one that the visitor may not read.
+    """
+    named = library_named(read)
+    if named and library.libraries().store.reads(named, current_owners(visitor)) is None:
+        raise AssistantError(_NOT_READABLE)
+    return named
+
+
+def _read(kind: ImportKind, data: bytes) -> Conversation | Comparison:
+    if len(data) > LARGEST_IMPORT_MB * 2**20:
+        raise AssistantError(f"The file is larger than {LARGEST_IMPORT_MB} MB, the most that is read.")
+    try:
+        return read_checked(kind, import_sandboxed(_PROGRAM, kind, data))
+    except (DocumentError, OSError) as error:
+        raise AssistantError(str(error)) from error

@@ -1,0 +1,91 @@
+"""Imports as a visitor makes them: read apart, kept whole or not at all, and about nobody else's library."""
+
+import json
+import threading
+import tracemalloc
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from assistant.annotations import Annotation
+from assistant.trail import from_json, to_json
+from explorer.app import Current, VisitorSession
+from explorer.app.resources import Library
+from explorer.ask.conversations import import_transcript
+from indexer.uploads.sandbox import import_sandboxed
+from tests.assistant.trail.test_foreign_files import moved
+from tests.hostile_imports import whole
+
+PAPER = "field-notes-retrieval/rank-fusion"
+NOTE = Annotation("", PAPER, "On fusion", note="Read this again.")
+
+
+def imported(library: Library, data: bytes) -> VisitorSession:
+    visitor = Current(VisitorSession())
+    import_transcript(library, visitor, data)
+    return visitor.now
+
+
+def trail(*notes: Annotation) -> bytes:
+    return to_json(replace(from_json(json.dumps(whole("conversation"))), notes=notes)).encode()
+
+
+def test_fault_a_file_of_empty_lists_took_half_a_gigabyte_of_the_server(library: Library) -> None:
+    data = b"[" + b"[]," * 2_000_000 + b"[]]"
+    tracemalloc.start()
+    try:
+        refused = imported(library, data)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert "more than 1,000,000 values" in refused.import_problem
+    assert most < 3 * len(data)
+
+
+def test_fault_imports_were_read_beside_each_other(tmp_path: Path) -> None:
+    times: list[tuple[float, float]] = []
+
+    def read(number: int) -> None:
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        said = import_sandboxed("tests.explorer.app.timed_program", "", b"", folder)
+        times.append(tuple(json.loads(said)))
+
+    readers = [threading.Thread(target=read, args=(number,)) for number in range(3)]
+    for reader in readers:
+        reader.start()
+    for reader in readers:
+        reader.join()
+    times.sort()
+    assert len(times) == 3
+    assert all(end <= begin for (_, end), (begin, _) in pairwise(times))
+
+
+def test_fault_a_conversation_about_anothers_library_was_taken_in(library: Library) -> None:
+    refused = imported(library, json.dumps(moved("conversation")).encode())
+    assert "only its owner can read" in refused.import_problem and not refused.turns
+    mixed = imported(library, json.dumps(moved("conversation", PAPER)).encode())
+    assert "mixes papers of different libraries" in mixed.import_problem and not mixed.turns
+
+
+def test_fault_a_failed_import_kept_its_notes(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_STORED_ROWS_PER_VISITOR", "2")
+    few = Library(type(library.settings)(), library.encoder, library.corpus)
+    visitor = Current(VisitorSession())
+    import_transcript(few, visitor, trail(NOTE))
+    assert "2 entries" in visitor.now.import_problem
+    assert few.reading().annotations(visitor.now.stranger) == ()
+
+
+def test_fault_an_import_whose_notes_could_not_be_kept_stayed_without_them(library: Library) -> None:
+    many = [replace(NOTE, note=f"Note {number}") for number in range(201)]
+    visitor = Current(VisitorSession())
+    import_transcript(library, visitor, trail(*many))
+    assert "at most 200 notes" in visitor.now.import_problem and not visitor.now.turns
+    assert library.reading().annotations(visitor.now.stranger) == ()
+    assert library.conversations().list(visitor.now.stranger) == ()
+    import_transcript(library, visitor, trail(NOTE))
+    assert visitor.now.turns and not (visitor.now.import_problem or visitor.now.notes)
+    assert len(library.reading().annotations(visitor.now.stranger)) == 1
