@@ -5,6 +5,7 @@ A way returns what it got, and raises OSError where the system refuses it. None 
 
 import ctypes
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -213,6 +214,18 @@ def attempt(name: str, target: str) -> str:
         return "refused"
     except OSError as error:
         return f"failed: {error.strerror}"
+
+
+def random_calls(seed: int, calls: int, path: str) -> int:
+    """Make system calls by chance with arguments by chance; return how many succeeded."""
+    chance = random.Random(seed)
+    libc = ctypes.CDLL(None, use_errno=True)
+    name = path.encode()
+    succeeded = 0
+    for _ in range(calls):
+        arguments = [chance.choice([0, 1, -1, -100, os.getppid(), 2**31, name]) for _ in range(6)]
+        succeeded += libc.syscall(chance.randrange(470), *arguments) >= 0
+    return succeeded
 
 
 def calls_not_refused() -> dict[str, str]:

@@ -14,6 +14,7 @@ from tests.torture.failing_servers import failing_servers
 from tests.torture.hindered_builds import in_a_failing_bucket, on_a_full_disk
 from tests.torture.hostile_corpus import hostile_corpus
 from tests.torture.hostile_imports import hostile_imports
+from tests.torture.hostile_parsers import hostile_parsers
 from tests.torture.killed_app import killed_app
 from tests.torture.killed_builds import in_a_bucket, in_a_folder
 from tests.torture.killed_comparisons import killed_comparisons
@@ -44,6 +45,7 @@ def trials(*, quick: bool) -> list[Trial]:
         storm,
         sized(hostile_corpus, 28, 3),
         sized(hostile_imports, 200, 30),
+        sized(hostile_parsers, 300, 60),
     ]
 
 

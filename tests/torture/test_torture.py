@@ -13,6 +13,7 @@ from tests.demo_home import PROJECT
 from tests.torture.counts import Counts, same_environment
 from tests.torture.hindered_builds import in_a_failing_bucket, on_a_full_disk
 from tests.torture.hostile_imports import hostile_imports
+from tests.torture.hostile_parsers import hostile_parsers
 from tests.torture.killed_builds import KILLS_A_BUILD, in_a_folder
 from tests.torture.mutated_files import mutate, mutated_files
 
@@ -53,6 +54,13 @@ def test_hostile_imports_are_taken_in_whole_or_refused_in_words(demo_home: Path)
     counts = hostile_imports(seed=7, files=5, home=demo_home, screens=False)
     assert (counts.tried, counts.wrong) == (5, Counter()), counts.examples
     assert counts.told
+
+
+def test_hostile_parsers_reach_nothing() -> None:
+    counts = hostile_parsers(seed=7, attempts=20)
+    if not counts.tried:
+        pytest.skip("this system confines no process")
+    assert (counts.tried, counts.wrong) == (22, Counter()), counts.examples
 
 
 @given(st.binary(max_size=200))
