@@ -6,14 +6,23 @@ FONTS = {"F": "Helvetica", "B": "Helvetica-Bold", "I": "Helvetica-Oblique"}
 
 
 def write_pdf(
-    path: Path, pages: list[str], page: str = "", trailer: str = "", *, resources: str = "", catalog: str = ""
+    path: Path,
+    pages: list[str],
+    page: str = "",
+    trailer: str = "",
+    *,
+    resources: str = "",
+    catalog: str = "",
+    form: str = "",
 ) -> Path:
     """Write a PDF of content streams with the fonts F (plain), B (bold) and I (italic).
 
-    `page` and `resources` go into each page's dictionary, `trailer` into the trailer.
+    `page` and `resources` go into each page's dictionary, `trailer` into the trailer; `form` is the content
+    of a form of the size of a page, which a page paints with "/X Do".
     """
     kids = " ".join(f"{6 + 2 * i} 0 R" for i in range(len(pages)))
     fonts = " ".join(f"/{name} {number} 0 R" for number, name in enumerate(FONTS, 3))
+    resources += f" /XObject << /X {6 + 2 * len(pages)} 0 R >>" if form else ""
     box = "" if "/MediaBox" in page else "/MediaBox [0 0 612 792]"
     bodies = [
         f"<< /Type /Catalog /Pages 2 0 R {catalog} >>".encode(),
@@ -30,17 +39,25 @@ def write_pdf(
             f"/Resources << /Font << {fonts} >> {resources} >> >>".encode()
         )
         bodies.append(b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream))
+    if form:
+        bodies.append(
+            f"<< /Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << {fonts} >> >> "
+            f"/Length {len(form)} >>\nstream\n{form}\nendstream".encode("cp1252")
+        )
     return _write(path, bodies, trailer)
 
 
 def write_endless_pdf(path: Path, depth: int = 9) -> Path:
-    """Write a PDF of about 2 kB with a line of text and a form that draws itself ten times, `depth` deep."""
+    """Write a PDF of about 2 kB with two lines of text on a form that draws itself ten times, `depth` deep.
+
+    At a depth of 5 or less it can be read in a second, as no text is covered; drawing it takes longer.
+    """
     text = b"BT /F 12 Tf 60 700 Td (Pages that never end) Tj 0 -40 Td (They are drawn without an end.) Tj ET"
     font = b"/Font << /F << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >>"
     form = b"/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /XObject << /X %d 0 R >> >>"
-    contents = [(b"", text + b" /X Do")]
+    contents = [(b"", b"/X Do " + text)]
     contents += [(form % number, b"/X Do " * 10) for number in range(6, 5 + depth)]
-    contents += [(form.split(b" /Resources")[0], b"0 0 600 700 re f")]
+    contents += [(form.split(b" /Resources")[0], b"1 0 0 rg 0 0 600 700 re f")]
     bodies = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Count 1 /Kids [3 0 R] >>",

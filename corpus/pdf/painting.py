@@ -6,7 +6,7 @@ A quick look at every object of a page; `hidden.py` draws the few pages on which
 import ctypes
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import compress, repeat
 
 import numpy as np
@@ -92,41 +92,62 @@ def read_painting(page: object) -> Painting:
     count = pdfium_c.FPDFPage_CountObjects(page)
     objects = list(map(quick.object_on_page, repeat(handle), range(min(count, _MOST_OBJECTS))))
     painting.whole = count <= _MOST_OBJECTS
-    _look(painting, objects, _IDENTITY, 0, is_suspect=False)
+    _look(painting, objects, _Within(_IDENTITY))
     return painting
 
 
-def _look(
-    painting: Painting, objects: Sequence[int], matrix: Matrix, depth: int, *, is_suspect: bool
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Within:
+    """Where objects lie: in how many forms, moved by these forms' matrices, the first painted at `rank`."""
+
+    matrix: Matrix
+    depth: int = 0
+    rank: int = 0
+    is_suspect: bool = False
+
+
+def _look(painting: Painting, objects: Sequence[int], within: _Within) -> int:
+    """Look at the objects of a page or a form; return how many they are with those of forms in them."""
     kinds = list(map(quick.type_of, objects))
-    first = painting.count
     painting.count += len(objects)
-    texts = {
-        one: rank for rank, (one, kind) in enumerate(zip(objects, kinds, strict=True), first) if kind == _TEXT
-    }
+    ranks: list[int] = []
+    following = within.rank
+    for one, kind in zip(objects, kinds, strict=True):
+        ranks.append(following)
+        following += 1
+        if kind == _FORM:
+            # What a form holds is painted before what comes after the form.
+            following += _look_into(painting, one, replace(within, rank=following))
+    texts = {one: rank for one, kind, rank in zip(objects, kinds, ranks, strict=True) if kind == _TEXT}
     if texts:
         painting.texts.update(texts)
-        _look_at_texts(painting, list(texts), is_suspect=is_suspect)
+        _look_at_texts(painting, list(texts), is_suspect=within.is_suspect)
     others = [at for at, kind in enumerate(kinds) if kind not in (_TEXT, _FORM)]
     if others:
         kinds_of_others = np.array(kinds)[others]
-        areas = _areas([objects[at] for at in others], kinds_of_others, np.array(others) + first, matrix)
+        areas = _areas(
+            [objects[at] for at in others], kinds_of_others, np.array(ranks)[others], within.matrix
+        )
         painting.parts += [areas] if len(areas) else []
-    for form in compress(objects, [kind == _FORM for kind in kinds]):
-        _look_into(painting, form, matrix, depth, is_suspect=is_suspect)
+    return following - within.rank
 
 
-def _look_into(painting: Painting, form: int, matrix: Matrix, depth: int, *, is_suspect: bool) -> None:
+def _look_into(painting: Painting, form: int, within: _Within) -> int:
+    """Look at the objects of a form as `_look` does."""
     count = max(0, quick.count_in_form(form))
-    if depth == _DEEPEST or painting.count + count > _MOST_OBJECTS:
+    if within.depth == _DEEPEST or painting.count + count > _MOST_OBJECTS:
         painting.whole = False
-        return
+        return 0
     own = (ctypes.c_float * 6)()
     quick.matrix_of_object(form, ctypes.addressof(own))
     objects = list(map(quick.object_in_form, repeat(form), range(count)))
-    is_suspect = is_suspect or quick.is_transparent(form) == 1 or _is_clipped(form) or _is_optional(form)
-    _look(painting, objects, _joined(_matrix(own), matrix), depth + 1, is_suspect=is_suspect)
+    inside = _Within(
+        _joined(_matrix(own), within.matrix),
+        within.depth + 1,
+        within.rank,
+        within.is_suspect or quick.is_transparent(form) == 1 or _is_clipped(form) or _is_optional(form),
+    )
+    return _look(painting, objects, inside)
 
 
 def _look_at_texts(painting: Painting, texts: Sequence[int], *, is_suspect: bool) -> None:

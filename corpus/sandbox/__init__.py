@@ -14,12 +14,13 @@ from corpus.sandbox.confinement import (
     ConfinementError,
     confine,
     forbid_network,
+    has_other_threads,
     offered_confinement,
     unconfined,
 )
 
 __all__ = [
     "PATIENCE", "Confinement", "ConfinementError", "bound", "bound_all_processor_time", "bound_memory",
-    "bound_processor_time", "confine", "forbid_network", "grant", "offered_confinement", "refused_calls",
-    "unconfined"
+    "bound_processor_time", "confine", "forbid_network", "grant", "has_other_threads", "offered_confinement",
+    "refused_calls", "unconfined"
 ]  # fmt: skip

@@ -95,7 +95,7 @@ def confine(
         raise ConfinementError(
             f"this system cannot confine what reads foreign files: it has no {offered.missing}"
         )
-    if offered.files and _threads() > 1:
+    if has_other_threads():
         raise ConfinementError("it has other threads already, which would not be confined")
     try:
         files = restrict_files(
@@ -129,7 +129,9 @@ def _own_files() -> Iterator[Path]:
     yield Path(sys.executable)
 
 
-def _threads() -> int:
-    with contextlib.suppress(OSError):
-        return sum(1 for _ in Path("/proc/self/task").iterdir())
-    return 1
+def has_other_threads() -> bool:
+    """Return whether this process has threads that confining it would leave as they are."""
+    if offered_confinement().files:
+        with contextlib.suppress(OSError):
+            return sum(1 for _ in Path("/proc/self/task").iterdir()) > 1
+    return False

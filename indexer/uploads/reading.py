@@ -4,18 +4,20 @@ It is also how the explorer reads what a visitor brings: started as a program of
 than reading takes, has bounded time and memory, and whose death costs that document.
 """
 
+import os
+import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast, get_args
+from typing import TYPE_CHECKING, Annotated, NoReturn, cast, get_args
 
 import typer
 from rich.markup import escape
 
-from corpus.sandbox import ConfinementError, bound, confine, forbid_network
+from corpus.sandbox import ConfinementError, bound, confine, forbid_network, has_other_threads
 from corpus.settings import OcrChoice, read_settings
 from indexer.errors import ParseError
-from indexer.parsers import OcrOptions, engine_name, program_folders
+from indexer.parsers import OcrOptions, engine_name, needed_environment, program_folders
 from indexer.printing import JsonOption, fail, out, print_json
 
 if TYPE_CHECKING:
@@ -48,6 +50,8 @@ def read(
     as_json: JsonOption = False,
 ) -> None:
     """Read one file or web page and print its title, sections and passages; the corpus stays as it is."""
+    if has_other_threads():
+        _start_alone()
     bound(seconds, memory)
     try:
         from corpus.records import UPLOADS
@@ -83,6 +87,15 @@ def read(
         print_json({"document": asdict(found)})
     else:
         _print(found)
+
+
+def _start_alone() -> NoReturn:
+    """Replace this process by one that has no threads but its first: no others could be confined."""
+    settings = {name: value for name, value in os.environ.items() if name == "PAPER_TRAIL_SANDBOX"}
+    environment = needed_environment(PYTHONPATH=os.pathsep.join(sys.path), **settings)
+    arguments = sys.argv[sys.argv.index("read") + 1 :]
+    program = [sys.executable, "-m", "indexer.uploads.reading", *arguments]
+    os.execve(sys.executable, program, environment)  # noqa: S606 - a program of ours
 
 
 def _engine(choice: str) -> str:

@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import docx
@@ -44,7 +45,7 @@ def mutated_files(seed: int, files: int, turns: Sequence[Turn] = ()) -> Counts:
                 mutant.mkdir()
                 source, target = original / DATABASE, mutant / DATABASE
             target.write_bytes(mutate(source.read_bytes(), drawn))
-            _try(readers.run, mutant, counts)
+            _try(partial(readers.run, readable=[mutant]), mutant, counts)
             target.unlink()
         readers.close()
     return counts
@@ -108,6 +109,14 @@ def _try(read: Callable[[Path], object], mutant: Path, counts: Counts) -> None:
 
 def _read(path: Path) -> str:
     """Read a file of whatever kind, as the product does; in a process of its own."""
+    try:
+        return _read_of_its_kind(path)
+    except (SourceError, AssistantError) as error:
+        # The only kind of error that comes out of that process as itself.
+        raise ParseError(str(error)) from error
+
+
+def _read_of_its_kind(path: Path) -> str:
     if path.is_dir():
         return repr(len(read_zotero(path).items))
     if path.suffix == ".transcript":

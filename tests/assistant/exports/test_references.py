@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from assistant.exports.registry import CONVERSATION_FORMATS
 from assistant.records import Answer, AnswerSentence, Conversation, Evidence
-from corpus.records import Author
+from corpus.records import Author, passage_id
 from tests.assistant.checking.test_citations import make_paper
 from tests.assistant.storage.test_conversations import make_turn
 
@@ -31,7 +31,9 @@ RIS_LINE = re.compile(r"[A-Z][A-Z0-9]  - [^\r\n]*")
 def paper(label=1, **facts):
     made = make_paper(label, "text")
     facts = {"title": f"Title {label}", "bibtex": "", "id": f"c/{label}"} | facts
-    return replace(made, paper=replace(made.paper, **facts))
+    own = replace(made.paper, **facts)
+    passages = (replace(one, id=passage_id(own.id, one.number), paper_id=own.id) for one in made.passages)
+    return replace(made, paper=own, passages=tuple(passages))
 
 
 def conversation(*papers, labels=None):

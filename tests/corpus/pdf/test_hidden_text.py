@@ -92,6 +92,27 @@ def test_text_of_a_layer_that_is_off_is_not_read_with_the_page(tmp_path: Path) -
     assert words(page) == "Rivers carry sediment to the sea"
 
 
+BOX = "1 g 50 590 400 30 re f\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "form"), [("/X Do " + BOX, text()), (text() + "/X Do", BOX)], ids=["text", "cover"]
+)
+def test_text_is_covered_by_what_is_painted_later_in_a_form_or_out_of_it(
+    tmp_path: Path, content: str, form: str
+) -> None:
+    """Regression: what forms hold counted as painted after all else, so boxes did not cover their text."""
+    page = next(read_pages(write_pdf(tmp_path / "a.pdf", [SHOWN + content], form=form)))
+    assert words(page) == "Rivers carry sediment to the sea"
+    assert " ".join(word.text for word in page.unseen) == ORDER
+
+
+def test_text_over_the_box_of_a_form_is_read(tmp_path: Path) -> None:
+    content = "/X Do 0 g " + text()
+    page = next(read_pages(write_pdf(tmp_path / "a.pdf", [content], form=BOX)))
+    assert (words(page), page.unseen) == (ORDER, ())
+
+
 def test_white_letters_do_not_pass_beside_black_ones(tmp_path: Path) -> None:
     content = "BT /F 10 Tf 60 600 Td 0 g (.) Tj 1 g (hiddenorders) Tj 0 g ( and seen) Tj ET\n"
     page = read(tmp_path, SHOWN + content)

@@ -193,7 +193,7 @@ def test_a_page_that_takes_too_long_is_a_message_on_the_screen(
     screen: Screen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("explorer.components.page_image.DRAWING_LIMITS", Limits(seconds=1))
-    endless = write_endless_pdf(tmp_path / "endless.pdf", depth=7).read_bytes()
+    endless = write_endless_pdf(tmp_path / "endless.pdf", depth=5).read_bytes()
     test = bring(screen("ask"), ("endless.pdf", endless))
     test.query_params["id"] = "your-documents/endless"
     test = test.switch_page("explorer/pages/paper.py").run()

@@ -51,6 +51,17 @@ def test_an_interrupt_while_it_is_still_loading_ends_it_without_a_traceback(
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
+def test_fault_the_command_line_could_not_read_a_document(root: Path, home: Path, tmp_path: Path) -> None:
+    """Regression: its libraries have threads, with which a process cannot be confined."""
+    paper = write_paper_pdf(tmp_path / "read" / "dogs.pdf", "On Dogs")
+    done = _run(root, home, "read", paper, "--name", "My dogs.pdf", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["document"]["paper"]["title"] == "On Dogs"
+    done = _run(root, home, "read", tmp_path / "missing.pdf")
+    assert done.returncode == 2
+    assert "cannot be read" in done.stderr
+
+
 def test_a_build_that_is_stopped_says_how_it_goes_on(
     home: Path, papers: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
