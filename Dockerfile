@@ -5,10 +5,12 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --create-home papertrail
 WORKDIR /home/papertrail/app
-COPY requirements.txt requirements.lock requirements-postgres.txt ./
+COPY pyproject.toml requirements.txt requirements.lock ./
+COPY deployment/requirements.py deployment/
 # The locks hold all but torch, of which this takes the build for processors.
 RUN pip install --no-cache-dir --no-deps --require-hashes -r requirements.lock \
-    && pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu -r requirements-postgres.txt
+    && python deployment/requirements.py postgres > postgres.txt \
+    && pip install --no-cache-dir --extra-index-url https://download.pytorch.org/whl/cpu -r requirements.txt -r postgres.txt
 COPY . .
 RUN mkdir --parents /home/papertrail/home && chown papertrail: /home/papertrail/home
 USER papertrail

@@ -1,4 +1,4 @@
-# Everything is installed into .venv from the pinned requirements; nothing else on the machine is touched,
+# Everything is installed into .venv, as pyproject.toml and the locks pin it; nothing else on the machine is touched,
 # but for Debian's chromium, postgresql and nginx, which `make test` installs where apt can be used.
 PYTHON ?= $(or $(shell command -v python3.11),python3)
 VENV := .venv
@@ -9,7 +9,7 @@ PORT ?= 8501
 ADDRESS ?= 127.0.0.1
 # The hosts that requests may be addressed to, where others than this machine reach the server.
 HOSTS ?=
-CODE := streamlit_app.py corpus indexer assistant explorer deployment evaluation training tests
+CODE := paper_trail.py streamlit_app.py corpus indexer assistant explorer deployment evaluation training tests
 export HF_HUB_DISABLE_TELEMETRY := 1
 # Where it is set, every process that starts compiles all of the product anew.
 export PYTHONDONTWRITEBYTECODE :=
@@ -39,23 +39,28 @@ $(or $(DEMO),home/corpus/manifest.json): | $(VENV)/installed
 	$(BIN)/python -m indexer demo
 
 # The locks hold all but torch, of which each machine has the build that fits it; the second line adds that.
-$(VENV)/installed: requirements.txt requirements.lock
+$(VENV)/installed: pyproject.toml requirements.txt requirements.lock
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --no-deps --require-hashes -r requirements.lock
 	$(PIP) -r requirements.txt
+	$(PIP) --no-deps --editable .
 	@touch $@
 
-$(VENV)/installed-dev: $(VENV)/installed requirements-dev.txt requirements-dev.lock
+$(VENV)/installed-dev: $(VENV)/installed requirements-dev.lock
 	$(PIP) --no-deps --require-hashes -r requirements-dev.lock
-	$(PIP) -r requirements-dev.txt
 	@touch $@
 
-# Renews the locks after a change of the requirements; `LOCK_OPTIONS=--upgrade` takes the newest of the rest.
+# Prints what pyproject.toml requires: of the product, or of the extra or group that is named.
+REQUIREMENTS := $(PYTHON) deployment/requirements.py
+
+# Writes requirements.txt and the locks anew after a change of pyproject.toml; `LOCK_OPTIONS=--upgrade` takes the
+# newest versions of what is not pinned there.
 lock:
 	$(PYTHON) -m venv build/lock
 	build/lock/bin/pip install --quiet --disable-pip-version-check uv==0.13.9
-	$(COMPILE) requirements.txt -o requirements.lock
-	$(COMPILE) requirements-dev.txt -c requirements.lock -o requirements-dev.lock
+	{ echo "# Written by make lock: the reasons for these packages stand in pyproject.toml."; $(REQUIREMENTS); } > requirements.txt
+	$(COMPILE) pyproject.toml -o requirements.lock
+	$(COMPILE) pyproject.toml --extra dev -c requirements.lock -o requirements-dev.lock
 	$(WITHOUT) /dev/null requirements.lock > build/lock/product
 	$(WITHOUT) requirements.lock requirements-dev.lock > build/lock/dev
 	mv build/lock/product requirements.lock
@@ -107,10 +112,11 @@ LIVE := .venv-live
 test-live: $(VENV)/installed-dev $(LIVE)/installed
 	$(BIN)/pytest -m live --durations=0 --durations-min=1
 
-$(LIVE)/installed: requirements-live.txt
+$(LIVE)/installed: pyproject.toml
 	$(PYTHON) -m venv $(LIVE)
-	@$(LIVE)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ || \
-	  echo "The packages of $< could not be installed: what needs them will skip."
+	$(REQUIREMENTS) live > $(LIVE)/requirements.txt
+	@$(LIVE)/bin/python -m pip install --quiet --disable-pip-version-check -r $(LIVE)/requirements.txt && \
+	  touch $@ || echo "The packages of the group live could not be installed: what needs them will skip."
 
 # Without a browser the browser tests skip and say so.
 chromium:
@@ -137,10 +143,11 @@ nginx:
 S3 := .venv-s3
 s3: $(S3)/installed
 
-$(S3)/installed: requirements-s3-server.txt
+$(S3)/installed: pyproject.toml
 	$(PYTHON) -m venv $(S3)
-	@$(S3)/bin/python -m pip install --quiet --disable-pip-version-check -r $< && touch $@ || \
-	  echo "The packages of $< could not be installed: the tests of object storage will skip."
+	$(REQUIREMENTS) s3-server > $(S3)/requirements.txt
+	@$(S3)/bin/python -m pip install --quiet --disable-pip-version-check -r $(S3)/requirements.txt && \
+	  touch $@ || echo "The packages of the group s3-server could not be installed: tests of object storage will skip."
 
 # Faults at random moments and in random places, counted: an hour; `QUICK=1` takes five minutes on a quiet machine.
 SEED ?= 2026
@@ -156,8 +163,9 @@ bench: $(VENV)/installed-dev
 	$(BIN)/python -m evaluation bench $(if $(ANTHOLOGY),--anthology $(ANTHOLOGY))
 
 # Without Ray, 79 MB to fetch and 240 MB installed, the tests of builds on a cluster skip and say so.
-$(VENV)/installed-cluster: $(VENV)/installed-dev requirements-cluster.txt
-	@$(PIP) -r requirements-cluster.txt && touch $@ || echo "Ray could not be installed: its tests will skip."
+$(VENV)/installed-cluster: $(VENV)/installed-dev
+	$(REQUIREMENTS) cluster > $(VENV)/cluster.txt
+	@$(PIP) -r requirements.txt -r $(VENV)/cluster.txt && touch $@ || echo "Ray could not be installed: its tests will skip."
 
 # Takes about four minutes, and one more to index real volumes; `SESSIONS="1 10 25 50"` takes each of these.
 # `make bench-app PROCESSES="1 2"` measures these numbers of processes behind nginx beside each other instead.

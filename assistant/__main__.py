@@ -1,38 +1,86 @@
 """The assistant's command line: ask and compare from the terminal, keep, export and replay."""
 
-import gc
 import os
 import signal
 
 if __name__ == "__main__":
-    # The imports below take seconds, and an interrupt in one of them would print where it was.
+    # An interrupt while typer is imported would print a traceback.
     _on_interrupt = signal.signal(signal.SIGINT, lambda *_: os._exit(130))
 
-import typer
+from corpus.command_line import Command, lazy_app
 
-from assistant.commands import asking, comparing, exporting, keeping, libraries, reading, replaying, serving
-from assistant.commands.printing import Commands
-
-app = typer.Typer(
-    help="Ask the corpus, compare its papers, and serve it to other programs.",
-    cls=Commands,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
+COMMANDS = (
+    Command(
+        "ask",
+        "assistant.commands.asking:ask",
+        "Answer a question from the corpus, every sentence cited and scored.",
+        is_brief=True,
+    ),
+    Command(
+        "compare",
+        "assistant.commands.comparing:compare",
+        "Compare papers: one cited summary, what each says to seven questions, and how it came about.",
+        is_brief=True,
+    ),
+    Command(
+        "export",
+        "assistant.commands.exporting:export",
+        "Write a conversation or a comparison as JSON, Markdown, HTML or Word, or its references.",
+        is_brief=True,
+    ),
+    Command(
+        "replay",
+        "assistant.commands.replaying:replay",
+        "Do a recorded conversation or comparison again on the corpus as it was, and say what is equal.",
+        is_brief=True,
+    ),
+    Command(
+        "schema",
+        "assistant.commands.exporting:schema",
+        "Print the JSON Schema of transcripts, or of comparisons, as the files in docs/ hold them.",
+        is_brief=True,
+    ),
+    Command(
+        "models",
+        "assistant.commands.models:models",
+        "List the language models that can be chosen as writers, and those that need a key or a server.",
+        is_brief=True,
+    ),
+    Command(
+        "mcp",
+        "assistant.commands.serving:mcp",
+        "Serve the corpus as tools over standard input and output, by the Model Context Protocol.",
+        is_brief=True,
+    ),
+    Command(
+        "conversations",
+        "assistant.commands.keeping:conversations",
+        "List, show, rename, delete, import and export stored conversations.",
+        is_brief=True,
+    ),
+    Command(
+        "comparisons",
+        "assistant.commands.keeping:comparisons",
+        "List, show, rename, delete, import and export stored comparisons.",
+        is_brief=True,
+    ),
+    Command(
+        "reading",
+        "assistant.commands.reading:app",
+        "List, export and delete what readers keep of papers: notes, reading lists, what they follow.",
+        is_brief=True,
+    ),
+    Command(
+        "libraries",
+        "assistant.commands.libraries:libraries",
+        "List, show, rename, export and delete the libraries that visitors keep.",
+        is_brief=True,
+    ),
 )
-for _command in (asking.ask, comparing.compare, exporting.export, replaying.replay, exporting.schema):
-    app.command()(_command)
-app.command()(serving.mcp)
-app.add_typer(keeping.conversations, name="conversations")
-app.add_typer(keeping.comparisons, name="comparisons")
-app.add_typer(reading.app, name="reading")
-app.add_typer(libraries.libraries, name="libraries")
+
+app = lazy_app("Ask the corpus, compare its papers, and serve it to other programs.", COMMANDS)
+
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, _on_interrupt)
-    # A process as short as this one only loses time to the garbage collector: two seconds of seven.
-    gc.disable()
-    try:
-        app()
-    finally:
-        gc.freeze()
+    app()

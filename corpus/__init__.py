@@ -2,7 +2,7 @@
 
 import os
 
-VERSION = "0.1.0"
+VERSION = "0.2.0"
 """The product's, as transcripts and the About page name it."""
 
 # Threads of OpenMP, torch's own, wait asleep: waiting busily, as they do by themselves, two processes on the

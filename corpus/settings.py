@@ -26,6 +26,12 @@ from corpus.places import FileCache, Folder, Place, is_address, place_of_address
 from corpus.records import FEWEST_WORDS, MOST_WORDS, PassageSize
 
 PROJECT = Path(__file__).resolve().parent.parent
+"""The checkout, or the folder that the product is installed in."""
+
+_DATA = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+DEFAULT_HOME = PROJECT / "home" if (PROJECT / "pyproject.toml").exists() else _DATA / "paper-trail"
+"""In a checkout its folder `home`; of an installed product nothing is written beside its code."""
+
 OcrChoice = Literal["auto", "rapidocr", "tesseract", "off"]
 BUNDLED_ENCODER = "all-MiniLM-L6-v2"
 
@@ -85,9 +91,9 @@ class Settings(BaseSettings):
         ignored_types=(_InHome, _InPlace),
     )
 
-    home: Path = PROJECT / "home"
+    home: Path = DEFAULT_HOME
     address: str = ""  # of PAPER_TRAIL_HOME, where that is not a folder
-    local: Path = PROJECT / "home"
+    local: Path = DEFAULT_HOME
     cache: Path = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "paper-trail"
     cache_gb: float = Field(default=10, gt=0, allow_inf_nan=False)
     encoder: str = BUNDLED_ENCODER

@@ -35,7 +35,7 @@ _MOST_DEATHS = 3
 _LOOK_SECONDS = 0.2
 _FOLDER = "paper-trail-nginx-"
 # In the commands of what serves a site.
-_OF_A_SITE = ("-m deployment", _FOLDER, str(ENTRY))
+_OF_A_SITE = ("-m deployment", "paper-trail serve", _FOLDER, str(ENTRY))
 # Below those that a system gives to whoever calls out, so that a process which is started again finds its own
 # free, and above those that the workers of a Ray take.
 _PORTS = range(20_000, 32_000)

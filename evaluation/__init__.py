@@ -1,1 +1,1 @@
-"""Measures the product; `python -m evaluation bench` prints its speed."""
+"""Measures the product; `paper-trail eval bench` prints its speed."""

@@ -31,7 +31,7 @@ _FEWEST = 20
 _SMALLEST = 0.02
 _HEAD = """\
 # Coefficients of a linear model over the forms of the sentences of an abstract: "sentence ..." is of the
-# whole sentence, the rest of the form. Made by `python -m evaluation train-tldr`; not to be edited.
+# whole sentence, the rest of the form. Made by `paper-trail eval train-tldr`; not to be edited.
 """
 
 

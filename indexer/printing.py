@@ -122,7 +122,7 @@ def print_listed(item: str, text: str, entries: Sequence[tuple[str, str]]) -> No
         listed.add_row(*map(escape, row))
     out.print(listed)
     if len(entries) > _ENTRIES_LISTED:
-        out.print(f"{len(entries) - _ENTRIES_LISTED:,} more: python -m indexer report --json")
+        out.print(f"{len(entries) - _ENTRIES_LISTED:,} more: paper-trail index report --json")
 
 
 def right(*headers: str) -> list[Column]:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-LISTS = ("requirements.lock", "requirements-postgres.txt", "requirements-s3.txt")
+from deployment.requirements import requirements
+
 # In the words of licence expressions, classifiers and free text, of which packages have one or another.
 PERMISSIVE = re.compile(
     r"MIT|BSD|Apache|ISC|Python Software Foundation|PSF-2\.0|MPL|Mozilla Public|0BSD|Zlib|CC0|BSL-1\.0|CNRI",
@@ -29,7 +30,8 @@ SILENT = {
 
 def listed(root: Path) -> list[str]:
     """Return the names of all that is pinned for the product, by itself or by others."""
-    lines = "\n".join((root / name).read_text("utf-8") for name in LISTS)
+    optional = (*requirements("ocr"), *requirements("postgres"), *requirements("s3"))
+    lines = "\n".join(((root / "requirements.lock").read_text("utf-8"), *optional))
     return sorted({"torch", *re.findall(r"(?m)^([a-z0-9][a-z0-9._-]*)==", lines)})
 
 

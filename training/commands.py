@@ -34,7 +34,7 @@ def _failures_told() -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        typer.echo(f"{error.name} is missing: pip install -r requirements-train.txt", err=True)
+        typer.echo(f"{error.name} is missing: pip install -e '.[train]'", err=True)
         raise typer.Exit(2) from None
     except (AssistantError, CorpusError, EvaluationError, TrainingError) as error:
         typer.echo(str(error), err=True)

@@ -2,7 +2,7 @@
 
 What is compared is in features.py, beside it the number of a network that reads claim and evidence together;
 what each counts stands on the card of the learned part (`assistant/learned/support.py`), which
-`python -m training support` writes and which says what it was trained on.
+`paper-trail train support` writes and which says what it was trained on.
 """
 
 import math

@@ -129,7 +129,7 @@ def _earlier(conversation: str | None) -> Conversation:
     if stored := stored_conversation(conversation):
         return stored
     raise AssistantError(
-        f"There is no conversation {conversation!r}. List them with: python -m assistant conversations "
+        f"There is no conversation {conversation!r}. List them with: paper-trail conversations "
         "list, or begin one with --conversation new."
     )
 

@@ -145,7 +145,7 @@ def _write_trails(comparison: Comparison, paths: Sequence[Path]) -> None:
             write_file(path, comparison_text(comparison, format_of(path), path.stem))
         except AssistantError as error:
             failed = True
-            export = f"python -m assistant export {comparison.id} -o FILE"
+            export = f"paper-trail export {comparison.id} -o FILE"
             message = f"{error} The comparison is kept as {comparison.id}; write it elsewhere with: {export}"
             warn(message, "red")
         else:
@@ -185,7 +185,7 @@ def _begun(store: ComparisonStore, identifier: str, wanted: ComparisonRequest) -
     if begun := store.get(identifier):
         return begun
     raise AssistantError(
-        f"There is no comparison {identifier!r}. List them with: python -m assistant comparisons list"
+        f"There is no comparison {identifier!r}. List them with: paper-trail comparisons list"
     )
 
 
@@ -307,7 +307,7 @@ def _say_stopped(identifier: str, why: str, as_json: bool, *, can_go_on: bool = 
     """Say why a comparison is not finished, and how to go on with it where that leads further."""
     message = f"{why} What is done is kept."
     if can_go_on:
-        message += f" Go on with: python -m assistant compare --resume {identifier}"
+        message += f" Go on with: paper-trail compare --resume {identifier}"
     if as_json:
         print_json({"id": identifier, "error": message})
     warn(message, "red")

@@ -30,7 +30,7 @@ def export(
     turn: Annotated[int | None, typer.Option(help="Of a conversation: only this turn, from 1.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Write a conversation or a comparison as JSON, Markdown, HTML or Word, or what it cites as references.
+    """Write a conversation or a comparison as JSON, Markdown, HTML or Word, or its references.
 
     References are BibTeX, RIS, CSL-JSON, or Zotero RDF with the answers as notes. A comparison is also
     written as LaTeX (tex, which takes its references from the bib of the same name), and its key elements as

@@ -92,7 +92,7 @@ def _add_reading(app: typer.Typer, kind: StoredKind) -> None:
         elif found:
             out.print(_table(kind, found))
         else:
-            err.print(f"No {kind.name}s are kept. Begin one with: python -m assistant {kind.beginning}")
+            err.print(f"No {kind.name}s are kept. Begin one with: paper-trail {kind.beginning}")
 
     @app.command(help=f"Print a stored {kind.name} as Markdown.")
     def show(identifier: Identifier, *, as_json: JsonOption = False) -> None:
@@ -182,8 +182,7 @@ def _keep_comparison(file: Path) -> tuple[StoredComparison, int]:
     found = read_trail(file)
     if isinstance(found, Conversation):
         raise AssistantError(
-            f"The file {file} holds a conversation. Keep it with: python -m assistant conversations "
-            f"import {file}"
+            f"The file {file} holds a conversation. Keep it with: paper-trail conversations import {file}"
         )
     with opened_comparisons() as store, opened_reading() as reading:
         stored = store.put(OWNER, replace(found, notes=()), library_named(found))
@@ -229,7 +228,7 @@ comparisons = commands_for(
         columns=("Description", Column("Papers", justify="right", no_wrap=True), "State"),
         beginning="compare PAPER PAPER --about ...",
         id_of_import="an id of its own",
-        next_step="See it with: python -m assistant comparisons show",
+        next_step="See it with: paper-trail comparisons show",
         opened=opened_comparisons,
         row=_comparison_row,
         find=stored_comparison,

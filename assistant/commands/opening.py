@@ -98,7 +98,7 @@ def find_trail(source: str) -> Conversation | Comparison:
         return found
     raise AssistantError(
         f"There is no file {source!r}, and no stored conversation or comparison of that id. List them with: "
-        "python -m assistant conversations list, and: python -m assistant comparisons list"
+        "paper-trail conversations list, and: paper-trail comparisons list"
     )
 
 
@@ -120,7 +120,7 @@ def stored_comparison(identifier: str) -> Comparison | None:
         found = with_stored_notes(comparison, store, identifier) if comparison else None
     if stored and stored.comparison is None:
         raise AssistantError(
-            f"The comparison {identifier!r} is not finished. Go on with it: python -m assistant compare "
+            f"The comparison {identifier!r} is not finished. Go on with it: paper-trail compare "
             f"--resume {identifier}"
         )
     return found

@@ -1,22 +1,16 @@
 """What commands print: results on standard output, everything said on the way on standard error."""
 
 import json
-import os
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
-from typer.core import TyperGroup
 
 from assistant.records import AssistantError
 from corpus.errors import CorpusError
 from corpus.text import storable
-
-# What a shell reports of a program whose reader has gone: 128 and the number of SIGPIPE.
-READER_GONE = 141
 
 
 class _Console(Console):
@@ -26,28 +20,6 @@ class _Console(Console):
 
 
 out, err = _Console(highlight=False), _Console(stderr=True, highlight=False)
-
-
-class Commands(TyperGroup):
-    """Commands that say in a sentence where their results cannot be printed."""
-
-    def invoke(self, ctx: typer.Context) -> Any:  # type: ignore[override]
-        try:
-            return super().invoke(ctx)
-        except BrokenPipeError as error:
-            _drop_output()
-            raise typer.Exit(READER_GONE) from error
-        except OSError as error:
-            if error.filename is not None:  # then it is of a file, not of what is printed
-                raise
-            _drop_output()
-            err.print(f"The result cannot be printed: {error.strerror}.", style="red", markup=False)
-            raise typer.Exit(2) from error
-
-
-def _drop_output() -> None:
-    """Let what is left to print go nowhere: Python would try once more at its end, and complain."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as one JSON document.")]

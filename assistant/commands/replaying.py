@@ -66,7 +66,7 @@ def _replay_comparison(comparison: Comparison, *, generate: bool, as_json: bool)
     if generate:
         raise AssistantError(
             "A comparison is replayed with its recorded replies; --generate is for conversations. To have it "
-            "written again, begin it anew: python -m assistant compare --help"
+            "written again, begin it anew: paper-trail compare --help"
         )
     library = open_library()
     found = replay_comparison(comparison, library.encoder, corpus_at(library))

@@ -1,6 +1,6 @@
 """A learned part on disk: its weights, and the card that says what they are and what they fit.
 
-`python -m training` writes both. The weights are differences to the bundled encoder's matrices (LoRA, Hu et
+`paper-trail train` writes both. The weights are differences to the bundled encoder's matrices (LoRA, Hu et
 al. 2021, equation 3), to which they are added when a part is first used.
 """
 

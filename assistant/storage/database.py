@@ -24,7 +24,6 @@ SILENT_SECONDS = 60
 IDLE_CONNECTIONS, MOST_CONNECTIONS = 2, 5
 # The driver that is taken where the URL names none.
 POSTGRESQL = "postgresql+pg8000"
-DRIVER = "requirements-postgres.txt"
 
 # What went wrong and what to do, by the beginning of SQLite's own name for it or of PostgreSQL's state.
 _FAULTS = {
@@ -175,7 +174,7 @@ class Database:
         except (ImportError, NoSuchModuleError) as error:
             raise self.error(
                 f"No driver is installed for {self._url.drivername} databases: {error}. Install one (for "
-                f"PostgreSQL: pip install -r {DRIVER}), or unset PAPER_TRAIL_CONVERSATIONS."
+                f"PostgreSQL: pip install -e '.[postgres]'), or unset PAPER_TRAIL_CONVERSATIONS."
             ) from error
 
     def _options(self) -> dict[str, Any]:

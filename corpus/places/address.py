@@ -8,7 +8,7 @@ from corpus.places.folder import Folder
 from corpus.places.place import Place
 
 SCHEMES = ("s3", "gs", "az")
-INSTALL = ".venv/bin/pip install -r requirements-s3.txt"
+INSTALL = "pip install -e '.[s3]'"
 
 
 def is_address(text: str) -> bool:

@@ -118,7 +118,7 @@ class Corpus:
         if gone := tables.versions_gone(place_at(path), {name: versions.get(name, 0) for name in TABLES}):
             raise CorpusError(
                 f"The corpus at {path} is no longer kept as it was: {', '.join(gone)}. It can be read as it "
-                "is now; a version lasts until `python -m indexer compact` drops it."
+                "is now; a version lasts until `paper-trail index compact` drops it."
             )
         return cls(path, replace(manifest, versions=dict(versions)))
 

@@ -19,7 +19,7 @@ TABLES = ("collections", "papers", "passages", "links", "builds", "places", "clu
 
 
 def rebuild_advice(place: Place) -> str:
-    return f"Move the folder {place} away and build the corpus again: python -m indexer --help"
+    return f"Move the folder {place} away and build the corpus again: paper-trail index --help"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def read_manifest(path: Path | Place) -> Manifest:
     manifest, _ = find_manifest(path)
     if manifest is None:
         raise CorpusError(
-            f"There is no corpus at {path}. Build one with: python -m indexer demo "
+            f"There is no corpus at {path}. Build one with: paper-trail index demo "
             "(or set PAPER_TRAIL_HOME to the folder that holds yours)."
         )
     return manifest
@@ -96,7 +96,7 @@ def find_manifest(path: Path | Place) -> tuple[Manifest | None, str]:
     except OSError as error:
         raise CorpusError(
             f"The corpus manifest at {place} cannot be read: {error.strerror}. What may be wrong is said by: "
-            "python -m indexer doctor"
+            "paper-trail doctor"
         ) from error
     except ValueError as error:
         raise CorpusError(

@@ -265,7 +265,7 @@ def _record(kind: TypeAdapter[_Record], row: Row) -> _Record:
         return kind.validate_json(zlib.decompress(row[RECORD.name] or b""))
     except (ValueError, zlib.error) as error:
         raise CorpusError(
-            "A row of the corpus is damaged; which one is said by: python -m indexer verify"
+            "A row of the corpus is damaged; which one is said by: paper-trail index verify"
         ) from error
 
 

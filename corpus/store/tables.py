@@ -89,7 +89,7 @@ def opening(place: Place) -> AbstractContextManager[None]:
     if place.is_shared:
         message = (
             f"The tables of the corpus at {place} cannot be opened. Whether the storage can be reached is "
-            "said by: python -m indexer doctor"
+            "said by: paper-trail doctor"
         )
     return _failing(message, OSError, RuntimeError, ValueError)
 

@@ -100,7 +100,7 @@ def corpus(
 ) -> None:
     """Measure a corpus as a whole, and keep the figures beside it: the About page shows them."""
     # Not of a home that only this machine has.
-    command = f"python -m evaluation corpus --most {most}"
+    command = f"paper-trail eval corpus --most {most}"
     with failures_told():
         report = measure_corpus(home, most, command)
     out.print(corpus_table(report))

@@ -108,7 +108,7 @@ def tag_weights(file: Path = TAG_WEIGHTS) -> TagWeights:
         return TagWeights.model_validate_json(file.read_text(encoding="utf-8"))
     except (OSError, ValidationError) as error:
         raise EvaluationError(
-            f"The weights {file} cannot be read. Train them: python -m evaluation train-tags"
+            f"The weights {file} cannot be read. Train them: paper-trail eval train-tags"
         ) from error
 
 

@@ -21,12 +21,12 @@ PAGE = _ROOT / "docs" / "results.md"
 # What to do about a row that is missing is advice, not a manual; the command itself says all of it.
 LONGEST_ADVICE = 300
 LARGEST = 4 * 1024 * 1024
-_AGAIN = "Measure them: python -m evaluation table --all --update-docs"
+_AGAIN = "Measure them: paper-trail eval table --all --update-docs"
 
 _HEAD = """# Results
 
 Every table of the three papers, with what Paper Trail reaches beside what they print. This page is written
-by `python -m evaluation table --all --update-docs`; do not edit it. “Ours” was measured by the command under
+by `paper-trail eval table --all --update-docs`; do not edit it. “Ours” was measured by the command under
 each table; a printed figure is the paper's own, of its data and its models. What is missing is said, with
 what to do about it. DATA is the folder of the data sets. Quality does not depend on the machine; times do.
 """

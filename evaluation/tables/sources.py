@@ -109,13 +109,13 @@ def check_count(found: Found, what: str, count: int) -> None:
         raise MissingError(
             found.data_set.title,
             f"{found.path} has {count:,} {what} where {known:,} are known of it: another version, or not"
-            f" all of it. Fetch it again: python -m evaluation fetch {found.name}",
+            f" all of it. Fetch it again: paper-trail eval fetch {found.name}",
         )
 
 
 def _advice(name: str, data_set: DataSet, data: Path) -> str:
     places = " or ".join(f"{data / form.path}{_listed(form.files)}" for form in data_set.forms)
-    fetched = f"python -m evaluation fetch {name} --data {data}, or put it " if data_set.hub else "put it "
+    fetched = f"paper-trail eval fetch {name} --data {data}, or put it " if data_set.hub else "put it "
     return f"{fetched}at {places}. It comes from {data_set.address} ({data_set.licence})."
 
 

@@ -93,4 +93,4 @@ def _draw_listed(title: str, entries: list[Row], place: str) -> None:
     with st.expander(f"{title}: {counted(len(entries), 'paper')}", key=place):
         st.dataframe(entries[:MOST_LISTED], hide_index=True, key=f"{place}_rows", alt=title)
         if len(entries) > MOST_LISTED:
-            st.caption(f"The first {MOST_LISTED:,}. All of them: python -m indexer report --json")
+            st.caption(f"The first {MOST_LISTED:,}. All of them: paper-trail index report --json")

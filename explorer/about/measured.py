@@ -8,7 +8,7 @@ from corpus.store import Manifest
 from explorer.app import Library
 from explorer.presenters import escaped, one_line
 
-COMMAND = "python -m evaluation corpus"
+COMMAND = "paper-trail eval corpus"
 Row = dict[str, object]
 
 

@@ -19,10 +19,10 @@ from explorer.about.scores import draw_scores
 from explorer.app import Library, Visitor, draw_signed_in
 from explorer.presenters import escaped
 
-COMMANDS = """python -m indexer folder FOLDER --collection ID --title TITLE
-python -m indexer acl 2022.acl-long --anthology FOLDER
-python -m indexer arxiv --query QUERY --collection ID --title TITLE
-python -m indexer status"""
+COMMANDS = """paper-trail index folder FOLDER --collection ID --title TITLE
+paper-trail index acl 2022.acl-long --anthology FOLDER
+paper-trail index arxiv --query QUERY --collection ID --title TITLE
+paper-trail status"""
 
 
 def render_about(library: Library, _reader: Visitor) -> None:

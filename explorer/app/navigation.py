@@ -148,7 +148,7 @@ def _draw_first_run() -> None:
         st.code("make app", language=None)
         st.markdown("Or, while this page is open, index the demonstration or a volume of your own:")
         st.code(
-            "python -m indexer demo\npython -m indexer folder FOLDER --collection ID --title TITLE",
+            "paper-trail index demo\npaper-trail index folder FOLDER --collection ID --title TITLE",
             language=None,
         )
         st.caption("The corpus is looked for here:")

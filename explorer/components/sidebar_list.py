@@ -223,5 +223,5 @@ def draw_imported(what: str, file: str) -> None:
         st.markdown(
             f":material/upload_file: This {what} came from a file. Its texts, passages and scores stand "
             "as the file has them: nothing was checked again here. To have it checked against the corpus, "
-            f"download it as JSON and run `python -m assistant replay {file}`."
+            f"download it as JSON and run `paper-trail replay {file}`."
         )

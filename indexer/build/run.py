@@ -356,7 +356,7 @@ def _check_source(held: Sequence[Collection], collection: Collection) -> None:
         if one.id == collection.id and one.source != collection.source:
             raise CorpusError(
                 f"The corpus already holds a collection {collection.id!r} of another kind ({one.source}). "
-                f"Choose another id, or remove that one first: python -m indexer remove {collection.id}"
+                f"Choose another id, or remove that one first: paper-trail index remove {collection.id}"
             )
 
 

@@ -183,7 +183,7 @@ def _listed(folder: Place, pattern: str) -> list[Place]:
     except OSError as error:
         raise CorpusError(
             f"What is staged in {folder} cannot be listed: {error.strerror}. What may be wrong is said by: "
-            "python -m indexer doctor"
+            "paper-trail doctor"
         ) from error
 
 

@@ -25,7 +25,7 @@ _DRY_RUN_HELP = "Say what it takes, and ask nothing."
 
 @says_why
 def enrich(
-    model: Annotated[str, typer.Option("--model", help="The model's id, as python -m assistant lists them.")],
+    model: Annotated[str, typer.Option("--model", help="The model's id, as paper-trail lists them.")],
     collections: Annotated[
         list[str] | None, typer.Argument(help="The collections' ids; all of the corpus when not given.")
     ] = None,

@@ -107,5 +107,5 @@ def open_tei_parser(settings: Settings, choice: ParserChoice) -> tuple[TeiParser
         return grobid, None
     if choice == "grobid":
         raise CorpusError(f"{status.problem}.")
-    advice = "read by it later with: python -m indexer reparse --parser grobid"
+    advice = "read by it later with: paper-trail index reparse --parser grobid"
     return kept, Remark("GROBID", f"{status.problem}; PDFs are read with pypdfium2. They can be {advice}")

@@ -170,7 +170,7 @@ def _unreadable(database: sqlite3.Connection, directory: Path, error: sqlite3.Er
     if version > NEWEST_SCHEMA:
         return (
             f"{name} is of a newer Zotero, whose tables (version {version}) are not known here: {error}. "
-            "Export the library as CSL-JSON or BibTeX with its files, and use: python -m indexer references"
+            "Export the library as CSL-JSON or BibTeX with its files, and use: paper-trail index references"
         )
     return f"{name} is damaged: {error}. Let Zotero repair it, or restore {name}.bak."
 

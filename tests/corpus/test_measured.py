@@ -16,7 +16,7 @@ MEASURED = MeasuredCorpus(
     encoder_sha256="53aa",
     date="2026-11-23",
     product="Paper Trail 0.1.0",
-    command="python -m evaluation corpus",
+    command="paper-trail eval corpus",
 )
 
 

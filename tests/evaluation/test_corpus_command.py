@@ -24,7 +24,7 @@ def test_a_corpus_is_measured_and_the_figures_are_kept_beside_it(demo_home: Path
     assert shares["papers found first by their titles"].share == 1.0
     assert shares["questions to other papers refused"].of > 10
     assert not shares["questions that these papers answer refused"].is_good
-    assert measured.command == "python -m evaluation corpus --most 2"
+    assert measured.command == "paper-trail eval corpus --most 2"
     assert len(json.loads(run.stdout.splitlines()[-1])["measured"]["shares"]) == len(shares) >= 6
     assert str(tmp_path) not in (home / "measured.json").read_text(encoding="utf-8")
 

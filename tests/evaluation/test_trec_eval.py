@@ -14,7 +14,7 @@ from evaluation.retrieval import JudgedQueries, average_precision, ndcg, read_ju
 from evaluation.retrieval.measures import Gains
 
 pytrec_eval: Any = pytest.importorskip(
-    "pytrec_eval", reason="pytrec-eval-terrier is not installed: pip install -r requirements-dev.txt"
+    "pytrec_eval", reason="pytrec-eval-terrier is not installed: pip install -e '.[dev]'"
 )
 
 OURS: Mapping[str, Callable[[Sequence[str], Gains], float]] = {

@@ -77,7 +77,7 @@ def _write(reader: Reader, plan: FollowUpsPlan, asked: Mapping[str, Sequence[Res
     surety, chosen_on = _best_surety(reads, halves[0][:CHOSEN_ON])
     held = _figures(reads.with_surety(surety), halves[1])
     provenance: Mapping[str, object] = {
-        "recipe": f"python -m training follow-ups --seed {plan.seed}",
+        "recipe": f"paper-trail train follow-ups --seed {plan.seed}",
         "trained_on": {name: len(some) for name, some in asked.items()},
         "made_of": MADE_OF,
         "licences": LICENCES,

@@ -205,7 +205,7 @@ def _write(
         f"{ANSWER}_features": _answer_scale(measured, plan.seed, with_network=False),
     }
     provenance = {
-        "recipe": f"python -m training relevance --seed {plan.seed} --held {plan.held}",
+        "recipe": f"paper-trail train relevance --seed {plan.seed} --held {plan.held}",
         "begun_with": read_card(RELEVANCE, plan.begun).name if plan.begun else "",
         "trained_on": question_counts(),
         "scale_of_the_choice_fitted_on": sorted(plan.judged_data.measured) if plan.judged_data else [],

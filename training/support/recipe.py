@@ -112,7 +112,7 @@ def _as_scale(weights: SupportWeights) -> dict[str, float]:
 def _provenance(plan: SupportPlan, pairs: Sequence[LabelledPair], compared: Compared) -> dict[str, object]:
     judged, made = learned_claims(plan)
     return {
-        "recipe": f"python -m training support --seed {plan.seed} --held {plan.held}",
+        "recipe": f"paper-trail train support --seed {plan.seed} --held {plan.held}",
         "begun_as": read_card(RELEVANCE, plan.begun).name,
         "judged": Counter(claim.set for claim in judged),
         "made": Counter(claim.set for claim in made),

@@ -74,7 +74,7 @@ def homes_missing(asked: Asked) -> Iterator[Missing]:
         if name not in asked.homes:
             yield Missing(
                 f"{count} questions of the corpus {name}",
-                f"build it and name it: PAPER_TRAIL_HOME=FOLDER python -m indexer {HOW_BUILT[name]}, then"
+                f"build it and name it: PAPER_TRAIL_HOME=FOLDER paper-trail index {HOW_BUILT[name]}, then"
                 f" --home {name}=FOLDER",
             )
 
@@ -97,7 +97,7 @@ def check_held(name: str, home: Path, corpus: Corpus, questions: Sequence[Chosen
         if lacking:
             raise EvaluationError(
                 f"The corpus of {home} has no {lacking[0]}, which {question.judged.id} was judged by: it is"
-                f" not the corpus {name} as PAPER_TRAIL_HOME=FOLDER python -m indexer {HOW_BUILT[name]}"
+                f" not the corpus {name} as PAPER_TRAIL_HOME=FOLDER paper-trail index {HOW_BUILT[name]}"
                 " builds it."
             )
 

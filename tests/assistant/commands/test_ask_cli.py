@@ -147,7 +147,7 @@ def test_a_missing_corpus_is_named_with_what_to_do(ask, monkeypatch, tmp_path):
     done = ask(QUESTION)
     assert done.exit_code == 2
     assert "There is no corpus at" in done.stderr
-    assert "python -m indexer demo" in done.stderr
+    assert "paper-trail index demo" in done.stderr
     assert not (tmp_path / "none").exists()
 
 

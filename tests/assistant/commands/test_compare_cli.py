@@ -296,7 +296,7 @@ def test_an_interrupt_says_what_is_kept_and_how_to_go_on_without_waiting_for_the
             raise
     assert status == 130, shown
     said = " ".join(re.sub(r"\x1b\[[0-9;?]*\w", "", shown.decode()).split())
-    assert "Stopped. What is done is kept. Go on with: python -m assistant compare --resume" in said
+    assert "Stopped. What is done is kept. Go on with: paper-trail compare --resume" in said
     assert "Traceback" not in said
 
 
@@ -348,7 +348,7 @@ def test_fault_where_no_file_can_be_written_the_comparison_is_kept_and_its_id_sa
     said = " ".join(done.stderr.split())
     identifier = re.search(r"The comparison is kept as (\S+);", said)[1]
     assert "No space left on device" in said
-    assert f"python -m assistant export {identifier} -o FILE" in said
+    assert f"paper-trail export {identifier} -o FILE" in said
     assert run("export", identifier).exit_code == 0
 
 

@@ -179,6 +179,6 @@ def test_a_home_that_cannot_be_written_is_said(run, monkeypatch, tmp_path):
 
 
 def test_the_published_schema_is_that_of_the_records(run, root):
-    """Write it anew with: python -m assistant schema > docs/transcript.schema.json."""
+    """Write it anew with: paper-trail schema > docs/transcript.schema.json."""
     published = (root / "docs" / "transcript.schema.json").read_text(encoding="utf-8")
     assert published == run("schema").stdout

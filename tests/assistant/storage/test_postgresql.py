@@ -122,7 +122,7 @@ def test_what_is_wrong_with_an_address_is_said_without_its_password(postgres, ch
 
 
 def test_who_may_not_make_tables_uses_those_that_are_there(postgres, url):
-    """As where the tables are made by hand, with `python -m assistant conversations list`."""
+    """As where the tables are made by hand, with `paper-trail conversations list`."""
     name = url.rpartition("/")[2]
     role = f"app_{name}"
     postgres.run(f"CREATE ROLE {role} LOGIN PASSWORD 'secret'")

@@ -378,7 +378,7 @@ def test_a_stored_comparison_is_replayed_by_its_id_once_it_is_finished(recorded,
     assert run("replay", finished.id).exit_code == 0
     ran = run("replay", begun.id)
     assert ran.exit_code == 2
-    assert f"is not finished. Go on with it: python -m assistant compare --resume {begun.id}" in " ".join(
+    assert f"is not finished. Go on with it: paper-trail compare --resume {begun.id}" in " ".join(
         ran.output.split()
     )
     assert "no stored conversation or comparison of that id" in " ".join(

@@ -57,7 +57,7 @@ def _build(collection: str, started: str, failures: tuple[Failure, ...] = ()) ->
 
 
 def test_without_a_corpus_one_is_told_how_to_build_it(tmp_path: Path, encoder: SentenceEncoder) -> None:
-    with pytest.raises(CorpusError, match=r"no corpus at .*python -m indexer demo"):
+    with pytest.raises(CorpusError, match=r"no corpus at .*paper-trail index demo"):
         Corpus.open(tmp_path / "corpus", encoder)
 
 

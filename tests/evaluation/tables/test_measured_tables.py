@@ -56,7 +56,7 @@ def asked(tmp_path: Path) -> Asked:
 
 
 def measured(table: SeedTable, asked: Asked) -> dict[str, float]:
-    result = measure_table(table, asked, "python -m evaluation table made-up", lambda _: None)
+    result = measure_table(table, asked, "paper-trail eval table made-up", lambda _: None)
     return {one.row.system: one.row.figures["figure"] for one in result.rows}
 
 
@@ -218,14 +218,14 @@ def test_nowhere_to_keep_rows_is_said(asked: Asked) -> None:
 def test_a_table_says_in_markdown_what_belongs_to_it(asked: Asked) -> None:
     hostile = "a \\| b <script>\n# heading ![x](https://example.org/x.png) `"
     table = replace(table_of(Measurements(), hostile), remarks=("Ours is of another set.",))
-    text = markdown_table(measure_table(table, asked, "python -m evaluation table made-up", lambda _: None))
+    text = markdown_table(measure_table(table, asked, "paper-trail eval table made-up", lambda _: None))
     (row,) = (line for line in text.splitlines() if line.startswith("| Ours |"))
     assert row == (
         "| Ours | a \\\\\\| b \\<script\\> \\# heading"
         " \\!\\[x\\](https\\://example.org/x.png) \\` | 1.00 ± 0.50 |"
     )
     assert MarkdownIt("commonmark").enable("table").render(text).count("<td") == 3
-    assert "`python -m evaluation table made-up`" in text
+    assert "`paper-trail eval table made-up`" in text
     assert "- Ours is of another set." in text
     assert "- Missing: a model: name one" in text
     assert not any(line.startswith("#") for line in text.splitlines())

@@ -60,7 +60,7 @@ def told(result: Any) -> Any:
 def test_a_table_has_its_rows_what_is_missing_and_the_command_without_our_folders(tmp_path: Path) -> None:
     result = run(tmp_path, "made-up", "--model", "a model", "--limit", "5")
     assert [row["system"] for row in told(result)["measured"]] == ["ours", "a model"]
-    command = "python -m evaluation table made-up --data DATA --model 'a model' --limit 5"
+    command = "paper-trail eval table made-up --data DATA --model 'a model' --limit 5"
     assert told(result)["command"] == command
     assert "0.333" in result.stdout
     assert "Missing: marks: name a judge with --judge." in " ".join(result.stdout.split())
@@ -99,7 +99,7 @@ def test_the_page_is_what_was_measured_and_names_no_folder_of_this_machine(tmp_p
     page = (tmp_path / "results.md").read_text(encoding="utf-8")
     assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8")) == results
     assert "## TruthReader, Table 0: shares" in page
-    assert "`python -m evaluation table made-up --data DATA`" in page
+    assert "`paper-trail eval table made-up --data DATA`" in page
     assert str(tmp_path) not in page
 
 
@@ -157,7 +157,7 @@ def test_results_that_are_none_of_these_tables_are_said_to_be_none(tmp_path: Pat
         (tmp_path / "results.json").write_text(text, encoding="utf-8")
         assert run(tmp_path, "--update-docs", code=2).stderr, text[:80]
     (tmp_path / "results.json").unlink()
-    assert "python -m evaluation table --all --update-docs" in run(tmp_path, "--update-docs", code=2).stderr
+    assert "paper-trail eval table --all --update-docs" in run(tmp_path, "--update-docs", code=2).stderr
     assert (tmp_path / "results.md").read_bytes() == page
 
 
@@ -167,7 +167,7 @@ def test_the_results_page_of_the_repository_is_what_its_figures_say(monkeypatch:
     page = Path(results_page.__file__).parents[2] / "docs" / "results.md"
     kept = page.with_suffix(".json")
     if not page.exists() and not kept.exists():
-        pytest.skip("docs/results.md is not written: python -m evaluation table --all --update-docs")
+        pytest.skip("docs/results.md is not written: paper-trail eval table --all --update-docs")
     results = results_page.read_results(kept)
     assert [result.table.name for result in results] == [table.name for table in ALL]
     text = page.read_text(encoding="utf-8")

@@ -68,7 +68,7 @@ def test_an_imported_comparison_says_that_nothing_of_it_was_checked_and_how_it_i
     )
     assert session.now.is_imported
     shown = texts(screen("compare", comparison=session.now.identifier))
-    assert "came from a file" in shown and "python -m assistant replay comparison.json" in shown
+    assert "came from a file" in shown and "paper-trail replay comparison.json" in shown
 
 
 def test_who_has_the_link_continues_and_cannot_rename_or_delete_the_conversation_of_another(
@@ -112,4 +112,4 @@ def test_an_imported_conversation_says_that_nothing_of_it_was_checked_and_how_it
     take_in(test, written)
     for shown in (test, screen("ask", conversation=visitor_of(test).conversation_id)):
         assert "came from a file" in texts(shown)
-        assert "python -m assistant replay conversation.json" in texts(shown)
+        assert "paper-trail replay conversation.json" in texts(shown)

@@ -35,7 +35,7 @@ from tests.indexer.command_line import run_json
 PAPERS = 24
 
 needs_ray = pytest.mark.skipif(
-    find_spec("ray") is None, reason="Ray is not installed: pip install -r requirements-cluster.txt"
+    find_spec("ray") is None, reason="Ray is not installed: pip install -e '.[cluster]'"
 )
 
 
@@ -261,7 +261,7 @@ def test_a_cluster_that_is_not_there_is_named(address: str, reason: str) -> None
 
 def test_without_ray_the_command_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    assert "requirements-cluster.txt" in run_json("demo", "--engine", "ray", code=2)["error"]
+    assert "[cluster]" in run_json("demo", "--engine", "ray", code=2)["error"]
 
 
 def test_options_of_a_cluster_are_refused_without_one() -> None:

@@ -45,7 +45,7 @@ def test_a_fresh_install_is_well_but_for_its_corpus(tmp_path: Path) -> None:
         "sandbox": "ok" if offered_confinement() else "warning",
         "models": "off",
     }
-    assert "python -m indexer demo" in found["corpus"].text
+    assert "paper-trail index demo" in found["corpus"].text
     assert "PAPER_TRAIL_GROBID_URL=http://127.0.0.1:8070" in found["grobid"].text
     assert not (tmp_path / "new").exists()
 

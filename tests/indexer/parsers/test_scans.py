@@ -35,7 +35,7 @@ SCANS = {
     "P134_n09": ("W13-2212", 52, "We validated various novel", "trained on 126 billion tokens."),
 }
 needs_rapidocr = pytest.mark.skipif(
-    not engine_name("rapidocr"), reason="rapidocr is not installed: requirements-ocr.txt"
+    not engine_name("rapidocr"), reason="rapidocr is not installed: pip install -e '.[ocr]'"
 )
 RAPID = OcrOptions("rapidocr")
 LINES = [
@@ -123,7 +123,7 @@ def test_pictures_without_words_are_no_paper(tmp_path: Path) -> None:
 
 
 def test_without_a_reader_a_scan_says_how_to_have_it_read(tmp_path: Path) -> None:
-    with pytest.raises(UnreadScanError, match=r"are pictures.*requirements-ocr\.txt"):
+    with pytest.raises(UnreadScanError, match=r"are pictures.*\[ocr\]"):
         read_pdf(scan(tmp_path), ocr=NO_OCR)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("peft", reason="peft, of requirements-train.txt, is not installed")
+pytest.importorskip("peft", reason="peft, of the extra train, is not installed")
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -25,7 +25,7 @@ from tests.standin_writer import quote_material, write_documents
 from tests.tiny_chat import SUBJECTS, dialogue, save_tiny_chat, write_dialogues
 from training.__main__ import app
 
-pytest.importorskip("peft", reason="peft is in requirements-train.txt alone")
+pytest.importorskip("peft", reason="peft, of the extra train, is not installed")
 
 SHORT = ("--epochs", "3", "--length", "200", "--rank", "4", "--rows-per-step", "2", "--checkpoint-every", "2")
 

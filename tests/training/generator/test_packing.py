@@ -12,7 +12,7 @@ from assistant.models.local import knows_system
 from assistant.records import Message
 from tests.tiny_chat import CHAT_TEMPLATE, dialogue, save_tiny_chat
 
-pytest.importorskip("peft", reason="peft is in requirements-train.txt alone")
+pytest.importorskip("peft", reason="peft, of the extra train, is not installed")
 
 from training.generator.base import keeps_apart
 from training.generator.dialogues import Dialogue, encode

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("peft", reason="peft, of requirements-train.txt, is not installed")
+pytest.importorskip("peft", reason="peft, of the extra train, is not installed")
 
 from typer.testing import CliRunner
 

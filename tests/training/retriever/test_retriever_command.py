@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytest.importorskip("peft", reason="peft, of requirements-train.txt, is not installed")
+pytest.importorskip("peft", reason="peft, of the extra train, is not installed")
 
 import torch
 from safetensors.torch import load_file

@@ -36,7 +36,7 @@ def test_what_is_not_given_is_named_with_how_it_is_built(measure: Measure) -> No
     assert list(advice) == [
         f"22 questions of the corpus {name}" for name in ("demo", "acl-2022", "findings-2022", "acl-pdfs")
     ]
-    assert "python -m indexer acl 2022.acl-long, then --home acl-2022=FOLDER" in [*advice.values()][1]
+    assert "paper-trail index acl 2022.acl-long, then --home acl-2022=FOLDER" in [*advice.values()][1]
 
 
 def test_another_corpus_than_was_judged_is_not_measured(measure: Measure) -> None:
