@@ -122,4 +122,4 @@ def _command(table: "tables.SeedTable", asked: "tables.Asked") -> str:
         *([] if asked.limit is None else [("--limit", str(asked.limit))]),
     ]
     given = (word for option in options for word in option)
-    return shlex.join(["python", "-m", "evaluation", "table", table.name, "--data", "DATA", *given])
+    return shlex.join(["paper-trail", "eval", "table", table.name, "--data", "DATA", *given])
