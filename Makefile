@@ -9,12 +9,12 @@ PORT ?= 8501
 ADDRESS ?= 127.0.0.1
 # The hosts that requests may be addressed to, where others than this machine reach the server.
 HOSTS ?=
-CODE := paper_trail.py streamlit_app.py corpus indexer assistant explorer deployment evaluation training tests
+CODE := paper_trail.py streamlit_app.py corpus indexer assistant explorer deployment evaluation training examples tests
 export HF_HUB_DISABLE_TELEMETRY := 1
 # Where it is set, every process that starts compiles all of the product anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: app serve audit demo lock test tests test-long test-live lint format bench bench-app peers demo-pdfs screenshots chromium postgres nginx s3 torture clean
+.PHONY: app serve audit demo lock test tests test-long test-live stats lint format bench bench-app peers demo-pdfs screenshots chromium postgres nginx s3 torture clean
 
 # The demonstration, where there is no corpus yet; a bucket is left as it is.
 DEMO := $(if $(findstring ://,$(HOME_DIR)),,$(HOME_DIR)/corpus/manifest.json)
@@ -148,6 +148,10 @@ $(S3)/installed: pyproject.toml
 	$(REQUIREMENTS) s3-server > $(S3)/requirements.txt
 	@$(S3)/bin/python -m pip install --quiet --disable-pip-version-check -r $(S3)/requirements.txt && \
 	  touch $@ || echo "The packages of the group s3-server could not be installed: tests of object storage will skip."
+
+# Counts lines, files, functions and patterns, by package.
+stats: $(VENV)/installed
+	$(BIN)/python -m tests.stats
 
 # Faults at random moments and in random places, counted: an hour; `QUICK=1` takes five minutes on a quiet machine.
 SEED ?= 2026
