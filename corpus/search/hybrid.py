@@ -2,8 +2,8 @@
 
 Two sides find passages, the nearest vectors and BM25, and what either found is ranked by both. The first of
 these have their sentences, each encoded alone, read and compared with the query too. The three scores count
-the same: on SciFact nDCG@10 is .750, without the sentences .740 (evaluation/README.md says what else was
-tried).
+the same: on SciFact nDCG@10 is .750, without the sentences .740. The note on retrieval in
+docs/measurements/notes lists what else was tried.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -5,8 +5,8 @@ and to the sign alone. Real vectors have no clusters to speak of, so a search le
 how many signs each differs from the query's, those of the query's small numbers not at all. Of a large corpus
 it counts two thirds of them first, and of those that differ least all, the more often the larger the query's
 number is. The nearest of these it compares by eight bits (as RaBitQ does with more steps of the query: Gao
-and Long, 2024, section 3.3). evaluation/README.md says how many that takes, and what else was tried. Nothing
-is built for it.
+and Long, 2024, section 3.3). The note on nearest vectors in docs/measurements/notes lists the figures and
+what else was tried. Nothing is built for it.
 
 What is read of passages then, vectors of their sentences and of what is shown, is compared exactly.
 """
