@@ -25,7 +25,7 @@ app: $(VENV)/installed $(DEMO)
 	@$(BIN)/streamlit run streamlit_app.py --server.port $(PORT) --server.address $(ADDRESS) \
 	  $(if $(HOSTS),$(foreach host,localhost 127.0.0.1 ::1 $(HOSTS),--server.allowedHosts $(host)))
 
-# Several processes behind nginx, see docs/operations.md. CERTIFICATE and KEY name PEM files to speak HTTPS with.
+# Several processes behind nginx, see docs/operations/serve.md. CERTIFICATE and KEY name PEM files to speak HTTPS with.
 PROCESSES ?= 2
 serve: $(VENV)/installed $(DEMO) nginx
 	@exec $(BIN)/python -m deployment --processes $(PROCESSES) --port $(PORT) --address $(ADDRESS) \
