@@ -113,7 +113,7 @@ def new_user(server: S3Server, policy: str) -> dict[str, str]:
 def documented_policy(bucket_name: str) -> str:
     """Return the policy that the manual gives, for a bucket of the tests."""
     (policy,) = re.findall(
-        r"```json\n(.*?)```", (PROJECT / "docs" / "operations.md").read_text("utf-8"), re.S
+        r"```json\n(.*?)```", (PROJECT / "docs" / "operations" / "storage.md").read_text("utf-8"), re.S
     )
     return policy.replace("my-bucket", bucket_name)
 

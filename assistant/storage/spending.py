@@ -296,7 +296,8 @@ class SpendingStore(Database):
             self._distrusted = _month(told)
             logger.warning(
                 "The clock says %s, but by the time that has passed it is %s: spending is still counted for "
-                "%s. If the clock is right, start this machine again (docs/operations/limits-and-spending.md).",
+                "%s. If the clock is right, start this machine again "
+                "(docs/operations/limits-and-spending.md).",
                 *(f"{one:%Y-%m-%d}" for one in (told, believed)),
                 _month(believed),
             )

@@ -117,7 +117,7 @@ def _rights_missing(probe: Place) -> str:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         return (
             f"At {probe} nothing can be {step}: {reason}. Check the address in PAPER_TRAIL_HOME, the keys "
-            "and the endpoint in the environment, and the rights (docs/operations/storage.md, Object storage)."
+            "and the endpoint in the environment, and the rights (docs/operations/storage.md)."
         )
     return (
         ""
