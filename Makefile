@@ -9,12 +9,12 @@ PORT ?= 8501
 ADDRESS ?= 127.0.0.1
 # The hosts that requests may be addressed to, where others than this machine reach the server.
 HOSTS ?=
-CODE := paper_trail.py streamlit_app.py corpus indexer assistant explorer deployment evaluation training examples tests
+CODE := paper_trail.py streamlit_app.py corpus indexer assistant explorer deployment evaluation training examples docs/generate.py tests
 export HF_HUB_DISABLE_TELEMETRY := 1
 # Where it is set, every process that starts compiles all of the product anew.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: app serve audit demo lock test tests test-long test-live stats lint format bench bench-app peers demo-pdfs screenshots chromium postgres nginx s3 torture clean
+.PHONY: app serve audit demo lock test tests test-long test-live stats lint format bench bench-app peers demo-pdfs screenshots docs chromium postgres nginx s3 torture clean
 
 # The demonstration, where there is no corpus yet; a bucket is left as it is.
 DEMO := $(if $(findstring ://,$(HOME_DIR)),,$(HOME_DIR)/corpus/manifest.json)
@@ -198,9 +198,20 @@ $(PEERS)/installed: evaluation/peers/requirements.txt
 demo-pdfs: $(VENV)/installed-dev
 	$(BIN)/python -m corpus.demo.render
 
-# Takes the README's pictures of every screen anew, of the demonstration alone.
+# Takes the pictures of every screen in docs/screenshots anew, of the demonstration alone.
 screenshots: $(VENV)/installed-dev chromium
 	$(BIN)/python -m tests.browser.take_screenshots
+
+# Builds the documentation as a site in build/site; docs/generate.py writes its references from the code.
+docs: build/docs/installed
+	NO_MKDOCS_2_WARNING=1 build/docs/bin/mkdocs build --strict --quiet --site-dir build/site
+	@echo "The site: build/site/index.html"
+
+build/docs/installed: pyproject.toml
+	$(PYTHON) -m venv build/docs
+	$(REQUIREMENTS) docs > build/docs/requirements.txt
+	build/docs/bin/python -m pip install --quiet --disable-pip-version-check -r build/docs/requirements.txt
+	@touch $@
 
 # Leaves the corpus alone: `rm -r home` makes a fresh product.
 clean:
