@@ -165,4 +165,4 @@ def test_fault_each_wrong_entry_of_a_long_list_made_an_error(api: httpx.Client) 
         CiteRequest.model_validate_json(json.dumps({"papers": [""] * 40_000}))
     assert caught.value.error_count() <= 2
     assert api.post("/cite", json={"papers": [""] * 20_000}).status_code == 400
-    assert api.post("/cite", json={"papers": [""] * 40_000}).status_code == 413
+    assert api.post("/cite", json={"papers": [""] * 60_000}).status_code == 413
