@@ -57,7 +57,7 @@ class Problem:
         return ErrorDocument(self.code, self.message)
 
 
-LARGEST_BODY = 512 * 1024
+LARGEST_BODY = 128 * 1024
 TOO_LARGE = Problem(413, "too_large", f"A request has at most {LARGEST_BODY:,} bytes. Send less at once.")
 
 

@@ -175,8 +175,8 @@ def store_again(library: Library, visitor: Visitor) -> None:
         if visitor.now.is_kept and store.read(visitor.now.conversation_id):
             kept = _kept_again(store, visitor)
         else:
-            shown, over = visitor.now.conversation(), visitor.now.library_id
-            stored = store.put(current_owner(visitor), shown, over, from_file=False)
+            now, owner = visitor.now, current_owner(visitor)
+            stored = store.put(owner, now.conversation(), now.library_id, from_file=now.is_imported)
             visitor.update(VisitorSession.begin_storing, stored.id, visitor.now.title)
             kept = Kept()
     except AssistantError as error:

@@ -258,10 +258,26 @@ def _remove_hidden(root: Any, unseen: frozenset[str]) -> int:
             paragraph = next(run.iterancestors(f"{_W}p"), None)
             of_run = "" if style is None else style.get(f"{_W}val", "")
             hides = of_run in unseen or (paragraph is not None and _style_id(paragraph) in unseen)
-        if hides and (parent := run.getparent()) is not None:
+        if (hides or _is_white_on_paper(run)) and (parent := run.getparent()) is not None:
             count += sum(not sign.isspace() for text in run.iter(f"{_W}t") for sign in text.text or "")
             parent.remove(run)
     return count
+
+
+def _is_white_on_paper(run: Any) -> bool:
+    """Return True if a run is white where nothing dark can lie behind it.
+
+    The cells of tables and text boxes may be filled by a style, so white text in these counts as visible.
+    """
+    colour = run.find(f"{_W}rPr/{_W}color")
+    if colour is None or str(colour.get(f"{_W}val", "")).upper() != "FFFFFF":
+        return False
+    filled = (f"{_W}rPr/{_W}shd", f"{_W}rPr/{_W}highlight")
+    paragraph = next(run.iterancestors(f"{_W}p"), None)
+    is_shaded = any(run.find(path) is not None for path in filled) or (
+        paragraph is not None and paragraph.find(f"{_W}pPr/{_W}shd") is not None
+    )
+    return not is_shaded and next(run.iterancestors(f"{_W}tbl", f"{_W}txbxContent"), None) is None
 
 
 def _own_level(element: Any) -> int:

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import httpx
 import pytest
+from pydantic import ValidationError
 
+from assistant.serving.requests import CiteRequest
 from assistant.storage import ConversationStore, SpendingLimits, SpendingStore
 from tests.explorer.api.conftest import KEY, OTHER_KEY, PREFIX, until
 from tests.explorer.api.test_api import BM25, FUSION, QUESTION, error_of
@@ -155,3 +157,12 @@ def test_what_earlier_versions_stored_of_a_key_is_found_by_it(
         # A process of the earlier version that is still at work.
         later = store.start(earlier, "Ranking")
         assert unnamed.delete(f"/conversations/{later.id}").status_code == 204
+
+
+def test_fault_each_wrong_entry_of_a_long_list_made_an_error(api: httpx.Client) -> None:
+    """Regression: 170,000 of them kept the event loop busy for a second, for pages and other keys too."""
+    with pytest.raises(ValidationError) as caught:
+        CiteRequest.model_validate_json(json.dumps({"papers": [""] * 40_000}))
+    assert caught.value.error_count() <= 2
+    assert api.post("/cite", json={"papers": [""] * 20_000}).status_code == 400
+    assert api.post("/cite", json={"papers": [""] * 60_000}).status_code == 413

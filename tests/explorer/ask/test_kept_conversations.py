@@ -248,6 +248,22 @@ def test_an_answer_to_a_conversation_deleted_meanwhile_is_not_lost(
     assert visitor_of(screen("ask", conversation=identifier(test))).turns == visitor_of(test).turns
 
 
+def test_fault_an_imported_conversation_stored_again_passed_for_one_checked_here(
+    screen: Screen, asked: AppTest, library: Library
+) -> None:
+    """Regression: deleted in another tab and stored again, it lost the note that it is from a file."""
+    test = screen("ask")
+    take_in(test, to_json(visitor_of(asked).conversation()).encode())
+    imported = identifier(test)
+    assert library.conversations().is_imported(imported)
+    library.conversations().delete(imported)
+    ask(test, "What about its storage cost?")
+    test.button(key="store_again").click().run()
+    assert identifier(test) != imported
+    assert library.conversations().is_imported(identifier(test))
+    assert "came from a file" in texts(screen("ask", conversation=identifier(test)))
+
+
 def test_a_turn_that_cannot_be_read_back_costs_that_turn(
     screen: Screen, asked: AppTest, library: Library
 ) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import docx
 import docx.enum.style
+import docx.enum.text
 import docx.shared
 import pytest
 from docx.oxml import parse_xml
@@ -323,7 +324,11 @@ def _style(run: "docx.text.run.Run") -> None:
     run.style.base_style = base
 
 
-@pytest.mark.parametrize("hide", [_hide, _make_tiny, _style])
+def _make_white(run: "docx.text.run.Run") -> None:
+    run.font.color.rgb = docx.shared.RGBColor(255, 255, 255)
+
+
+@pytest.mark.parametrize("hide", [_hide, _make_tiny, _style, _make_white])
 def test_hidden_text_of_a_word_file_is_not_read_but_counted(
     tmp_path: Path, hide: Callable[..., None]
 ) -> None:
@@ -343,6 +348,17 @@ def test_text_that_a_style_hides_and_its_run_shows_is_read(tmp_path: Path) -> No
     run = file.add_paragraph().add_run("Cats purr aloud.")
     _style(run)
     run.font.hidden = False
+    document = read_document(saved(file, tmp_path / "a.docx"))
+    assert "Cats purr aloud." in repr(document)
+    assert document.hidden_text == 0
+
+
+def test_white_text_is_read_where_something_dark_may_lie_behind_it(tmp_path: Path) -> None:
+    file = paper()
+    marked = file.add_paragraph().add_run("Cats purr aloud.")
+    _make_white(marked)
+    marked.font.highlight_color = docx.enum.text.WD_COLOR_INDEX.BLACK
+    _make_white(file.add_table(1, 2).cell(0, 0).paragraphs[0].add_run("Breed"))
     document = read_document(saved(file, tmp_path / "a.docx"))
     assert "Cats purr aloud." in repr(document)
     assert document.hidden_text == 0
