@@ -223,8 +223,14 @@ def _number(value: float) -> str:
 
 def _request(operation: Mapping[str, Any]) -> str:
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
-    parameters = [f"`{parameter['name']}`" for parameter in operation.get("parameters", ())]
+    parameters = [_parameter(parameter) for parameter in operation.get("parameters", ())]
     return ", ".join([*parameters, *([_name(body)] if body else [])])
+
+
+def _parameter(parameter: Mapping[str, Any]) -> str:
+    """Return a parameter's name, with its choices where it has some."""
+    choices = ", ".join(f"`{choice}`" for choice in parameter["schema"].get("enum", ()))
+    return f"`{parameter['name']}`" + (f" ({choices})" if choices else "")
 
 
 def _reply(operation: Mapping[str, Any]) -> str:
@@ -232,7 +238,8 @@ def _reply(operation: Mapping[str, Any]) -> str:
         (code, told) for code, told in operation["responses"].items() if code.startswith("2")
     )
     content: Mapping[str, Any] = reply.get("content", {})
-    kind, told = next(iter(content.items()), ("", {}))
+    nothing: tuple[str, Any] = ("", {})
+    kind, told = next(iter(content.items()), nothing)
     if kind == "text/event-stream":
         events = told["itemSchema"]["properties"]["event"]["enum"]
         return "events: " + ", ".join(f"`{event}`" for event in events)

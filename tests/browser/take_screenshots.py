@@ -1,4 +1,4 @@
-"""Take the README's pictures of every screen anew: `make screenshots`. Not a test.
+"""Take the pictures of every screen in docs/screenshots: `make screenshots`. Not a test.
 
 Only the demonstration's own papers are in them. Pictures are reduced to few colours: they are small files.
 """
