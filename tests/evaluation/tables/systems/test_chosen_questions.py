@@ -1,4 +1,4 @@
-"""The 88 questions: chosen by the rule in the note on the whole system, their contexts without what answers."""
+"""The 88 questions: chosen as the note on the whole system says, their contexts without what answers."""
 
 import random
 from collections import Counter
