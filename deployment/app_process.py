@@ -4,11 +4,13 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 
 from corpus.settings import PROJECT
 from deployment.guardian import Guardian
@@ -20,8 +22,65 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 # One that lived so long had been started well.
 GROWN_UP_SECONDS = 60.0
 _PROBE_SECONDS = 10.0
+# A process that has answered before and lets so many probes in a row time out is ended, and replaced.
+PULSE_SECONDS, MOST_SILENCES = 20.0, 3
 # What is said of what has to be mended, after which nothing else is looked at (explorer/operating/health.py).
 _LACKING = frozenset(("missing", "unusable"))
+
+
+@dataclass(slots=True)
+class Pulse:
+    """Whether a process still answers `/healthz`, asked without waiting for the reply."""
+
+    port: int
+    silences: int = 0
+    _has_answered: bool = False
+    _connection: socket.socket | None = None
+    _asked: float = 0.0
+
+    def reset(self) -> None:
+        """Forget what a process did that is no longer there."""
+        self._hang_up()
+        self.silences, self._has_answered, self._asked = 0, False, time.monotonic()
+
+    def has_stopped(self) -> bool:
+        """Look whether there is an answer, ask again when it is time; return True after too many silences."""
+        now = time.monotonic()
+        if self._connection is not None and self._is_answered(self._connection):
+            self._has_answered, self.silences = True, 0
+            self._hang_up()
+        if now - self._asked >= PULSE_SECONDS:
+            if self._connection is not None and self._has_answered:
+                self.silences += 1
+            self._hang_up()
+            self._ask()
+            self._asked = now
+        return self.silences >= MOST_SILENCES
+
+    def _ask(self) -> None:
+        connection = socket.socket()
+        try:
+            # The kernel accepts for a process that listens, even for one that hangs; a full queue takes long.
+            connection.settimeout(1.0)
+            connection.connect((HOST, self.port))
+            connection.sendall(b"GET /healthz HTTP/1.0\r\nHost: %b\r\n\r\n" % HOST.encode())
+            connection.setblocking(False)
+        except TimeoutError:
+            pass  # it counts as a silence when the next one is due
+        except OSError:
+            connection.close()
+            return
+        self._connection = connection
+
+    def _is_answered(self, connection: socket.socket) -> bool:
+        with suppress(OSError):
+            return bool(connection.recv(1))
+        return False
+
+    def _hang_up(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
 
 
 @dataclass(slots=True)
@@ -42,6 +101,10 @@ class AppProcess:
     _running: "subprocess.Popen[bytes] | None" = None
     _started: float = 0.0
     _start_again: float | None = None
+    _pulse: Pulse = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._pulse = Pulse(self.port)
 
     @property
     def address(self) -> str:
@@ -71,6 +134,17 @@ class AppProcess:
             stdout=subprocess.DEVNULL,
         )
         self._started, self._start_again = time.monotonic(), None
+        self._pulse.reset()
+
+    def end_if_hung(self) -> str:
+        """Kill it if it no longer answers; return what is to be told of that, "" for nothing."""
+        if self._running is None or not self.is_alive or not self._pulse.has_stopped():
+            return ""
+        self._pulse.reset()
+        self._running.kill()
+        self._running.wait()
+        silent = PULSE_SECONDS * MOST_SILENCES
+        return f"Process {self.name} has not answered for {silent:g} s: it is ended by force."
 
     def replace_if_dead(self) -> str:
         """Start it anew some time after it has died; return what is to be told of that, "" for nothing."""

@@ -11,6 +11,14 @@ TEMPLATE = Path(__file__).with_name("nginx.conf")
 _FORM_MEGABYTES = 1
 # What programs are told in place of a page of nginx's own, in the form of all errors (explorer/api).
 _TOO_LARGE = {"error": "too_large", "message": "This request is too large. Send less at once."}
+_UNREADABLE = {
+    "error": "invalid_request",
+    "message": "This request cannot be read: it is malformed, or its address or a header is too long.",
+}
+_CROWDED = {
+    "error": "too_many_requests",
+    "message": "Your address has too many connections open. Close some, or try again in a few seconds.",
+}
 _NOBODY = {"error": "busy", "message": "The server is starting or stopping. Try again in a few seconds."}
 
 
@@ -49,6 +57,8 @@ def configuration(frontend: Frontend) -> str:
         tls=_lines(8, _tls(frontend)),
         largest_upload=frontend.upload_megabytes + _FORM_MEGABYTES,
         hosts=_lines(8, _hosts(frontend.hosts)),
+        unreadable=json.dumps(_UNREADABLE),
+        crowded=json.dumps(_CROWDED),
         too_large=json.dumps(_TOO_LARGE),
         nobody=json.dumps(_NOBODY),
         real_ip=_lines(4, (f"set_real_ip_from {network};" for network in frontend.proxies)),

@@ -1,11 +1,13 @@
 """All of it: the processes and nginx before them, from the first start to the last answer."""
 
 import errno
+import fcntl
 import os
 import secrets
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import time
 import tomllib
@@ -14,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 from corpus.settings import LAST_PORT, PROJECT, Settings
 from deployment.app_process import ENTRY, HOST, AppProcess, ended_how
@@ -34,6 +36,8 @@ NGINX_ENDS_WITHIN_SECONDS = 3.0
 _MOST_DEATHS = 3
 _LOOK_SECONDS = 0.2
 _FOLDER = "paper-trail-nginx-"
+# In that folder; it is locked from soon after the folder is made until the site has ended.
+_LOCK, _NEW_SECONDS = "lock", 60.0
 # In the commands of what serves a site.
 _OF_A_SITE = ("-m deployment", "paper-trail serve", _FOLDER, str(ENTRY))
 # Below those that a system gives to whoever calls out, so that a process which is started again finds its own
@@ -74,7 +78,9 @@ class Site:
         """Serve until a signal comes or nginx ends; return an exit code. Raises ServeError."""
         nginx = find_nginx()
         with ExitStack() as stack:
+            remove_left_behind()
             folder = self._guardian.folder = stack.enter_context(TemporaryDirectory(prefix=_FOLDER))
+            stack.enter_context(_locked(Path(folder)))
             # Where root starts nginx its workers are another user.
             Path(folder).chmod(0o755)
             self.processes = self._planned()
@@ -259,8 +265,9 @@ class Site:
     def _replace_dead(self) -> None:
         self._guardian.keep()
         for process in self.processes:
-            if told := process.replace_if_dead():
-                self.tell(told)
+            for told in (process.end_if_hung(), process.replace_if_dead()):
+                if told:
+                    self.tell(told)
 
     def _stop_processes(self) -> None:
         for process in self.processes:
@@ -275,6 +282,27 @@ class Site:
 
     def _deadline(self) -> float:
         return time.monotonic() + self._seconds_to_end
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Show that a folder is in use, for as long as this process lives."""
+    with (folder / _LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def remove_left_behind() -> None:
+    """Remove what is left of this user's sites that were killed together with their guardian."""
+    for folder in Path(gettempdir()).glob(f"{_FOLDER}*"):
+        with suppress(OSError):
+            found = folder.lstat()
+            is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+            if not is_ours or time.time() - found.st_mtime < _NEW_SECONDS:
+                continue
+            with (folder / _LOCK).open("r") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import streamlit as st
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import net_util
+from streamlit.web.server.server_util import allowlisted_origins
 
 from assistant.records import AssistantError
 from corpus.errors import CorpusError
@@ -77,6 +79,39 @@ class SecurityHeaders:
             await send(message)
 
         await self._app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+class SameOrigin:
+    """ASGI middleware that refuses websockets opened by pages of another origin.
+
+    Streamlit compares host names alone, so that a page served at another port of this host may connect, and
+    for an unknown name it first asks a public server for this machine's address, in the event loop, for two
+    seconds each time. Origins named in `server.corsAllowedOrigins` are allowed as well.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        # An address is known, so that none is asked for.
+        net_util._external_ip = "0.0.0.0"  # noqa: S104 - compared with, and Streamlit allows it anyway
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket" and not _is_same_origin(Headers(scope=scope)):
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        await self._app(scope, receive, send)
+
+
+def _is_same_origin(headers: Headers) -> bool:
+    """Return True if no page opens the connection, or one of this host and port or of an allowed origin."""
+    origins, hosts = headers.getlist("origin"), headers.getlist("host")
+    if not origins:
+        return True
+    if len(origins) > 1 or len(hosts) != 1:
+        return False
+    scheme, _, place = origins[0].lower().partition("://")
+    if scheme in ("http", "https") and place == hosts[0].lower():
+        return True
+    return origins[0] in allowlisted_origins()
 
 
 class OwnerCookie:
@@ -194,7 +229,14 @@ def _is_trusted(address: str, trusted: Proxies) -> bool:
 
 def middleware(*programs: Wrapper) -> list[Middleware]:
     """Return what each request passes; what answers `programs` comes before all that is for visitors."""
-    parts: tuple[Wrapper, ...] = (SecurityHeaders, *programs, ClientAddress, OwnerCookie, UploadGuard)
+    parts: tuple[Wrapper, ...] = (
+        SecurityHeaders,
+        *programs,
+        SameOrigin,
+        ClientAddress,
+        OwnerCookie,
+        UploadGuard,
+    )
     return [Middleware(part) for part in parts]
 
 

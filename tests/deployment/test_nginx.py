@@ -6,7 +6,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -262,6 +262,39 @@ def test_fault_errors_of_nginx_itself_came_as_its_own_pages() -> None:
     assert (asked.status_code, asked.json()["error"]) == (503, "busy")
     assert (page.status_code, "starting or stopping" in page.text) == (503, True)
     assert asked.headers["retry-after"] == page.headers["retry-after"] == "5"
+
+
+def test_fault_a_request_that_cannot_be_read_was_answered_by_a_page_of_nginx(site: str) -> None:
+    replies = [
+        httpx.get(f"{site}/api/v1/collections", headers={"x-long": "x" * 40_000}),
+        httpx.get(f"{site}/api/v1/collections?{'x' * 40_000}"),
+    ]
+    assert [(one.status_code, one.json()["error"]) for one in replies] == [(400, "invalid_request")] * 2
+
+
+def test_fault_one_address_could_take_all_connections(processes: list[EchoingProcess]) -> None:
+    with fronted(processes) as site, ExitStack() as stack:
+        place = site.removeprefix("http://").split(":")
+        for _ in range(256):
+            held = stack.enter_context(socket.create_connection((place[0], int(place[1]))))
+            held.sendall(b"POST /api/v1/ask HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n")
+
+        def refused() -> bool:
+            return httpx.get(f"{site}/api/v1/collections").status_code == 429
+
+        until(refused, 10)
+        refusal, page = httpx.get(f"{site}/api/v1/collections"), httpx.get(f"{site}/", headers=PAGE)
+    assert (refusal.json()["error"], refusal.headers["retry-after"]) == ("too_many_requests", "5")
+    assert page.status_code == 429
+
+
+def test_fault_a_connection_that_said_nothing_was_held_for_a_minute(site: str) -> None:
+    host, port = site.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as silent:
+        silent.sendall(b"GET / HTTP/1.1\r\nHost: ")
+        silent.settimeout(25)
+        with suppress(ConnectionResetError):
+            assert b"200" not in silent.recv(100)
 
 
 def test_fault_under_a_name_that_is_not_its_own_a_page_stayed_empty(processes: list[EchoingProcess]) -> None:

@@ -1,6 +1,7 @@
 """The real app in two processes behind nginx: who goes where, what dies, and what is told of it."""
 
 import asyncio
+import fcntl
 import os
 import re
 import signal
@@ -19,7 +20,9 @@ import pytest
 from assistant.records import Conversation
 from assistant.storage import ConversationStore
 from corpus.settings import PROJECT
-from deployment.site import READY_WITHIN_SECONDS, free_ports
+from deployment import app_process
+from deployment.guardian import Guardian
+from deployment.site import READY_WITHIN_SECONDS, free_ports, remove_left_behind
 from evaluation.bench.app_load import VisitError, visiting
 from explorer.app.owner import HOST_COOKIE, OWNER_COOKIE, owner_of
 from tests.assistant.storage.test_conversations import make_turn
@@ -327,6 +330,58 @@ def test_fault_a_site_that_was_killed_went_on_serving_and_none_could_take_its_pl
             assert httpx.get(another.address, headers=PAGE).status_code == 200
     assert not any(map(is_running, started))
     assert folders - set(Path(tempfile.gettempdir()).glob("paper-trail-nginx-*")), "nothing is left behind"
+
+
+def test_fault_folders_of_sites_that_were_killed_stayed_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, running, new = (tmp_path / f"paper-trail-nginx-{name}" for name in ("left", "running", "new"))
+    for folder in (left, running, new):
+        folder.mkdir()
+        (folder / "lock").touch()
+    for folder in (left, running):
+        os.utime(folder, (time.time() - 3600, time.time() - 3600))
+    with (running / "lock").open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        remove_left_behind()
+    assert [folder.exists() for folder in (left, running, new)] == [False, True, True]
+
+
+def test_fault_a_process_that_hung_was_never_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = tmp_path / "app.py"
+    entry.write_text("import streamlit as st\nst.write('a screen')\n")
+    monkeypatch.setattr(app_process, "ENTRY", entry)
+    monkeypatch.setattr(app_process, "PULSE_SECONDS", 2.0)
+    port, told = free_ports(1)[0], list[str]()
+
+    def answers() -> bool:
+        assert process.end_if_hung() == "", "it is not taken for hung while it starts or answers"
+        try:
+            return httpx.get(f"http://{process.address}/healthz", timeout=1).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    with Guardian() as guardian:
+        process = app_process.AppProcess("p1", port, ["127.0.0.1"], {}, guardian, 5.0)
+        process.start()
+        try:
+            until(answers, 60)
+            answering = time.monotonic() + 5
+            while time.monotonic() < answering:
+                assert answers()
+            first = process.pid
+            os.kill(first, signal.SIGSTOP)
+            until(lambda: told.append(process.end_if_hung()) or any(told), 30)
+            assert any("has not answered for 6 s: it is ended by force." in one for one in told)
+            until(lambda: process.replace_if_dead() == "" and process.pid, 30)
+            assert process.pid != first
+            until(answers, 60)
+        finally:
+            process.begin_to_stop()
+            process.stop(time.monotonic() + 10)
 
 
 def test_everything_ends_when_it_is_told_to(site: Served) -> None:

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 from starlette.types import ASGIApp
+from streamlit import net_util
 
 from explorer.app.navigation import DARK_STYLE, STYLE
 from explorer.app.owner import HOST_COOKIE, OWNER_COOKIE, OwnerTokens, owner_of, server_key
 from explorer.app.resources import Library, owner_tokens
-from explorer.app.security import HSTS, OwnerCookie, SecurityHeaders, content_security_policy
+from explorer.app.security import HSTS, OwnerCookie, SameOrigin, SecurityHeaders, content_security_policy
 from explorer.components.score_bar import meaning, overlap_bar, score_bars, support_bar
 from tests.explorer.app.asgi import replied
 
@@ -139,6 +140,36 @@ def test_the_key_is_kept_for_its_owner_alone_and_is_made_once(tmp_path: Path) ->
 def test_what_a_page_loads_brings_no_token(home: Path) -> None:
     assert cookie_of_reply(accept="*/*") == ""
     assert cookie_of_reply() == ""
+
+
+@pytest.mark.parametrize(
+    ("origin", "is_open"),
+    [
+        ("http://papers.example.org:8501", True),
+        ("https://Papers.example.org:8501", True),
+        ("http://papers.example.org:9000", False),
+        ("http://papers.example.org", False),
+        ("http://evil.example", False),
+        ("http://127.0.0.1:8501", False),
+        ("http://papers.example.org:8501@evil.example", False),
+        ("null", False),
+        ("", False),
+        ("https://intranet.example.org", True),
+        ("https://intranet.example.org:444", False),
+    ],
+)
+def test_fault_a_page_of_another_port_could_connect_and_one_of_another_host_held_the_event_loop(
+    monkeypatch: pytest.MonkeyPatch, origin: str, is_open: bool
+) -> None:
+    monkeypatch.setattr("explorer.app.security.allowlisted_origins", lambda: {"https://intranet.example.org"})
+    headers = {"host": "papers.example.org:8501", "origin": origin}
+    passed = replied(SameOrigin, headers, type="websocket")
+    assert (passed[0]["type"] != "websocket.close") == is_open
+    assert net_util.get_external_ip() is not None, "Streamlit would ask a public server for it"
+
+
+def test_programs_that_name_no_origin_may_connect() -> None:
+    assert replied(SameOrigin, {"host": "a.example"}, type="websocket")[0]["type"] != "websocket.close"
 
 
 def test_an_owner_is_told_by_the_token_but_does_not_tell_it(home: Path) -> None:

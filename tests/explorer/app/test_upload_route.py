@@ -9,8 +9,9 @@ import httpx
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
-from websockets.typing import Subprotocol
+from websockets.typing import Origin, Subprotocol
 
 from tests.browser.conftest import serving
 from tests.standin_chat import StandinChat
@@ -74,3 +75,20 @@ def test_a_server_refuses_uploads_before_sign_in_and_beyond_the_budget(
         assert upload(address, session, bytes(900_000)) == 204
         status, said = announce(address, session, 500_000)
         assert status == 429 and said.startswith("1 megabyte can be uploaded in 10 minutes.")
+
+
+def test_fault_a_page_of_another_port_of_this_host_could_open_a_screen(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    with StandinChat() as model, serving(tmp_path, model, tmp_path_factory) as address:
+        stream = f"ws{address.removeprefix('http')}/_stcore/stream"
+        for origin, is_open in (
+            (address, True),
+            ("http://127.0.0.1:1", False),
+            ("http://evil.example", False),
+        ):
+            try:
+                with connect(stream, origin=Origin(origin), subprotocols=[Subprotocol("streamlit")]):
+                    assert is_open
+            except InvalidStatus as refusal:
+                assert not is_open and refusal.response.status_code == 403
