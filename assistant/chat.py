@@ -6,14 +6,16 @@ from collections.abc import Generator as Iteration
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
 from assistant.admission import admit
-from assistant.checking import check, open_scorer, refuse, with_coverage, with_relevance
+from assistant.checking import Mend, check, is_off, open_scorer, refuse, with_coverage, with_relevance
 from assistant.generators import (
     ABOUT,
     EXTRACTIVE,
+    ExtractiveGenerator,
     Generator,
+    PromptedGenerator,
     SampledGenerator,
     cannot_answer,
     is_of_rows,
@@ -71,23 +73,28 @@ class Assistant:
         """
         question = admit(question, options, self.corpus, history)
         # Who chooses sentences would choose from what only helps to read the others.
-        options = replace(options, in_context=options.in_context and self.generator.name != EXTRACTIVE)
+        options = replace(
+            options,
+            in_context=options.in_context and self._is_model,
+            finds_citations=options.finds_citations and self._is_model,
+            careful=self._is_careful(options),
+        )
         run = _Run(question, options, provenance_of(self.corpus, self.generator.name, self.scorer.name))
         rewrite = run.timed("rewrite", lambda: self._understand(question, history, options, run.log))
         yield Rewritten(rewrite)
         papers = run.timed("retrieve", lambda: retrieve(self.corpus, self.encoder, rewrite, options))
         yield Retrieved(papers)
         rewrite, evidence = run.timed("retrieve", lambda: self.gathered(rewrite, papers, options))
-        reason = run.timed("retrieve", lambda: self._cannot_answer(rewrite, evidence, options.scope))
+        reason = run.timed("retrieve", lambda: self._cannot_answer(rewrite, evidence, options))
         if reason:
             refused = self._refused(reason, papers, options.scope, rewrite)
             yield Answered(run.turn(rewrite, papers, Evidence(), refused))
             return
-        checked = self._checker(rewrite, papers, evidence, options.scope)
+        checked = self._checker(rewrite, papers, evidence, options)
         drafting = _Drafting(rewrite, history, evidence)
         draft = yield from run.write(self._write(drafting, checked, options.drafts, run.log))
         yield Checking()
-        answer = run.timed("check", lambda: checked(draft))
+        answer = run.timed("check", lambda: self._usable(checked(draft), drafting, checked, options))
         yield Answered(run.turn(rewrite, papers, evidence, answer))
 
     def answer(
@@ -97,10 +104,43 @@ class Assistant:
         *_, last = self.ask(question, history, options or AskOptions())
         return cast(Answered, last).turn
 
-    def _cannot_answer(self, rewrite: Rewrite, evidence: Evidence, scope: Scope) -> RefusalReason | None:
-        if evidence.papers and not self._language_asked(rewrite, scope).is_read:
+    def _cannot_answer(
+        self, rewrite: Rewrite, evidence: Evidence, options: AskOptions
+    ) -> RefusalReason | None:
+        if evidence.papers and not self._language_asked(rewrite, options.scope).is_read:
             return "language"
-        return cannot_answer(rewrite, evidence, self.encoder, by_model=self._is_model)
+        # A small model writes something of whatever it is given: the evidence itself has to answer.
+        by_model = self._is_model and not options.careful
+        return cannot_answer(rewrite, evidence, self.encoder, by_model=by_model)
+
+    def _is_careful(self, options: AskOptions) -> bool:
+        if not self._is_model:
+            return False
+        is_small = isinstance(self.generator, PromptedGenerator) and self.generator.is_small
+        return is_small if options.careful is None else options.careful
+
+    def _usable(
+        self,
+        answer: Answer,
+        drafting: "_Drafting",
+        checked: "_Checker",
+        options: AskOptions,
+    ) -> Answer:
+        """Return a model's answer, or the extractive one in place of one that refuses or misses the question.
+
+        Only where the gate says that the evidence answers.
+        """
+        is_off_the_point = options.careful and is_off(answer)
+        if not options.finds_citations or not (answer.refusal or is_off_the_point):
+            return answer
+        if cannot_answer(drafting.rewrite, drafting.evidence, self.encoder):
+            return answer
+        draft = last_of(drafting.begin(ExtractiveGenerator(self.encoder), CallLog()))
+        standing = checked(replace(draft, left_out=()), mend="nothing")
+        is_better = answer.refusal or (standing.relevance or 0.0) > (answer.relevance or 0.0)
+        if standing.refusal or not is_better:
+            return answer
+        return replace(standing, stands_in_for=self.generator.name, remark=_remark(answer))
 
     @property
     def _is_model(self) -> bool:
@@ -167,7 +207,7 @@ class Assistant:
         if not isinstance(self.generator, SampledGenerator):
             return False
         papers = retrieve(self.corpus, self.encoder, rewrite, options)
-        return self._cannot_answer(*self.gathered(rewrite, papers, options), options.scope) is not None
+        return self._cannot_answer(*self.gathered(rewrite, papers, options), options) is not None
 
     def _write(
         self, drafting: "_Drafting", checked: Callable[[Draft], Answer], drafts: int, log: CallLog
@@ -178,14 +218,18 @@ class Assistant:
         return drafting.begin(self.generator, log)
 
     def _checker(
-        self, rewrite: Rewrite, papers: tuple[PaperHits, ...], evidence: Evidence, scope: Scope
-    ) -> Callable[[Draft], Answer]:
+        self, rewrite: Rewrite, papers: tuple[PaperHits, ...], evidence: Evidence, options: AskOptions
+    ) -> "_Checker":
         """Return what checks the drafts of a question, against what their writer was really given."""
+        scope = options.scope
         searched, question, query = self._described(scope), rewrite.question, rewrite.searched_for
+        usual: Mend = "claims" if options.careful else "citations" if options.finds_citations else "nothing"
 
-        def checked(draft: Draft) -> Answer:
+        def checked(draft: Draft, mend: Mend = usual) -> Answer:
             given = evidence.without(draft.left_out)
-            answer = check(draft, question, given, papers, searched, query=query, scorer=self.scorer)
+            answer = check(
+                draft, question, given, papers, searched, query=query, scorer=self.scorer, mend=mend
+            )
             # Who wrote a paper stands in none of its sentences, and cells are no sentences.
             by_whom = rewrite.kind == "list" and list_papers_by(query, given)
             if not (by_whom or is_of_rows(answer, query, given)):
@@ -207,6 +251,29 @@ class Assistant:
         """Return what is searched, in words: "these 603 papers"."""
         count = self.corpus.count_papers(scope)
         return "this paper" if count == 1 else f"these {count:,} papers"
+
+
+class _Checker(Protocol):
+    """Makes a checked answer of a draft."""
+
+    def __call__(self, draft: Draft, mend: Mend = ...) -> Answer: ...
+
+
+def _remark(answer: Answer) -> str:
+    """Return why an answer was not used, in words for its reader."""
+    if answer.refusal is None:
+        return "What it wrote may miss the question."
+    return answer.refusal.message
+
+
+def last_of(pieces: Iteration[str, None, Draft]) -> Draft:
+    """Return the draft that pieces come to."""
+    with closing(pieces):
+        while True:
+            try:
+                next(pieces)
+            except StopIteration as end:
+                return cast(Draft, end.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,4 +342,6 @@ class _Run:
             drafts=self._options.drafts,
             in_context=self._options.in_context,
             passages=self._options.passages,
+            finds_citations=self._options.finds_citations,
+            careful=bool(self._options.careful),
         )

@@ -1,5 +1,6 @@
 """Which models can be chosen: the bundled list, the user's own file over it, and what a server lists."""
 
+import re
 import threading
 import tomllib
 from collections.abc import Collection, Iterator, Sequence
@@ -24,6 +25,10 @@ USER_MODEL_CONTEXT = 8192
 # Seconds to the first token: a server of one's own may read a prompt for minutes.
 HOSTED_TIMEOUT, OWN_TIMEOUT = 60.0, 300.0
 
+# Billions of parameters below which a model gets the short prompt and its answers the careful check.
+SMALL_BELOW = 8.0
+_SIZE = re.compile(r"(?<![a-z0-9.])(\d{1,4}(?:\.\d{1,3})?)(b|m)(?![a-z0-9])", re.IGNORECASE)
+
 _loading = threading.Lock()
 
 
@@ -31,9 +36,9 @@ class ModelEntry(BaseModel):
     """A model on the menu; prices are US dollars per million tokens, None where not known.
 
     `context` is in tokens. `structured`: what serves it can hold it to a JSON schema. It `thinks`, within
-    `max_tokens`, before it answers. `replaced_by` is what to choose instead of a model that has left the
-    hosted menu, by its id. `rerank` and `revise` are calls beside the answer: which papers bear on the
-    question, and what of the draft they do not carry.
+    `max_tokens`, before it answers. `parameters` are in billions, None where not known. `replaced_by` is what
+    to choose instead of a model that has left the hosted menu, by its id. `rerank` and `revise` are calls
+    beside the answer: which papers bear on the question, and what of the draft they do not carry.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -46,12 +51,19 @@ class ModelEntry(BaseModel):
     price_in: float | None = Field(default=None, ge=0)
     price_out: float | None = Field(default=None, ge=0)
     structured: bool = False
+    parameters: float | None = Field(default=None, gt=0)
     thinks: bool = False
     rerank: bool = False
     revise: bool = False
     retired: bool = False
     replaced_by: str = ""
     note: str = ""
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the model is known to have less than eight billion parameters, from its name if need be."""
+        size = self.parameters or size_named(self.id)
+        return size is not None and size < SMALL_BELOW
 
     def price(self, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
         """Return what a call costs in US dollars, None where the tokens or their prices are not known."""
@@ -61,6 +73,13 @@ class ModelEntry(BaseModel):
             self.price_out or 0.0
         )
         return paid / 1e6
+
+
+def size_named(name: str) -> float | None:
+    """Return the billions of parameters that a model's name tells, None where it tells none."""
+    # "Mixtral-8x7B" is eight experts of seven billion each.
+    found = [float(one[1]) / (1000 if one[2] in "mM" else 1) for one in _SIZE.finditer(name)]
+    return max(found, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +174,14 @@ def _as_listed(
 
 
 def _as_run(entry: ModelEntry, model: "ServedModel") -> ModelEntry:
-    if model.context is None:
-        return entry
-    wanted = entry.context if "context" in entry.model_fields_set else model.context
-    return entry.model_copy(update={"context": min(wanted, model.context)})
+    """Return an entry with what the server tells of the model as it runs it."""
+    told: dict[str, object] = {}
+    if entry.parameters is None and model.parameters is not None:
+        told["parameters"] = model.parameters
+    if model.context is not None:
+        wanted = entry.context if "context" in entry.model_fields_set else model.context
+        told["context"] = min(wanted, model.context)
+    return entry.model_copy(update=told)
 
 
 def is_mute(settings: Settings) -> bool:
