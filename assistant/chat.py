@@ -130,8 +130,8 @@ class Assistant:
 
         Only where the gate says that the evidence answers.
         """
-        is_off_the_point = options.careful and is_off(answer)
-        if not options.finds_citations or not (answer.refusal or is_off_the_point):
+        is_doubtful = options.careful and (is_off(answer) or answer.not_carried)
+        if not options.finds_citations or not (answer.refusal or is_doubtful):
             return answer
         if cannot_answer(drafting.rewrite, drafting.evidence, self.encoder):
             return answer
@@ -253,6 +253,9 @@ class Assistant:
         return "this paper" if count == 1 else f"these {count:,} papers"
 
 
+_LITTLE_LEFT = "The papers carry only part of what it wrote, and that says less than they do."
+
+
 class _Checker(Protocol):
     """Makes a checked answer of a draft."""
 
@@ -262,7 +265,8 @@ class _Checker(Protocol):
 def _remark(answer: Answer) -> str:
     """Return why an answer was not used, in words for its reader."""
     if answer.refusal is None:
-        return "What it wrote may miss the question."
+        is_left = answer.not_carried and not is_off(answer)
+        return _LITTLE_LEFT if is_left else "What it wrote may miss the question."
     return answer.refusal.message
 
 

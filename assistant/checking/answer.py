@@ -127,9 +127,7 @@ def _mended(answer: Answer, evidence: Evidence, scorer: SupportScorer, mend: Men
     is_cited = any(one.labels for one in sentences)
     problems = tuple(one for one in answer.problems if not (one == "no_citations" and is_cited))
     weighed = _weighed(Answer(done.text, sentences, problems=problems), evidence, scorer)
-    return replace(
-        weighed, sentences=with_found(weighed.sentences, done.found), not_carried=done.not_carried
-    )
+    return replace(weighed, sentences=with_found(weighed.sentences, done.found), not_carried=done.not_carried)
 
 
 def _only(weighed: Weighed, chosen: Sequence[bool]) -> Weighed:

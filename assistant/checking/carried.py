@@ -69,7 +69,7 @@ def mended(text: str, evidence: Evidence, scorer: SupportScorer, mend: Mend) -> 
     so are repeated sentences and words that speak of the prompt.
     """
     if mend == "claims":
-        text = _without_prompt(text, evidence)
+        text = _as_list(_without_prompt(text, evidence))
     sentences = check_sentences(text, evidence)
     check = SupportCheck(evidence, scorer)
     weighed = check.weigh(sentences).sentences
@@ -140,15 +140,14 @@ def _texts(paper: LabelledPaper) -> list[str]:
 def _labelled(piece: str, label: int) -> str:
     """Return a sentence with this label alone, before its full stop."""
     bare = _LABELS.sub("", piece).rstrip()
+    bare = bare.lstrip(" ") if piece.lstrip(" ").startswith("[") else bare
     space = piece[len(piece.rstrip()) :]
     end = _END.search(bare)
     at = end.start() if end else len(bare)
     return f"{bare[:at]} [{label}]{bare[at:]}{space}"
 
 
-def _joined(
-    text: str, sentences: Sequence[AnswerSentence], pieces: Sequence[str], dropped: set[int]
-) -> str:
+def _joined(text: str, sentences: Sequence[AnswerSentence], pieces: Sequence[str], dropped: set[int]) -> str:
     """Return a text with its sentences replaced or left out, and no lead-in left without what it leads to."""
     kept, position = "", 0
     for at, sentence in enumerate(sentences):
@@ -182,6 +181,25 @@ def _without_prompt(text: str, evidence: Evidence) -> str:
         pieces += [text[position : sentence.start], lead, _POINTS_TO_PROMPT.sub("", said)]
         position = sentence.end
     return "".join(pieces) + text[position:]
+
+
+def _as_list(text: str) -> str:
+    """Return lines that each begin with a label as a list with the labels at the ends, else the text."""
+    lines = text.splitlines()
+    if len(lines) < 2 or not all(_LABELS.match(line) for line in lines if line.strip()):
+        return text
+    return "\n".join(f"- {_labels_last(line)}" for line in lines if line.strip())
+
+
+def _labels_last(line: str) -> str:
+    opening = _LABELS.match(line)
+    assert opening is not None
+    rest = line[opening.end() :].strip(" :-–—")
+    if _LABELS.search(rest) or not words(rest):
+        return rest
+    end = _END.search(rest)
+    at = end.start() if end else len(rest)
+    return f"{rest[:at]} {opening[0].strip()}{rest[at:]}"
 
 
 def _says_same(claim: str, other: str) -> bool:

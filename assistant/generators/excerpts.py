@@ -110,4 +110,3 @@ def _rendered(own: _Chosen) -> str:
     texts = [as_data(_sentences(own.paper, number, sorted(own.sentences[number]))) for number in numbers]
     label = own.paper.label
     return "\n".join((mark(f"paper {label}"), _heading(own.paper), *texts, mark(f"end of paper {label}")))
-
