@@ -77,7 +77,7 @@ class ModelEntry(BaseModel):
 
 def size_named(name: str) -> float | None:
     """Return the billions of parameters that a model's name tells, None where it tells none."""
-    # "Mixtral-8x7B" is eight experts of seven billion each.
+    # Of "8x7B" the size is not known: experts share parameters.
     found = [float(one[1]) / (1000 if one[2] in "mM" else 1) for one in _SIZE.finditer(name)]
     return max(found, default=None)
 

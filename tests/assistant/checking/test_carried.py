@@ -126,7 +126,7 @@ SOURCE = "QuReTeC selects terms from the history, and QReCC is a data set of con
     [
         ("QReCC selects terms from the history, and QuReTeC is a data set.", SOURCE, True),
         ("QuReTeC selects terms from the history, and QReCC is a data set.", SOURCE, False),
-        ("CombSUM needs normalised scores and RRF needs none.", "RRF needs none; CombSUM needs normalised scores.", False),
+        ("CombSUM needs scores and RRF needs none.", "RRF needs none; CombSUM needs scores.", False),
         ("BERT is outperformed by GPT4 on all tasks.", "GPT4 outperforms BERT on all tasks.", False),
         ("BERT and GPT4 are compared on all tasks.", "GPT4 and BERT are compared on all tasks.", False),
         ("BERT beats GPT4 on every task.", "GPT4 beats BERT on every task.", True),
