@@ -37,6 +37,7 @@ from assistant.records import (
     Event,
     Evidence,
     Provenance,
+    Quick,
     RefusalReason,
     RequestKind,
     Retrieved,
@@ -92,10 +93,16 @@ class Assistant:
             return
         checked = self._checker(rewrite, papers, evidence, options)
         drafting = _Drafting(rewrite, history, evidence)
+        quick = None
+        if self._is_slow:
+            quick = run.timed("retrieve", lambda: self._quick(drafting, checked))
+        if quick:
+            yield Quick(run.turn(rewrite, papers, evidence, quick))
         draft = yield from run.write(self._write(drafting, checked, options.drafts, run.log))
         yield Checking()
         answer = run.timed("check", lambda: self._usable(checked(draft), drafting, checked, options))
-        yield Answered(run.turn(rewrite, papers, evidence, answer))
+        turn = run.turn(rewrite, papers, evidence, answer)
+        yield Answered(turn if answer.stands_in_for else replace(turn, quick=quick))
 
     def answer(
         self, question: str, history: tuple[Turn, ...] = (), options: AskOptions | None = None
@@ -133,14 +140,24 @@ class Assistant:
         is_doubtful = options.careful and (is_off(answer) or answer.not_carried)
         if not options.finds_citations or not (answer.refusal or is_doubtful):
             return answer
-        if cannot_answer(drafting.rewrite, drafting.evidence, self.encoder):
-            return answer
-        draft = last_of(drafting.begin(ExtractiveGenerator(self.encoder), CallLog()))
-        standing = checked(replace(draft, left_out=()), mend="nothing")
-        is_better = answer.refusal or (standing.relevance or 0.0) > (answer.relevance or 0.0)
-        if standing.refusal or not is_better:
+        standing = self._quick(drafting, checked)
+        if standing is None or not (
+            answer.refusal or (standing.relevance or 0.0) > (answer.relevance or 0.0)
+        ):
             return answer
         return replace(standing, stands_in_for=self.generator.name, remark=_remark(answer))
+
+    def _quick(self, drafting: "_Drafting", checked: "_Checker") -> Answer | None:
+        """Return the extractive answer, None where the gate says that the evidence does not answer."""
+        if cannot_answer(drafting.rewrite, drafting.evidence, self.encoder):
+            return None
+        draft = last_of(drafting.begin(ExtractiveGenerator(self.encoder), CallLog()))
+        answer = checked(draft, mend="nothing")
+        return None if answer.refusal else answer
+
+    @property
+    def _is_slow(self) -> bool:
+        return isinstance(self.generator, PromptedGenerator) and self.generator.is_slow
 
     @property
     def _is_model(self) -> bool:

@@ -358,7 +358,8 @@ class Turn:
 
     Of one conversation `question` and `asked` name it: its feedback may change. `in_context`: passages that
     say little alone were given with those beside them. `passages` as in AskOptions. `finds_citations` and
-    `careful` as the answer was checked; trails of before 0.3 were checked without either.
+    `careful` as the answer was checked; trails of before 0.3 were checked without either. `quick` is the
+    extractive answer that was shown while a slow model wrote its own.
     """
 
     question: str
@@ -378,6 +379,7 @@ class Turn:
     passages: tuple[int, ...] = (3,)  # what older versions of Paper Trail read, and did not record
     finds_citations: bool = False
     careful: bool = False
+    quick: Answer | None = None
 
     @property
     def usage(self) -> Usage:
@@ -432,6 +434,13 @@ class Retrieved:
 
 
 @dataclass(frozen=True, slots=True)
+class Quick:
+    """Event: the extractive answer, checked, to be read until that of a slow model is there."""
+
+    turn: Turn
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
     """Event: a piece of the draft has been written; the pieces joined give its text."""
 
@@ -450,7 +459,7 @@ class Answered:
     turn: Turn
 
 
-Event = Rewritten | Retrieved | Written | Checking | Answered
+Event = Rewritten | Retrieved | Quick | Written | Checking | Answered
 
 
 class AssistantError(Exception):

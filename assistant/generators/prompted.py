@@ -53,6 +53,8 @@ REWRITE_TOKENS = 120
 ROOM_FOR_EXAMPLE = 4096
 # Tokens of papers in a prompt: in a short one at most, and in any at least, however slowly it is read.
 MOST_OF_SHORT, LEAST_EVIDENCE = 900, 400
+# Tokens a second: a usual prompt is then read in three seconds.
+SLOW_BELOW = 400.0
 _CUT = ("interrupted", "length", "too_long")
 
 _LABEL = re.compile(r"(?<!\s)\s*+\[(\d++)\]")
@@ -129,6 +131,12 @@ class PromptedGenerator:
     def is_small(self) -> bool:
         """Whether the model is so small that its answers are to be checked carefully."""
         return self._options.is_small
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether its first words may take longer than a reader likes to wait, as far as is known."""
+        speed = self._counts.tokens_per_second(self._model.id)
+        return self._options.reading_seconds is not None and (speed is None or speed < SLOW_BELOW)
 
     def for_sampling(self) -> "PromptedGenerator":
         """Return this generator, warm enough for drafts that differ."""

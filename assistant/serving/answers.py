@@ -14,6 +14,7 @@ from assistant.records import (
     Evidence,
     LabelledPaper,
     NearestPassage,
+    Quick,
     Refusal,
     RefusalReason,
     RequestKind,
@@ -169,6 +170,13 @@ class RetrievedDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class QuickDocument:
+    """The answer without a model, checked, to be read until that of a slow model comes."""
+
+    answer: CheckedTextDocument
+
+
+@dataclass(frozen=True, slots=True)
 class WrittenDocument:
     """A piece of the draft; the pieces joined give its text, which is not checked yet."""
 
@@ -180,11 +188,19 @@ class CheckingDocument:
     """The draft is complete, and its citations are being checked."""
 
 
-EventDocument = RewrittenDocument | RetrievedDocument | WrittenDocument | CheckingDocument | AnswerDocument
+EventDocument = (
+    RewrittenDocument
+    | RetrievedDocument
+    | QuickDocument
+    | WrittenDocument
+    | CheckingDocument
+    | AnswerDocument
+)
 
 EVENT_NAMES: dict[type[EventDocument], str] = {
     RewrittenDocument: "rewritten",
     RetrievedDocument: "retrieved",
+    QuickDocument: "quick",
     WrittenDocument: "written",
     CheckingDocument: "checking",
     AnswerDocument: "answered",
@@ -198,6 +214,8 @@ def event_document(event: Event) -> EventDocument | None:
             return RewrittenDocument(rewrite.searched_for, rewrite.kind)
         case Retrieved(papers):
             return RetrievedDocument(tuple(map(_retrieved, papers)))
+        case Quick(turn):
+            return QuickDocument(checked_text(turn.answer, turn.evidence))
         case Written(text):
             return WrittenDocument(text) if text else None
         case Checking():

@@ -10,7 +10,7 @@ from assistant.chat import Assistant
 from assistant.generators.prompted import ModelOptions
 from assistant.models.menu import ModelEntry, size_named
 from assistant.prompts import estimate_tokens
-from assistant.records import AskOptions, Conversation, Turn
+from assistant.records import AskOptions, Conversation, Quick, Turn, Written
 from assistant.trail.replay import Replayer
 from assistant.trail.transcript import from_json, to_json
 from tests.assistant.asked_questions import NOT_ANSWERED, QUESTION
@@ -87,6 +87,25 @@ def test_a_large_model_that_refuses_is_heard_and_the_papers_answer_stands_beside
     assert not turn.careful
     assert turn.answer.text == ask_demo(QUESTION).answer.text
     assert "they do not compare the two" in turn.answer.remark
+
+
+def test_a_slow_model_is_preceded_by_the_quick_answer(small, ask_demo) -> None:
+    with StandinChat(reply(SAID), reply(SAID)) as server:
+        events = list(small(server).ask(QUESTION, (), AskOptions()))
+    kinds = [type(event) for event in events]
+    assert kinds.index(Quick) < kinds.index(Written)
+    (quick,) = (event.turn for event in events if isinstance(event, Quick))
+    assert quick.answer.text == ask_demo(QUESTION).answer.text
+    turn = events[-1].turn
+    assert turn.quick == (None if turn.answer.stands_in_for else quick.answer)
+
+
+def test_a_quick_model_is_not_preceded_by_anything(small) -> None:
+    fast = reply(SAID, extra_events=(timings(500, 0.1),))
+    with StandinChat(fast, fast) as server:
+        assistant = small(server)
+        assistant.answer(QUESTION)
+        assert not any(isinstance(event, Quick) for event in assistant.ask(QUESTION, (), AskOptions()))
 
 
 def test_where_the_papers_do_not_answer_a_small_model_is_not_asked(small) -> None:
