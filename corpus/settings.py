@@ -180,6 +180,11 @@ class Settings(BaseSettings):
     def _keys(cls, value: object) -> object:
         return _keys_of(value) if isinstance(value, str) else value
 
+    @property
+    def models_folder(self) -> Path:
+        """The folder of weights that were fetched."""
+        return self.home / "models"
+
     @field_validator("home", "local", "cache")
     @classmethod
     def _expanded(cls, folder: Path) -> Path:

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from assistant.models.limits import LONGEST_QUEUE, CallLimits, LimitedModel, shared_limits
-from assistant.models.protocol import ChatModel
+from assistant.models.offers import offer_named, offers, weights_of
+from assistant.models.protocol import ChatModel, ModelError
 from assistant.records import AssistantError
 from corpus.settings import Settings
 
@@ -135,9 +136,11 @@ def available_models(settings: Settings) -> tuple[ModelEntry, ...]:
     chosen = [model for model in menu.entries if reachable[model.provider] and not model.retired]
     if (told := _facts_of_server(settings)) and told.models:
         chosen = list(_as_listed(chosen, told.models, menu.named))
-    own = settings.local_model
-    is_new = own and own not in {model.id for model in chosen}
-    return (_local_entry(own), *chosen) if is_new else tuple(chosen)
+    known = {model.id for model in chosen}
+    own = [settings.local_model] if settings.local_model and settings.local_model not in known else []
+    fetched = [offer.name for offer in offers() if (settings.models_folder / offer.file).exists()]
+    others = [name for name in fetched if name not in known and name not in own]
+    return (*map(_local_entry, own), *chosen, *map(_local_entry, others))
 
 
 def _facts_of_server(settings: Settings) -> "ServerFacts | None":
@@ -217,8 +220,9 @@ def open_model(entry: ModelEntry, settings: Settings, session: str = "") -> Chat
     key = settings.together_api_key if hosted else settings.model_api_key
     url = "" if hosted else settings.model_url
     first = first_token_timeout(entry, settings)
+    weights = weights_of(entry.id, settings) if entry.provider == "local" else None
     opened = (
-        partial(_open_local, entry)
+        partial(_open_local, entry, weights)
         if entry.provider == "local"
         else partial(_open_served, entry, key, url, first, settings.model_silence)
     )
@@ -266,13 +270,27 @@ def _open_served(entry: ModelEntry, key: SecretStr, url: str, first: float, betw
     )
 
 
-def _open_local(entry: ModelEntry) -> ChatModel:
+def _open_local(entry: ModelEntry, weights: Path | None) -> ChatModel:
     # Two who ask at once must not both load it.
     with _loading:
-        return _load_local(entry)
+        return _load_weights(entry, weights) if weights else _load_local(entry)
 
 
 # One, because its weights fill the memory.
+@lru_cache(maxsize=1)
+def _load_weights(entry: ModelEntry, weights: Path) -> ChatModel:
+    # Here, because the SDK takes longer to import than the rest of the assistant together.
+    from assistant.models.llama import LlamaModel  # noqa: PLC0415
+
+    offer = offer_named(entry.id)
+    if offer and not weights.exists():
+        raise ModelError(
+            f"The weights of {offer.label} are not here yet: paper-trail models get {offer.name} fetches "
+            f"{offer.gigabytes:g} GB."
+        )
+    return LlamaModel(weights, entry.label, entry.context)
+
+
 @lru_cache(maxsize=1)
 def _load_local(entry: ModelEntry) -> ChatModel:
     # Here, because transformers and torch take seconds to import.
@@ -289,6 +307,9 @@ class _ModelConfig(BaseModel):
 
 def _local_entry(name: str) -> ModelEntry:
     """Return the entry of a model folder, or of a model named on the hub, that stands in the settings."""
+    if offer := offer_named(name):
+        label, size = f"{offer.label} (this machine)", offer.parameters
+        return ModelEntry(id=name, label=label, provider="local", parameters=size, structured=True)
     label = f"{Path(name).name or name} (this machine)"
     return ModelEntry(id=name, label=label, provider="local", context=_context_of(name), structured=True)
 
