@@ -4,7 +4,6 @@ Suspicious text is taken off the page: where the picture of the page stays as it
 Invisible text over the picture of a scan is what OCR read there, and counts as seen.
 """
 
-from collections.abc import Container, Mapping
 from itertools import repeat
 
 import numpy as np
@@ -13,8 +12,9 @@ from numpy.typing import NDArray
 
 from corpus.contrast import is_seen
 from corpus.pdf import quick
+from corpus.pdf.actual_text import unchecked_texts
 from corpus.pdf.glyphs import Characters, Extents, Numbers, Transform
-from corpus.pdf.painting import Areas, Painting, read_painting
+from corpus.pdf.painting import Areas, Painting
 
 Flags = NDArray[np.bool_]
 _Ranks = NDArray[np.int32]
@@ -33,10 +33,9 @@ _CELL, _MOST_CELLS = 2.0, 1_000  # points; and cells in each direction
 
 
 def hidden_characters(
-    page: pypdfium2.PdfPage, text: object, found: Characters, transform: Transform
+    page: pypdfium2.PdfPage, text: object, found: Characters, transform: Transform, painting: Painting
 ) -> Flags | None:
     """Return which characters drawn on a page cannot be seen, None where all can."""
-    painting = read_painting(page.raw)
     areas = painting.areas()
     hides_by_colour = painting.hides_by_colour(areas)
     hiding = hides_by_colour | (areas.ranks > min(painting.texts.values(), default=0))
@@ -51,7 +50,9 @@ def hidden_characters(
         last = chart.ranks(areas[hiding], found.extents)
         behind = chart.ranks(areas[hides_by_colour], found.extents)
         handles = _suspects(painting, text, found, last, behind)
-        hidden = _unseen(page, found.extents, words, handles, painting.unpainted, painting.fills)
+        hidden = _unseen(page, found.extents, words, handles, painting)
+    if not painting.whole:
+        hidden |= unchecked_texts(painting, text, found)
     # Marks without a letter say nothing; OCR makes them of specks.
     has_letters = np.fromiter((any(map(str.isalnum, sign)) for sign in found.signs), bool, len(hidden))
     hidden &= _by_word(has_letters, words, 1e-9)
@@ -118,15 +119,14 @@ def _unseen(
     extents: Extents,
     words: _Words,
     handles: _Handles,
-    unpainted: Container[int],
-    fills: Mapping[int, tuple[int, int, int]],
+    painting: Painting,
 ) -> Flags:
     """Return which characters of suspicious text leave the picture of the page as it is without them.
 
     Thin letters are drawn paler than their colour: where that is known, it is what must contrast.
     """
     unseen = np.asarray(handles > 0)
-    painted = [one for one in np.unique(handles[unseen]).tolist() if one not in unpainted]
+    painted = [one for one in np.unique(handles[unseen]).tolist() if one not in painting.unpainted]
     if painted:
         before, scale = _picture(page, _SCALE)
         for handle in painted:
@@ -145,7 +145,7 @@ def _unseen(
         contrasts = _counts(changed, extents[at], scale) > 0
         if (doubtful := is_drawn & ~contrasts).any():
             pale = at[doubtful]
-            colours = [fills.get(handle) for handle in handles[pale].tolist()]
+            colours = [painting.fills.get(handle) for handle in handles[pale].tolist()]
             behind = _mean_colours(after, extents[pale], scale)
             fill = np.array([colour or (0, 0, 0) for colour in colours])
             contrasts[doubtful] = is_seen(fill, behind) & np.array([colour is not None for colour in colours])
