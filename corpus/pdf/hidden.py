@@ -140,15 +140,16 @@ def _unseen(
         for colour in range(before.shape[2]):
             changed |= _differ(before[:, :, colour], after[:, :, colour], _LEAST_DIFFERENCE)
         at = np.flatnonzero(np.isin(handles, painted))
-        is_drawn = _counts(changed, extents[at], scale) > 0
-        changed[changed] = is_seen(before[changed], after[changed])
-        contrasts = _counts(changed, extents[at], scale) > 0
-        if (doubtful := is_drawn & ~contrasts).any():
+        contrasting = changed.copy()
+        contrasting[changed] = is_seen(before[changed], after[changed])
+        contrasts = _counts(contrasting, extents[at], scale) > 0
+        if not contrasts.all():
+            doubtful = ~contrasts & (_counts(changed, extents[at], scale) > 0)
+            fills = painting.fills
+            doubtful &= np.array([handle in fills for handle in handles[at].tolist()], bool)
             pale = at[doubtful]
-            colours = [painting.fills.get(handle) for handle in handles[pale].tolist()]
-            behind = _mean_colours(after, extents[pale], scale)
-            fill = np.array([colour or (0, 0, 0) for colour in colours])
-            contrasts[doubtful] = is_seen(fill, behind) & np.array([colour is not None for colour in colours])
+            colours = np.array([fills[handle] for handle in handles[pale].tolist()]).reshape(-1, 3)
+            contrasts[doubtful] = is_seen(colours, _mean_colours(after, extents[pale], scale))
         unseen[at] = ~_by_word(contrasts, words[at], _SEEN)
     return unseen
 
@@ -220,7 +221,8 @@ def _counts(mask: Flags, extents: Extents, scale: float, margin: float = 0.0) ->
 def _mean_colours(picture: _Picture, extents: Extents, scale: float) -> Numbers:
     """Return the mean colour of a picture in each box, (boxes, 3)."""
     boxes = zip(*_pixels(extents, picture.shape, scale), strict=True)
-    return np.array([picture[top:bottom, left:right].mean((0, 1)) for top, bottom, left, right in boxes])
+    means = [picture[top:bottom, left:right].mean((0, 1)) for top, bottom, left, right in boxes]
+    return np.array(means, float).reshape(-1, 3)
 
 
 def _pixels(
