@@ -101,11 +101,12 @@ def remove_hidden(page: etree._Element) -> int:
         is_whole = element.tag in ("html", "body")
         if event == "end":
             states.pop()
+            sheets.leave(element)
             if not is_whole and not states[-1].shows():
                 element.tail, more = _blanked(element.tail)
                 count += more
             continue
-        declarations = sheets.declarations(element)
+        declarations = sheets.enter(element)
         state = _state(element, declarations, states[-1])
         if is_whole:
             state = replace(state, opacity=1.0, is_visible=state.is_visible or waits)
@@ -169,6 +170,8 @@ def _background(element: etree._Element, styles: Declarations, outer: _State) ->
         return None
     usual = (element.get("bgcolor") or "").strip() or ("yellow" if element.tag == "mark" else "")
     told = styles.get("background-color", usual)
+    if not told:
+        return outer.background
     paint: _Paint
     if told == "currentcolor":
         paint = _colour(element, styles, outer)
@@ -213,6 +216,8 @@ def _font_size(told: str, outer: float) -> float:
 def _is_hidden(element: etree._Element, styles: Declarations, size: float) -> bool:
     """Return whether nothing of an element is shown, whatever stands in it."""
     hidden = element.get("hidden")
+    if not styles and hidden is None:
+        return False
     is_until_found = (hidden or "").lower() == "until-found"
     display = styles.get("display", "block" if hidden is None else "none")
     if display == "none" or is_until_found or styles.get("content-visibility") == "hidden":

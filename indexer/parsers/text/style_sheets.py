@@ -5,6 +5,7 @@ of other media than a screen, and in other files are left out.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -62,10 +63,17 @@ class _Compound:
     name: str
     is_child: bool
 
+    def parts(self) -> list[str]:
+        named = [self.tag] if self.tag != "*" else []
+        return [*named, *([f"#{self.name}"] if self.name else []), *(f".{one}" for one in self.classes)]
+
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
+    """A rule for one selector; `around` are the tags, classes and ids of ancestors that it needs."""
+
     compounds: tuple[_Compound, ...]
+    around: frozenset[str]
     weight: tuple[int, int, int]
     order: int
     declarations: tuple[tuple[str, str, bool], ...]
@@ -73,10 +81,11 @@ class _Rule:
 
 @dataclass(slots=True)
 class StyleSheets:
-    """The style sheets that stand in a page, to be asked for each of its elements."""
+    """The style sheets that stand in a page, to be asked for each of its elements in their order."""
 
     is_understood: Callable[[str, str], bool]
     _by_part: dict[str, list[_Rule]] = field(default_factory=dict)
+    _around: Counter[str] = field(default_factory=Counter)
     _matches: int = 0
     _names: dict[etree._Element, tuple[str, str, frozenset[str]]] = field(default_factory=dict)
 
@@ -100,20 +109,36 @@ class StyleSheets:
                 if compounds := _compounds(one):
                     last = compounds[-1]
                     part = f"#{last.name}" if last.name else next((f".{c}" for c in last.classes), last.tag)
-                    rule = _Rule(compounds, _weight(compounds), order, declarations)
+                    around = frozenset(name for above in compounds[:-1] for name in above.parts())
+                    rule = _Rule(compounds, around, _weight(compounds), order, declarations)
                     sheets._by_part.setdefault(part, []).append(rule)
         return sheets
 
-    def declarations(self, element: etree._Element) -> Declarations:
+    def enter(self, element: etree._Element) -> Declarations:
         """Return the value of each property that rules and the element's own style set."""
+        found = self._declarations(element)
+        if self._by_part:
+            self._around.update(self._parts_of(element))
+        return found
+
+    def leave(self, element: etree._Element) -> None:
+        """End an element that was entered."""
+        for part in self._parts_of(element) if self._by_part else ():
+            self._around[part] -= 1
+            if not self._around[part]:
+                del self._around[part]
+
+    def _declarations(self, element: etree._Element) -> Declarations:
         own = element.get("style")
         if not self._by_part and not own:
             return {}
         found: dict[str, tuple[tuple[bool, bool, tuple[int, int, int], int], str]] = {}
-        tag, name, classes = self._names_of(element)
-        for part in (tag, "*", f"#{name}", *(f".{one}" for one in classes)):
-            for rule in self._by_part.get(part, ()):
-                if self._holds(rule.compounds, element):
+        around = self._around.keys()
+        for part in (*self._parts_of(element), "*"):
+            rules = self._by_part.get(part, ())
+            self._count(len(rules))
+            for rule in rules:
+                if rule.around <= around and self._holds(rule.compounds, element):
                     _add(found, rule.declarations, False, rule.weight, rule.order)
         if own:
             _add(found, self._declared(own), True, (0, 0, 0), 0)
@@ -125,14 +150,12 @@ class StyleSheets:
         for place, compound in enumerate(reversed(compounds)):
             is_free = place > 0 and not compounds[len(compounds) - place].is_child
             while at is not None:
-                self._matches += 1
+                self._count(1)
                 tag, name, classes = self._names_of(at)
                 is_named = compound.tag in ("*", tag) and compound.name in ("", name)
                 if is_named and compound.classes <= classes:
                     break
                 at = at.getparent() if is_free else None
-            if self._matches > MOST_MATCHES:
-                raise ParseError("the page's style sheets are too long to be read")
             if at is None:
                 return False
             at = at.getparent()
@@ -147,6 +170,16 @@ class StyleSheets:
             values = four(value) if len(longs) == 4 else (value,) * len(longs)
             for long, part in zip(longs, values, strict=False):
                 yield long, part, is_important
+
+    def _count(self, matches: int) -> None:
+        self._matches += matches
+        if self._matches > MOST_MATCHES:
+            raise ParseError("the page's style sheets are too long to be read")
+
+    def _parts_of(self, element: etree._Element) -> tuple[str, ...]:
+        """Return what selectors may name of an element."""
+        tag, name, classes = self._names_of(element)
+        return tag, *([f"#{name}"] if name else []), *(f".{one}" for one in classes)
 
     def _names_of(self, element: etree._Element) -> tuple[str, str, frozenset[str]]:
         """Return tag, id and classes in small letters, as browsers compare them on pages of the old kind."""
