@@ -177,7 +177,7 @@ def _background(element: etree._Element, styles: Declarations, outer: _State) ->
         paint = _colour(element, styles, outer)
     else:
         paint = next((found for part in _words(told) if (found := _paint(part)) is not None), None)
-        if paint is None and not _FUNCTION.search(told):
+        if paint is None and "(" not in told:
             paint = WHITE, 0.0
     if paint is None or (outer.background is None and paint[1] < 1):
         return None
