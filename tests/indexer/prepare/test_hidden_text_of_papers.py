@@ -86,10 +86,7 @@ def unseen_in(found: PreparedPaper | ReadDocument) -> set[str]:
     [
         ("cats.md", "# On @Cats\n\nWe watch @cats + all day.\n\n## @Sleep\n\n|A@|B|\n|---|---|\n|c@|d|\n"),
         ("cats.txt", "On @Cats\n\nWe watch @cats + all day. They @sleep.\n"),
-        (
-            "cats.html",
-            "<title>On @Cats</title><h1>On @Cats</h1><p>We watch @cats + &all day.</p><p>@So&.</p>",
-        ),
+        ("cats.html", f"<title>On @Cats</title><h1>On @Cats</h1><p>+ &. {SHOWN[2] * 9}</p><p>@So&.</p>"),
         (
             "cats.tei.xml",
             "<TEI xmlns='http://www.tei-c.org/ns/1.0'><teiHeader><fileDesc><titleStmt><title>On @Cats"
@@ -97,6 +94,7 @@ def unseen_in(found: PreparedPaper | ReadDocument) -> set[str]:
             "@cats + &all day.</p></div></body></text></TEI>",
         ),
     ],
+    ids=["md", "txt", "html", "tei"],
 )
 def test_fault_tags_and_bidi_controls_of_a_file_reached_its_passages(
     tmp_path: Path, name: str, text: str
