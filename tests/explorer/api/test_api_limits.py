@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack, closing
@@ -13,6 +14,7 @@ from pydantic import ValidationError
 
 from assistant.serving.requests import CiteRequest
 from assistant.storage import ConversationStore, SpendingLimits, SpendingStore
+from explorer.api.keys import MOST_WRONG_KEYS
 from tests.explorer.api.conftest import KEY, OTHER_KEY, PREFIX, until
 from tests.explorer.api.test_api import BM25, FUSION, QUESTION, error_of
 from tests.standin_chat import StandinChat, silence
@@ -166,3 +168,32 @@ def test_fault_each_wrong_entry_of_a_long_list_made_an_error(api: httpx.Client) 
     assert caught.value.error_count() <= 2
     assert api.post("/cite", json={"papers": [""] * 20_000}).status_code == 400
     assert api.post("/cite", json={"papers": [""] * 60_000}).status_code == 413
+
+
+def test_fault_keys_could_be_guessed_without_end(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_TRUSTED_PROXIES", "127.0.0.1")
+
+    def guesses(address: str, count: int) -> list[httpx.Response]:
+        headers = {"x-forwarded-for": address}
+        return [program(f"guess-{count}-{at}").get("/collections", headers=headers) for at in range(count)]
+
+    replies = guesses("198.51.100.1:1", MOST_WRONG_KEYS)
+    assert {(one.status_code, error_of(one)) for one in replies} == {(401, "key_unknown")}
+    (refused,) = guesses("198.51.100.1:2", 1)
+    assert (refused.status_code, error_of(refused)) == (429, "too_many_requests")
+    assert 0 < int(refused.headers["retry-after"]) <= 600
+    assert guesses("198.51.100.2", 1)[0].status_code == 401, "each address has its own allowance"
+    right = program().get("/collections", headers={"x-forwarded-for": "198.51.100.1"})
+    assert right.status_code == 200, "a right key is known though wrong ones came from its address"
+
+
+@pytest.mark.parametrize("place", ["/{}", "/collections?q={}", "/openapi.json?q={}"])
+def test_fault_an_address_told_without_a_key_whether_one_is_right(
+    program: Program, place: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Regression: a right key in an address was refused in other words than a wrong one."""
+    with caplog.at_level(logging.DEBUG):
+        right, wrong = (program("").get(place.format(one)) for one in (KEY, "no-key-of-anybody-1"))
+    assert (right.status_code, right.text) == (wrong.status_code, wrong.text)
+    logged = [one.getMessage() for one in caplog.records if one.name.startswith(("uvicorn", "explorer"))]
+    assert logged and not [line for line in logged if KEY in line]
