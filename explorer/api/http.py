@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPBearer
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match, Route
@@ -34,6 +34,7 @@ from assistant.serving import (
     read_paper,
     search_papers,
 )
+from assistant.serving import Request as TypedRequest
 from corpus import VERSION
 from corpus.errors import CorpusError
 from explorer.api import comparisons, questions
@@ -94,17 +95,15 @@ class PaperQuery(PaperRequest):
     model_config = ConfigDict(strict=False)
 
 
-class ConversationTrail(BaseModel):
+class ConversationTrail(TypedRequest):
     """How a conversation is to be written."""
 
-    model_config = ConfigDict(extra="forbid")
     format: Literal["json", "md", "html", "docx", "rdf", "bib", "ris", "csl"] = "json"
 
 
-class ComparisonTrail(BaseModel):
+class ComparisonTrail(TypedRequest):
     """How a comparison is to be written."""
 
-    model_config = ConfigDict(extra="forbid")
     format: Literal["json", "md", "html", "docx", "rdf", "tex", "bib", "ris", "csl", "csv"] = "json"
 
 
@@ -280,7 +279,7 @@ async def _invalid(_request: Request, error: Exception) -> Response:
     location = tuple(first["loc"][1:])
     if first["type"] == "json_invalid":
         message = NO_JSON
-    elif not location:
+    elif not location and first["type"] != "unknown_fields":
         message = NO_OBJECT
     else:
         message = field_fault(location, first)

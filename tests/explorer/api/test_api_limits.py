@@ -12,7 +12,7 @@ import httpx
 import pytest
 from pydantic import ValidationError
 
-from assistant.serving.requests import CiteRequest
+from assistant.serving.requests import CiteRequest, SearchRequest
 from assistant.storage import ConversationStore, SpendingLimits, SpendingStore
 from explorer.api.keys import MOST_WRONG_KEYS
 from tests.explorer.api.conftest import KEY, OTHER_KEY, PREFIX, until
@@ -124,6 +124,27 @@ def test_fault_event_streams_of_comparisons_were_without_number(
 
     until(opens_again)
     assert all(client.delete(place).status_code == 204 for client, place in places.items())
+
+
+UNKNOWN = {f"{'x' * 90}{number}": 0 for number in range(1_000)}
+
+
+@pytest.mark.parametrize("sent", [UNKNOWN, {"scope": UNKNOWN}], ids=["outside", "within"])
+def test_fault_each_unknown_field_made_an_error(api: httpx.Client, sent: dict[str, object]) -> None:
+    with pytest.raises(ValidationError) as caught:
+        SearchRequest.model_validate({"query": "a", **sent})
+    assert caught.value.error_count() == 1
+    response = api.post("/search", json={"query": "a", **sent})
+    assert (response.status_code, error_of(response)) == (400, "invalid_request")
+    assert len(response.text) < 600
+    assert "and 997 more fields are nothing that is taken here" in response.json()["message"]
+
+
+def test_fault_each_unknown_parameter_made_an_error(api: httpx.Client) -> None:
+    for path in ("/paper?id=x", "/conversations/x/trail?format=json", "/comparisons/x/trail?format=json"):
+        response = api.get(f"{path}&{'&'.join(f'p{number}=' for number in range(1_000))}")
+        assert (response.status_code, error_of(response)) == (400, "invalid_request")
+        assert "“p0”, “p1”, “p2” and 997 more fields are" in response.json()["message"]
 
 
 @pytest.fixture
