@@ -6,6 +6,7 @@ import logging
 import re
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote_to_bytes
@@ -119,7 +120,10 @@ def take_request(program: Program) -> None:
     rate_limit(Allowed(read_settings().api_requests_per_ten_minutes, 0, 0, *said)).take(program.caller)
 
 
-def take_question(program: Program, cost: float = 1.0) -> None:
-    """Count a question; a program with a number of its own does not count to what all may ask."""
+def counting_question(program: Program, cost: float = 1.0) -> AbstractContextManager[None]:
+    """Count a question that begins within the block, as `RateLimit.counting` does.
+
+    A program with a number of its own does not count to what all may ask.
+    """
     limit = questions_limit() if program.questions is None else rate_limit(Allowed(program.questions, 0, 0))
-    limit.take(program.caller, cost)
+    return limit.counting(program.caller, cost)

@@ -3,7 +3,11 @@
 import hashlib
 import json
 import logging
+import os
+import select
 import socket
+import sqlite3
+import time
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -15,6 +19,7 @@ from pydantic import ValidationError
 from assistant.serving.requests import CiteRequest, SearchRequest
 from assistant.storage import ConversationStore, SpendingLimits, SpendingStore
 from explorer.api.keys import MOST_WRONG_KEYS
+from explorer.api.places import MOST_THREADS_OF_KEY
 from tests.explorer.api.conftest import KEY, OTHER_KEY, PREFIX, until
 from tests.explorer.api.test_api import BM25, FUSION, QUESTION, error_of
 from tests.standin_chat import StandinChat, silence
@@ -74,10 +79,96 @@ def test_fault_one_key_took_all_places_to_wait(address: str, program: Program, m
         for client in waiting:
             assert b" 200 " in client.recv(64)
         response = program().post("/ask", json=asking)
-        assert (response.status_code, error_of(response)) == (503, "busy")
+        assert (response.status_code, error_of(response)) == (429, "too_many_requests")
+        assert int(response.headers["retry-after"]) > 0
         other = program(OTHER_KEY).post("/ask", json=asking | {"writer": "extractive"}, timeout=30)
         assert other.status_code == 200
     until(lambda: server.hang_ups == 1)
+
+
+def test_fault_a_question_without_a_place_was_counted(
+    address: str, program: Program, model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAPER_TRAIL_API_KEYS", f"first:{KEY}:10,other:{OTHER_KEY}:0")
+    server = model(*[silence(60)] * 30)
+    asking = {"question": QUESTION, "writer": "standin", "keep": False}
+    client = program()
+    monkeypatch.setenv("PAPER_TRAIL_API_KEYS", f"first:{KEY}:10,other:{OTHER_KEY}:0")
+    with ExitStack() as stack:
+        for waiting in [stack.enter_context(posted(address, "/ask/events", asking)) for _ in range(9)]:
+            assert b" 200 " in waiting.recv(64)
+        refused = [client.post("/ask", json=asking) for _ in range(3)]
+        assert {one.json()["message"][:27] for one in refused} == {"Your key has as many questi"}
+    until(lambda: server.hang_ups == 1)
+    free = asking | {"writer": "extractive"}
+    # The others that were waiting end one after the other.
+    replies = [client.post("/ask", json=free)]
+    while replies[-1].status_code == 429 and len(replies) < 100:
+        time.sleep(0.1)
+        replies.append(client.post("/ask", json=free))
+    assert replies[-1].status_code == 200
+    last = client.post("/ask", json=free)
+    assert last.status_code == 429 and last.json()["message"].startswith("10 questions can be asked")
+
+
+def test_fault_a_comparison_without_a_place_was_counted_and_left_a_row(
+    program: Program, model: Model, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    third_key = "third-key-0123456789"
+    model(*[silence(60)] * 60)
+    keys = (KEY, OTHER_KEY, third_key)
+    mine, other, third = map(program, keys)
+    monkeypatch.setenv("PAPER_TRAIL_API_KEYS", ",".join(f"key{at}:{key}:36" for at, key in enumerate(keys)))
+    wanted = COMPARED | {"writer": "standin"}
+    begun = [
+        client.post("/comparisons", json=wanted).json()["id"] for client in (mine, other) for _ in "12345678"
+    ]
+    with closing(sqlite3.connect(tmp_path / "conversations.sqlite")) as database:
+
+        def rows() -> int:
+            return database.execute("SELECT count(*) FROM comparisons").fetchone()[0]
+
+        assert rows() == len(begun) == 16
+        for client, refusal in ((mine, (429, "too_many_requests")), (third, (503, "busy"))):
+            for _ in range(10):
+                response = client.post("/comparisons", json=wanted)
+                assert (response.status_code, error_of(response)) == refusal
+                assert int(response.headers["retry-after"]) > 0
+                assert "kept" not in response.text
+        assert rows() == 16
+    assert mine.delete(f"/comparisons/{begun[0]}").status_code == 204
+    again = mine.post("/comparisons", json=wanted)
+    assert again.status_code == 202, "what was refused has cost nothing"
+    for client, identifiers in ((mine, [*begun[1:8], again.json()["id"]]), (other, begun[8:])):
+        assert all(client.delete(f"/comparisons/{one}").status_code == 204 for one in identifiers)
+
+
+def test_fault_one_key_took_all_threads(
+    address: str, program: Program, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, demo_home: Path
+) -> None:
+    """Regression: forty slow requests of one key stopped all pages and all other keys."""
+    manifest = tmp_path / "home" / "corpus" / "manifest.json"
+    manifest.parent.mkdir(parents=True)
+    mine, other = program(), program(OTHER_KEY)
+    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path / "home"))
+    # Who reads it waits until it is closed.
+    os.mkfifo(manifest)
+    writing = os.open(manifest, os.O_RDWR)
+    with ExitStack() as stack:
+        slow = [stack.enter_context(posted(address, "/search", {"query": "a"})) for _ in range(48)]
+        stack.callback(os.close, writing)
+        answered, _, _ = select.select(slow, [], [], 30)
+        assert answered, "most are refused at once"
+        until(lambda: len(select.select(slow, [], [], 0)[0]) == len(slow) - MOST_THREADS_OF_KEY)
+        head = b"".join(one.recv(4096) for one in select.select(slow, [], [], 0)[0])
+        assert head.count(b" 429 ") == head.count(b"retry-after: ") == len(slow) - MOST_THREADS_OF_KEY
+        manifest.unlink()
+        monkeypatch.setenv("PAPER_TRAIL_HOME", str(demo_home))
+        assert other.get("/collections", timeout=20).status_code == 200
+        assert error_of(mine.get("/collections", timeout=20)) == "too_many_requests"
+        asked = mine.post("/ask", json={"question": QUESTION, "keep": False}, timeout=20)
+        assert error_of(asked) == "too_many_requests"
+    until(lambda: mine.get("/collections").status_code == 200)
 
 
 def posted(address: str, path: str, document: object) -> socket.socket:
