@@ -28,7 +28,9 @@ from assistant.comparing import (
 )
 from assistant.exports import ReferenceName
 from assistant.generators import EXTRACTIVE, MOST_DRAFTS
+from assistant.models import ModelError
 from assistant.records import AskOptions, AssistantError, RequestKind
+from assistant.storage import SpendingError
 from corpus.records import Scope, TopicKind
 from corpus.search import DEFAULT_PAPERS, MAX_PAPERS, MIN_PAPERS
 from corpus.wording import counted, joined
@@ -195,6 +197,17 @@ class CiteRequest(Request):
         min_length=1, max_length=MOST_CITED, description="Ids of papers.", examples=[_EXAMPLES]
     )
     format: ReferenceName = Field(default="bib", description="BibTeX, RIS or CSL-JSON.")
+
+
+def fault_for_programs(error: AssistantError) -> str:
+    """Return what programs are told of an error: what they can do, not what a screen or an operator can."""
+    match error:
+        case ModelError():
+            return f"{error.plain} Send the request again, or choose another writer."
+        case SpendingError():
+            return f"{error.plain} The writer “{EXTRACTIVE}” costs nothing."
+        case _:
+            return error.plain
 
 
 def fault_said(error: ValidationError) -> str:

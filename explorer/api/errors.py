@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from assistant.models import ModelError
 from assistant.records import AssistantError
-from assistant.serving import InvalidRequestError, NotFoundError, to_json
+from assistant.serving import InvalidRequestError, NotFoundError, fault_for_programs, to_json
 from assistant.storage import SpendingError, SpendingLimitError
 from corpus.errors import CorpusError
 from explorer.jobs import ShareTakenError, StoppingError, TooManyJobsError, TooSoonError
@@ -74,7 +74,7 @@ class StorageUnavailableError(AssistantError):
 
 def problem_of(error: AssistantError | CorpusError) -> Problem:
     """Return what programs are told of one of the product's own errors."""
-    message = str(error)
+    message = fault_for_programs(error) if isinstance(error, AssistantError) else str(error)
     match error:
         case InvalidRequestError():
             return Problem(400, "invalid_request", message)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from assistant.comparing import WorkCall
 from assistant.provenance import provenance_of
 from assistant.records import AssistantError, usage_of
+from assistant.serving import SpendingAccount
 from corpus.errors import CorpusError
 from explorer.app import (
     ComparisonSession,
@@ -19,7 +20,7 @@ from explorer.app import (
     new_id,
     questions_limit,
 )
-from explorer.jobs import COMPARISON_COST, UNKEPT, ComparisonJob, ComparisonKeeper, SpendingAccount
+from explorer.jobs import COMPARISON_COST, UNKEPT, ComparisonJob, ComparisonKeeper
 
 STOPPED = "Stopped. What is done of it is kept."
 LOST = "It does not run any more: it was stopped, or the server was. What is done of it is kept."
