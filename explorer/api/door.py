@@ -19,7 +19,7 @@ from explorer.api.keys import (
     take_request,
     take_wrong_key,
 )
-from explorer.app.security import source_address
+from explorer.app import source_address
 from explorer.jobs import TooSoonError
 from explorer.observing import ApiRequestOver, tell
 
