@@ -466,11 +466,13 @@ class AssistantError(Exception):
     """A question could not be taken; the message says why and what to do.
 
     `fault` is the message without what it says of a question that is kept: other work says that of itself.
+    `plain` also leaves out `setup`, what only whoever runs the program can do.
     """
 
-    def __init__(self, fault: str = "", kept: str = "") -> None:
-        super().__init__(f"{fault} {kept}" if kept else fault)
-        self.fault = fault
+    def __init__(self, fault: str = "", kept: str = "", *, setup: str = "") -> None:
+        self.plain = fault
+        self.fault = f"{fault} {setup}" if setup else fault
+        super().__init__(f"{self.fault} {kept}" if kept else self.fault)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,15 @@ import re
 import unicodedata
 from itertools import pairwise
 
-_FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+# Ranges of format characters that no reader sees: soft hyphens and zero-width spaces split words for every
+# search, bidi controls reorder the text around them, and tags (U+E0000 to U+E007F) and the supplementary
+# variation selectors can carry whole instructions to a model. The joiners U+200C and U+200D, which Persian,
+# the scripts of India and emoji need, and the direction marks U+200E and U+200F are not among them.
+INVISIBLE = (
+    "\u00ad\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff"
+)
+_FORBIDDEN = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff{INVISIBLE}]")
 # Control characters, overrides of the writing direction, joiners, surrogates and private characters.
 _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f"
@@ -25,7 +33,10 @@ _UNSPACED = re.compile(
 
 
 def storable(text: str) -> str:
-    """Return `text` without the characters that XML, JSON and Arrow cannot carry, line ends made one form."""
+    """Return `text` without invisible format characters and those that XML, JSON or Arrow cannot carry.
+
+    Line ends become line feeds.
+    """
     return _FORBIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 

@@ -55,6 +55,7 @@ curl -H "Authorization: Bearer $KEY" -H "content-type: application/json" \\
 - A key is `KEY`, `NAME:KEY` or `NAME:KEY:QUESTIONS` (its own number of questions in ten minutes).
   Separate keys by commas. A key with a name can be replaced, and what was stored under the name stays.
 - Send the key in the `Authorization` header alone. A key in an address is refused.
+- After 20 wrong keys in ten minutes an address gets 429 for every further one. Right keys still work there.
 - Keys see the published papers, whether or not visitors sign in. They never see visitors' documents, and only
   the conversations that they began.
 
@@ -67,7 +68,18 @@ curl -H "Authorization: Bearer $KEY" -H "content-type: application/json" \\
 
 ## Errors
 
-Errors are `{"error": CODE, "message": WHAT TO DO}`. 429 and 503 say in `Retry-After` when to try again.
+Errors are `{"error": CODE, "message": WHAT TO DO}`. 429 and 503 say in `Retry-After` when to try again. A
+request that is refused costs no question and stores nothing.
+
+| status and code | when |
+|---|---|
+| 429 `too_many_requests` | your key has used its requests or questions of ten minutes |
+| 429 `too_many_requests` | 10 requests of your key, or 20 of all keys, are being answered |
+| 429 `too_many_requests` | your key has its share of questions, comparisons or event streams under way |
+| 429 `spending_limit` | less is left of the month than the question or comparison may cost |
+| 503 `busy` | all keys together have as much under way as the server takes, or it is being stopped |
+| 503 `storage_unavailable` | the database cannot be used at the moment |
+| 503 `corpus_unavailable` | the corpus cannot be read at the moment |
 
 ## Operations
 """

@@ -14,6 +14,7 @@ import streamlit as st
 from assistant.checking import score_attribution
 from assistant.generators import EXTRACTIVE
 from assistant.records import AssistantError
+from assistant.serving import uncounted_models
 from assistant.suggestions import try_next_question
 from corpus.errors import CorpusError
 from corpus.records import Scope
@@ -25,7 +26,6 @@ from explorer.app import (
     loading_modules,
     open_library,
     remember_theme,
-    uncounted_models,
 )
 from explorer.operating import ending_answers_first, note_loaded, serving_metrics
 from explorer.presenters import Finding, example_questions

@@ -28,7 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 ROOMS: dict[str, tuple[str, ...]] = {
     "corpus": (
         *("errors", "text", "durable", "http", "sandbox", "places", "bounds", "records", "tables"),
-        "settings",
+        *("settings", "contrast"),
         *("wording", "language", "sentences", "bibtex", "pdf", "encoders", "store", "kept", "measured"),
         *("encoder_choice", "search", "demo", "command_line"),
     ),

@@ -67,7 +67,7 @@ def fenced(text: str) -> Markup:
 
 def visible(text: str) -> str:
     """Return foreign text with the marks that cannot be seen spelled out."""
-    return _INVISIBLE.sub(lambda mark: f"\\u{ord(mark[0]):04x}", storable(text))
+    return storable(_INVISIBLE.sub(lambda mark: f"\\u{ord(mark[0]):04x}", text))
 
 
 def in_html(text: str) -> str:

@@ -109,7 +109,7 @@ def _no_writer(name: str, settings: Settings, models: Sequence[str]) -> Assistan
     gone = f"It has left the hosted menu, and {instead} replaces it. " if instead else ""
     mute = "The server of your own does not say what it serves. " if is_mute(settings) else ""
     return AssistantError(
-        f"There is no writer {name!r}. {gone}{mute}Available: {', '.join(names[:MOST_NAMED])}{more}. Set "
-        "TOGETHER_API_KEY for hosted models, PAPER_TRAIL_MODEL_URL for a server of your own, or "
-        "PAPER_TRAIL_LOCAL_MODEL for a model on this machine."
+        f"There is no writer {name!r}. {gone}{mute}Available: {', '.join(names[:MOST_NAMED])}{more}.",
+        setup="Set TOGETHER_API_KEY for hosted models, PAPER_TRAIL_MODEL_URL for a server of your own, or "
+        "PAPER_TRAIL_LOCAL_MODEL for a model on this machine.",
     )

@@ -60,8 +60,10 @@ class ModelUnavailableError(ModelError):
     `retry_after` is the wait in seconds the server asked for, if it did.
     """
 
-    def __init__(self, fault: str, kept: str = KEPT, retry_after: float | None = None) -> None:
-        super().__init__(fault, kept)
+    def __init__(
+        self, fault: str, kept: str = KEPT, retry_after: float | None = None, *, setup: str = ""
+    ) -> None:
+        super().__init__(fault, kept, setup=setup)
         self.retry_after = retry_after
 
 

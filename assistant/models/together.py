@@ -94,7 +94,9 @@ class TogetherModel:
         self._back_off = wait_exponential_jitter(multiplier=first_wait, max=LONGEST_WAIT, jitter=first_wait)
         self._key_name = "TOGETHER_API_KEY" if self._hosted else "PAPER_TRAIL_MODEL_API_KEY"
         if not (self._key.isascii() and self._key.isprintable()):
-            raise ModelError(f"The API key holds characters that no key has. Check {self._key_name}.")
+            raise ModelError(
+                "The API key holds characters that no key has.", setup=f"Check {self._key_name}."
+            )
         try:
             self._server = f"The model server at {_host(base_url) if base_url else 'Together'}"
             client = self._client = self._open_client(base_url)
@@ -102,7 +104,7 @@ class TogetherModel:
             self.close = weakref.finalize(self, lambda: in_background(client.close()))
         except httpx.InvalidURL:
             raise ModelError(
-                "The model server's address is not valid. Check PAPER_TRAIL_MODEL_URL."
+                "The model server's address is not valid.", setup="Check PAPER_TRAIL_MODEL_URL."
             ) from None
 
     def _open_client(self, base_url: str) -> together.AsyncTogether:
@@ -284,14 +286,15 @@ class TogetherModel:
         status = error.status_code
         if status in (401, 403):
             return ModelError(
-                f"{self._server} refused the API key (HTTP {status}). Check {self._key_name}.",
+                f"{self._server} refused the API key (HTTP {status}).",
                 "Your question is kept.",
+                setup=f"Check {self._key_name}.",
             )
         if status == 404:
             return ModelError(
-                f"{self._server} knows no model {self.id!r} (HTTP 404). Choose another writer, or check the"
-                " id in the models file and PAPER_TRAIL_MODEL_URL.",
+                f"{self._server} knows no model {self.id!r} (HTTP 404). Choose another writer.",
                 "Your question is kept.",
+                setup="Or check the id in the models file and PAPER_TRAIL_MODEL_URL.",
             )
         if is_busy(status):
             return self._busy(status, retry_after(error.response.headers))
@@ -316,16 +319,17 @@ class TogetherModel:
         if begun:
             return _SilentError(
                 f"{self._server} stopped in the middle of its answer: nothing came for"
-                f" {self._patience.between:g} s (PAPER_TRAIL_MODEL_SILENCE)."
+                f" {self._patience.between:g} s.",
+                setup="PAPER_TRAIL_MODEL_SILENCE says how long it may be silent.",
             )
         return _SilentError(
-            f"{self._server} did not begin to answer within {self._patience.first:g} s, asked twice. A longer"
-            " PAPER_TRAIL_MODEL_TIMEOUT lets a slow one read for longer."
+            f"{self._server} did not begin to answer within {self._patience.first:g} s, asked twice.",
+            setup="A longer PAPER_TRAIL_MODEL_TIMEOUT lets a slow one read for longer.",
         )
 
     def _unreachable(self) -> ModelUnavailableError:
         check = "the network" if self._hosted else "that it runs and that PAPER_TRAIL_MODEL_URL is right"
-        return ModelUnavailableError(f"{self._server} cannot be reached. Check {check}.")
+        return ModelUnavailableError(f"{self._server} cannot be reached.", setup=f"Check {check}.")
 
     def _detail(self, body: object) -> str:
         """Return the server's own words, shortened and without the key, which some servers repeat."""

@@ -8,6 +8,7 @@ from assistant.serving.requests import (
     PaperRequest,
     Request,
     SearchRequest,
+    fault_for_programs,
     field_fault,
 )
 from assistant.serving.documents import (
@@ -29,7 +30,6 @@ from assistant.serving.answers import (
 from assistant.serving.comparisons import ComparisonDocument, comparison_document
 from assistant.serving.operations import (
     NotFoundError,
-    begin_comparison,
     begin_question,
     check_papers,
     check_writer,
@@ -39,14 +39,22 @@ from assistant.serving.operations import (
     read_paper,
     search_papers,
 )
+from assistant.serving.spending import (
+    SpendingAccount,
+    check_counted,
+    is_limited,
+    model_of,
+    uncounted_models,
+)
 from assistant.serving.library import OpenLibrary, PublishedLibrary
 
 __all__ = [
     "EVENT_NAMES", "AnswerDocument", "AskRequest", "CitationsDocument", "CiteRequest",
     "CollectionsDocument", "CompareRequest", "ComparisonDocument", "EventDocument",
     "InvalidRequestError", "NotFoundError", "OpenLibrary", "PaperRequest", "PublishedLibrary",
-    "ReadPaperDocument", "Request", "SearchDocument", "SearchRequest", "WritersDocument",
-    "answer_document", "begin_comparison", "begin_question", "check_papers", "check_writer", "cite_papers",
-    "comparison_document", "event_document", "field_fault", "list_collections", "list_writers",
-    "read_paper", "schema_of", "search_papers", "to_json"
+    "ReadPaperDocument", "Request", "SearchDocument", "SearchRequest", "SpendingAccount", "WritersDocument",
+    "answer_document", "begin_question", "check_counted", "check_papers", "check_writer", "cite_papers",
+    "comparison_document", "event_document", "fault_for_programs", "field_fault", "is_limited",
+    "list_collections", "list_writers", "model_of", "read_paper", "schema_of", "search_papers", "to_json",
+    "uncounted_models"
 ]  # fmt: skip

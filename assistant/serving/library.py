@@ -3,10 +3,22 @@
 import logging
 import threading
 from dataclasses import dataclass
+from functools import lru_cache
 
 from assistant.chat import Assistant
 from assistant.comparing import Comparer, open_comparative_generator
-from assistant.generators import EXTRACTIVE, GeneratorChoice, generator_choices, open_generator
+from assistant.generators import (
+    EXTRACTIVE,
+    default_parameters,
+    generator_choices,
+    open_generator,
+    question_price,
+)
+from assistant.models import OnCost
+from assistant.records import AskOptions
+from assistant.serving.operations import check_writer
+from assistant.serving.spending import SpendingAccount, check_counted, is_limited, model_of
+from assistant.storage import SpendingStore
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Encoder
 from corpus.errors import CorpusError
@@ -24,17 +36,32 @@ class OpenLibrary:
     encoder: Encoder
     corpus: Corpus
 
-    def assistant(self, writer: str = EXTRACTIVE) -> Assistant:
+    def assistant(self, writer: str = EXTRACTIVE, on_cost: OnCost | None = None) -> Assistant:
         """Return the assistant with the writer of that name; raises AssistantError when there is none."""
-        return Assistant(self.corpus, self.encoder, open_generator(writer, self.settings, self.encoder))
+        generator = open_generator(writer, self.settings, self.encoder, on_cost=on_cost)
+        return Assistant(self.corpus, self.encoder, generator)
 
-    def comparer(self, writer: str = EXTRACTIVE) -> Comparer:
+    def comparer(self, writer: str = EXTRACTIVE, on_cost: OnCost | None = None) -> Comparer:
         """Return what compares papers with the writer of that name; raises AssistantError for none."""
-        generator = open_comparative_generator(writer, self.settings, self.encoder)
+        generator = open_comparative_generator(writer, self.settings, self.encoder, on_cost=on_cost)
         return Comparer(self.corpus, self.encoder, generator, ElementStore.open(self.corpus.path))
 
-    def writers(self) -> tuple[GeneratorChoice, ...]:
-        return generator_choices(self.settings)
+    def account(self, writer: str, owner: str, what: str) -> SpendingAccount:
+        """Return what counts the cost of a question or a comparison; raises AssistantError if it cannot."""
+        check_writer(generator_choices(self.settings), writer)
+        check_counted(writer, self.settings)
+        counts = is_limited(writer, self.settings)
+        return SpendingAccount(owner, what, _spending(self.settings) if counts else None)
+
+    def question_price(self, writer: str, options: AskOptions) -> float:
+        """Return what a question may cost in US dollars, estimated from above."""
+        entry = model_of(writer, self.settings)
+        return question_price(entry, default_parameters(self.settings, entry), options) if entry else 0.0
+
+
+@lru_cache(maxsize=1)
+def _spending(settings: Settings) -> SpendingStore:
+    return SpendingStore.open(settings)
 
 
 class PublishedLibrary:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from assistant.admission import admit
 from assistant.chat import Assistant
-from assistant.comparing import Comparer, ComparisonEvent
 from assistant.exports import REFERENCE_FORMATS
 from assistant.generators import GeneratorChoice
 from assistant.records import AssistantError, Event, Turn
@@ -23,7 +22,6 @@ from assistant.serving.documents import (
 from assistant.serving.requests import (
     AskRequest,
     CiteRequest,
-    CompareRequest,
     PaperRequest,
     ScopeRequest,
     SearchRequest,
@@ -102,14 +100,6 @@ def begin_question(
     turns, options = tuple(history), request.options()
     admit(request.question, options, assistant.corpus, turns)
     return assistant.ask(request.question, turns, options)
-
-
-def begin_comparison(comparer: Comparer, request: CompareRequest) -> Iterator[ComparisonEvent]:
-    """Return the events of a comparison; raises ComparisonError at once where it cannot be taken up."""
-    check_papers(comparer.corpus, request.papers)
-    wanted = request.comparison()
-    comparer.plan(wanted)
-    return comparer.compare(wanted)
 
 
 def check_papers(corpus: Corpus, ids: Sequence[str]) -> None:

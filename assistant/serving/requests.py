@@ -3,7 +3,17 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, FailFast, Field, Strict, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    FailFast,
+    Field,
+    Strict,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from assistant.bounds import LONGEST_QUESTION
 from assistant.comparing import (
@@ -18,11 +28,16 @@ from assistant.comparing import (
 )
 from assistant.exports import ReferenceName
 from assistant.generators import EXTRACTIVE, MOST_DRAFTS
+from assistant.models import ModelError
 from assistant.records import AskOptions, AssistantError, RequestKind
+from assistant.storage import SpendingError
 from corpus.records import Scope, TopicKind
 from corpus.search import DEFAULT_PAPERS, MAX_PAPERS, MIN_PAPERS
+from corpus.wording import counted, joined
 
 LONGEST_ID, MOST_IDS = 300, 100
+# Of an error: how many unknown fields it names, and how long the name of a field may be in it.
+MOST_FIELDS_NAMED, LONGEST_PLACE = 3, 100
 MOST_PASSAGES_FOUND, MOST_PASSAGES_READ = 10, 50
 MOST_CITED = 200
 _FIRST_YEAR, _LAST_YEAR = 0, 9999
@@ -62,6 +77,18 @@ class Request(BaseModel):
     """A request with the fields named here and no others."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_fields(cls, sent: Any) -> Any:
+        """Refuse unknown fields with one error for all: pydantic makes an error object of each."""
+        if isinstance(sent, Mapping):
+            unknown = [str(name) for name in sent if name not in cls.model_fields]
+            if unknown:
+                named = [name[:LONGEST_PLACE] for name in unknown[:MOST_FIELDS_NAMED]]
+                more = len(unknown) - len(named)
+                raise PydanticCustomError("unknown_fields", "unknown", {"named": named, "more": more})
+        return sent
 
 
 class ScopeRequest(Request):
@@ -172,6 +199,17 @@ class CiteRequest(Request):
     format: ReferenceName = Field(default="bib", description="BibTeX, RIS or CSL-JSON.")
 
 
+def fault_for_programs(error: AssistantError) -> str:
+    """Return what programs are told of an error: what they can do, not what a screen or an operator can."""
+    match error:
+        case ModelError():
+            return f"{error.plain} Send the request again, or choose another writer."
+        case SpendingError():
+            return f"{error.plain} The writer “{EXTRACTIVE}” costs nothing."
+        case _:
+            return error.plain
+
+
 def fault_said(error: ValidationError) -> str:
     """Return what was wrong with a request; nothing that was sent is repeated but names of fields."""
     first = error.errors(include_input=False, include_url=False)[0]
@@ -180,16 +218,25 @@ def fault_said(error: ValidationError) -> str:
 
 def field_fault(location: tuple[int | str, ...], fault: Mapping[str, Any]) -> str:
     """Return what is wrong with one field, by its place and by what pydantic says of it."""
-    where = ".".join(map(str, location)).encode("ascii", "replace").decode()[:LONGEST_ID]
+    context = fault.get("ctx", {})
+    if fault["type"] == "unknown_fields":
+        names = [f"“{_place((*location, name))}”" for name in context["named"]]
+        names += [counted(context["more"], "more field")] if context["more"] else []
+        are = "are" if len(names) > 1 else "is"
+        return f"{joined(names)} {are} nothing that is taken here. See the schema for what is taken."
+    where = _place(location)
     said = _FAULTS.get(str(fault["type"]))
-    what = said.format(**fault.get("ctx", {})) if said else f"is not valid: {fault['msg']}"
+    what = said.format(**context) if said else f"is not valid: {fault['msg']}"
     return f"{f'“{where}”' if where else 'The request'} {what}. See the schema for what is taken."
+
+
+def _place(location: tuple[int | str, ...]) -> str:
+    return ".".join(map(str, location)).encode("ascii", "replace").decode()[:LONGEST_PLACE]
 
 
 # By the types of faults that pydantic knows; of all else its own words are repeated.
 _FAULTS = {
     "missing": "is missing",
-    "extra_forbidden": "is nothing that is taken here",
     "too_short": "has to list at least {min_length}, not {actual_length}",
     "too_long": "may list at most {max_length}",
     "string_too_short": "has to have at least {min_length} character",

@@ -4,16 +4,17 @@ Suspicious text is taken off the page: where the picture of the page stays as it
 Invisible text over the picture of a scan is what OCR read there, and counts as seen.
 """
 
-from collections.abc import Container
 from itertools import repeat
 
 import numpy as np
 import pypdfium2
 from numpy.typing import NDArray
 
+from corpus.contrast import is_seen
 from corpus.pdf import quick
+from corpus.pdf.actual_text import unchecked_texts
 from corpus.pdf.glyphs import Characters, Extents, Numbers, Transform
-from corpus.pdf.painting import Areas, Painting, read_painting
+from corpus.pdf.painting import Areas, Painting
 
 Flags = NDArray[np.bool_]
 _Ranks = NDArray[np.int32]
@@ -22,7 +23,7 @@ _Handles = NDArray[np.uint64]
 _Picture = NDArray[np.uint8]
 
 _SCALE, _SCALE_OF_SCANS, _MOST_PIXELS = 2.0, 1.0, 16_000_000
-# Of 255; paler letters are no more to be seen than the texture of paper.
+# Of 255; what changes a picture less is no more to be seen than the texture of paper.
 _LEAST_DIFFERENCE, _LEAST_EDGE = 16, 40
 # Shares: of a word's characters that are to be seen, or lie over ink; of a letter that other text covers.
 _SEEN, _DRAWN, _COVERED = 0.5, 0.25, 0.3
@@ -32,10 +33,9 @@ _CELL, _MOST_CELLS = 2.0, 1_000  # points; and cells in each direction
 
 
 def hidden_characters(
-    page: pypdfium2.PdfPage, text: object, found: Characters, transform: Transform
+    page: pypdfium2.PdfPage, text: object, found: Characters, transform: Transform, painting: Painting
 ) -> Flags | None:
     """Return which characters drawn on a page cannot be seen, None where all can."""
-    painting = read_painting(page.raw)
     areas = painting.areas()
     hides_by_colour = painting.hides_by_colour(areas)
     hiding = hides_by_colour | (areas.ranks > min(painting.texts.values(), default=0))
@@ -50,7 +50,9 @@ def hidden_characters(
         last = chart.ranks(areas[hiding], found.extents)
         behind = chart.ranks(areas[hides_by_colour], found.extents)
         handles = _suspects(painting, text, found, last, behind)
-        hidden = _unseen(page, found.extents, words, handles, painting.unpainted)
+        hidden = _unseen(page, found.extents, words, handles, painting)
+    if not painting.whole:
+        hidden |= unchecked_texts(painting, text, found)
     # Marks without a letter say nothing; OCR makes them of specks.
     has_letters = np.fromiter((any(map(str.isalnum, sign)) for sign in found.signs), bool, len(hidden))
     hidden &= _by_word(has_letters, words, 1e-9)
@@ -113,11 +115,18 @@ def _suspects(painting: Painting, text: object, found: Characters, last: _Ranks,
 
 
 def _unseen(
-    page: pypdfium2.PdfPage, extents: Extents, words: _Words, handles: _Handles, unpainted: Container[int]
+    page: pypdfium2.PdfPage,
+    extents: Extents,
+    words: _Words,
+    handles: _Handles,
+    painting: Painting,
 ) -> Flags:
-    """Return which characters of suspicious text leave the picture of the page as it is without them."""
+    """Return which characters of suspicious text leave the picture of the page as it is without them.
+
+    Thin letters are drawn paler than their colour: where that is known, it is what must contrast.
+    """
     unseen = np.asarray(handles > 0)
-    painted = [one for one in np.unique(handles[unseen]).tolist() if one not in unpainted]
+    painted = [one for one in np.unique(handles[unseen]).tolist() if one not in painting.unpainted]
     if painted:
         before, scale = _picture(page, _SCALE)
         for handle in painted:
@@ -131,7 +140,17 @@ def _unseen(
         for colour in range(before.shape[2]):
             changed |= _differ(before[:, :, colour], after[:, :, colour], _LEAST_DIFFERENCE)
         at = np.flatnonzero(np.isin(handles, painted))
-        unseen[at] = ~_by_word(_counts(changed, extents[at], scale) > 0, words[at], _SEEN)
+        contrasting = changed.copy()
+        contrasting[changed] = is_seen(before[changed], after[changed])
+        contrasts = _counts(contrasting, extents[at], scale) > 0
+        if not contrasts.all():
+            doubtful = ~contrasts & (_counts(changed, extents[at], scale) > 0)
+            fills = painting.fills
+            doubtful &= np.array([handle in fills for handle in handles[at].tolist()], bool)
+            pale = at[doubtful]
+            colours = np.array([fills[handle] for handle in handles[pale].tolist()]).reshape(-1, 3)
+            contrasts[doubtful] = is_seen(colours, _mean_colours(after, extents[pale], scale))
+        unseen[at] = ~_by_word(contrasts, words[at], _SEEN)
     return unseen
 
 
@@ -197,6 +216,13 @@ def _counts(mask: Flags, extents: Extents, scale: float, margin: float = 0.0) ->
     return np.asarray(
         summed[bottom, right] - summed[top, right] - summed[bottom, left] + summed[top, left], float
     )
+
+
+def _mean_colours(picture: _Picture, extents: Extents, scale: float) -> Numbers:
+    """Return the mean colour of a picture in each box, (boxes, 3)."""
+    boxes = zip(*_pixels(extents, picture.shape, scale), strict=True)
+    means = [picture[top:bottom, left:right].mean((0, 1)) for top, bottom, left, right in boxes]
+    return np.array(means, float).reshape(-1, 3)
 
 
 def _pixels(

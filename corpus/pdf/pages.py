@@ -8,9 +8,11 @@ from pathlib import Path
 import pypdfium2
 import pypdfium2.raw as pdfium_c
 
+from corpus.pdf.actual_text import remove_false_texts
 from corpus.pdf.file import LOCK, PdfError, opened
 from corpus.pdf.glyphs import Transform, read_characters
 from corpus.pdf.hidden import hidden_characters
+from corpus.pdf.painting import Painting, read_painting
 from corpus.pdf.words import Word, words_of
 
 
@@ -72,23 +74,25 @@ def _read_page(document: pypdfium2.PdfDocument, index: int) -> PdfPage:
     page = document[index]
     try:
         width, height = page.get_size()
+        painting = read_painting(page.raw)
+        false = remove_false_texts(document, index, page, painting)
         text = page.get_textpage()
         try:
-            words, unseen = _words(page, text.raw, width, height)
+            words, unseen = _words(page, text.raw, width, height, painting)
         finally:
             text.close()
     finally:
         page.close()
-    return PdfPage(index + 1, width, height, words, unseen=unseen)
+    return PdfPage(index + 1, width, height, words, unseen=(*unseen, *false))
 
 
 def _words(
-    page: pypdfium2.PdfPage, text: object, width: float, height: float
+    page: pypdfium2.PdfPage, text: object, width: float, height: float, painting: Painting
 ) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
     """Return the words that a reader of a page sees, and the others."""
     transform = _page_transform(page.raw, width, height)
     found = read_characters(text, transform)
-    hidden = hidden_characters(page, text, found, transform)
+    hidden = hidden_characters(page, text, found, transform, painting)
     unseen = [] if hidden is None else words_of(text, found.only(hidden), transform)
     drawn = words_of(text, found if hidden is None else found.only(~hidden), transform)
     seen = []

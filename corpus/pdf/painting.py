@@ -13,6 +13,7 @@ import numpy as np
 import pypdfium2.raw as pdfium_c
 from numpy.typing import NDArray
 
+from corpus.contrast import NEAR_COLOUR
 from corpus.pdf import quick
 
 Matrix = tuple[float, float, float, float, float, float]
@@ -25,7 +26,6 @@ _IDENTITY: Matrix = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
 # Of a page that paints more, or deeper, every character is compared with its picture.
 _MOST_OBJECTS, _DEEPEST = 50_000, 8
 _DARKEST_LIGHT = 170.0  # luminance; darker text is seen on paper
-_NEAR_COLOUR = 48
 _LEAST_COVER = 2.0  # points; rules and strokes are thinner
 _MOST_SEGMENTS = 64
 _OPTIONAL = "OC\0".encode("utf-16-le")
@@ -56,13 +56,15 @@ class Painting:
     """The objects of a page: `texts` are the ranks of its text objects by their handles.
 
     `suspects` are the handles of text that may be invisible, `unpainted` of text that is. A page that is not
-    `whole` has more objects than were looked at. `colours` are those of the other text.
+    `whole` has more objects than were looked at. `colours` are those of the other text, `fills` those of
+    opaque text.
     """
 
     texts: dict[int, int] = field(default_factory=dict)
     suspects: set[int] = field(default_factory=set)
     unpainted: set[int] = field(default_factory=set)
     colours: set[tuple[int, int, int]] = field(default_factory=set)
+    fills: dict[int, tuple[int, int, int]] = field(default_factory=dict)
     whole: bool = True
     count: int = 0
     parts: list[Areas] = field(default_factory=list)
@@ -81,7 +83,7 @@ class Painting:
         """Return which areas have nearly the colour of some text, or one that is not known."""
         hides = areas.colours[0] < 0
         for colour in self.colours:
-            hides |= (np.abs(areas.colours - np.array(colour)[:, None]) <= _NEAR_COLOUR).all(axis=0)
+            hides |= (np.abs(areas.colours - np.array(colour)[:, None]) <= NEAR_COLOUR).all(axis=0)
         return np.asarray(hides)
 
 
@@ -158,8 +160,11 @@ def _look_at_texts(painting: Painting, texts: Sequence[int], *, is_suspect: bool
     modes = np.fromiter(map(quick.render_mode, texts), np.int64, count)
     red, green, blue, alpha = colours
     is_light = 0.299 * red + 0.587 * green + 0.114 * blue > _DARKEST_LIGHT
-    is_plain = has_colour & ((modes == _FILLED) | (modes == _OUTLINED)) & (alpha == 255) & ~is_light
+    is_plain = has_colour & ((modes == _FILLED) | (modes == _OUTLINED)) & (alpha == 255)
     is_plain &= ~np.fromiter(map(quick.is_transparent, texts), bool, count)
+    opaque = zip(*colours[:3, is_plain].tolist(), strict=True)
+    painting.fills.update(zip(compress(texts, is_plain), opaque, strict=True))
+    is_plain &= ~is_light
     clips = np.fromiter(map(quick.count_clips, map(quick.clip_of, texts)), np.int64, count)
     marks = np.fromiter(map(quick.count_marks, texts), np.int64, count)
     for at in np.flatnonzero(is_plain & ((clips > 0) | (marks > 0))).tolist():

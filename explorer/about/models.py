@@ -8,8 +8,9 @@ import streamlit as st
 from assistant.generators import MOST_DRAFTS, RANGES, ExtractiveGenerator, default_parameters
 from assistant.models import ModelEntry, available_models, is_mute, load_models, receiver
 from assistant.records import AssistantError
+from assistant.serving import uncounted_models
 from corpus.settings import Settings
-from explorer.app import Library, uncounted_models
+from explorer.app import Library
 from explorer.ask import WORDS
 from explorer.presenters import escaped, one_line
 

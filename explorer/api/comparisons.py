@@ -23,13 +23,15 @@ from assistant.serving import (
 from assistant.storage import ComparisonStore, StoredComparison
 from corpus.settings import read_settings
 from explorer.api.errors import Problem, StorageUnavailableError
-from explorer.api.keys import Program, take_question
-from explorer.api.streams import EventStream, LimitedStream, OpenStreams, as_event
+from explorer.api.keys import Program, counting_question
+from explorer.api.places import Places, thread_of
+from explorer.api.streams import EventStream, LimitedStream, as_event
 from explorer.app import Library, comparison_jobs, open_library
 from explorer.jobs import COMPARISON_COST, ComparisonJob, ComparisonKeeper, ComparisonView, is_ending
 
 LOOK_SECONDS = 0.25
-_streams = OpenStreams()
+UNKEPT = "It has no trail: read its text from its status within an hour of its end."
+_streams = Places()
 Result = TypeVar("Result")
 State = Literal["waiting", "running", "stopping", "stopped", "failed", "finished"]
 
@@ -49,6 +51,15 @@ class ComparisonStatus:
     comparison: ComparisonDocument | None
 
 
+class ProgramComparison(ComparisonJob):
+    """A comparison that a program has begun."""
+
+    crash_message = (
+        "Paper Trail itself failed on this comparison. Begin it again; if it happens again, tell whoever "
+        "runs this server to look for {reference} in its log."
+    )
+
+
 def begin(form: CompareRequest, program: Program) -> ComparisonStatus:
     """Give a comparison to a worker, stored from its first call on; raises AssistantError, CorpusError."""
     library, wanted = open_library(), form.comparison()
@@ -59,14 +70,17 @@ def begin(form: CompareRequest, program: Program) -> ComparisonStatus:
     price = comparer.plan(wanted).budget.price or 0.0
     account.check(price)
     store = _store(library)
-    take_question(program, COMPARISON_COST)
     versions = provenance_of(library.corpus, form.writer, "").corpus
-    identifier = _stored(lambda: store.start(program.owner, wanted, form.writer, None, versions)).id
-    keeper = ComparisonKeeper(identifier, store)
-    job = ComparisonJob(identifier, wanted, keeper, program.owner)
-    ledger = keeper.ledger()
-    compare = partial(comparer.compare, wanted, ledger, identifier)
-    comparison_jobs().start(job, lambda: account.paying(price, compare))
+    with counting_question(program, COMPARISON_COST):
+        identifier = _stored(lambda: store.start(program.owner, wanted, form.writer, None, versions)).id
+        keeper = ComparisonKeeper(identifier, store, unkept=UNKEPT)
+        job = ProgramComparison(identifier, wanted, keeper, program.owner)
+        try:
+            compare = partial(comparer.compare, wanted, keeper.ledger(), identifier)
+            comparison_jobs().start(job, lambda: account.paying(price, compare))
+        except AssistantError:
+            _stored(lambda: store.delete(identifier))
+            raise
     return _of_view(identifier, job.view())
 
 
@@ -103,7 +117,8 @@ def delete(identifier: str, program: Program) -> None:
 
 async def events(request: Request, identifier: str, program: Program) -> LimitedStream:
     """Return each change of a comparison as it happens; it goes on where the client does not."""
-    await run_in_threadpool(_owned, identifier, program)
+    with thread_of(program):
+        await run_in_threadpool(_owned, identifier, program)
     settings = read_settings()
     limits = settings.api_streams_per_key, settings.api_streams
     return LimitedStream(EventStream(_lines(request, identifier, program)), _streams, program.owner, limits)
@@ -136,7 +151,7 @@ def _of_view(identifier: str, view: ComparisonView) -> ComparisonStatus:
         rounds_finished=len(view.rounds),
         calls=view.working.calls if view.working else 0,
         planned_calls=view.planned.budget.calls if view.planned else 0,
-        trail=_trail(identifier) if comparison else "",
+        trail=_trail(identifier) if comparison and not view.problem else "",
         comparison=comparison_document(comparison) if comparison else None,
     )
 

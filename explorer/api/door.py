@@ -10,7 +10,16 @@ from corpus.errors import CorpusError
 from corpus.settings import Settings, read_settings
 from explorer.api.errors import LARGEST_BODY, TOO_LARGE, Problem, problem_of, problem_reply
 from explorer.api.http import OPENAPI_PATH, make_api
-from explorer.api.keys import Program, adoption, has_key_in_address, program_of, take_request
+from explorer.api.keys import (
+    Program,
+    adoption,
+    has_key_in_address,
+    names_key_in_query,
+    program_of,
+    take_request,
+    take_wrong_key,
+)
+from explorer.app import source_address
 from explorer.jobs import TooSoonError
 from explorer.observing import ApiRequestOver, tell
 
@@ -86,13 +95,21 @@ def _admitted(scope: Scope) -> Program | Problem | None:
     """Return whose request it is, None for the one document that is anybody's; or why it is refused."""
     try:
         settings = read_settings()
-        keys = settings.api_keys
-        if not keys:
+        if not settings.api_keys:
             return _OFF
-        if has_key_in_address(scope["path"], scope["query_string"], keys):
+        if names_key_in_query(scope["query_string"]):
             _forget_address(scope)
             return _IN_ADDRESS
-        return None if scope["path"] == OPENAPI_PATH else _known(scope, settings)
+        if scope["path"] == OPENAPI_PATH:
+            # It takes no parameters, and a key among them is to stand in no log.
+            scope["query_string"] = b""
+            return None
+        has_key = has_key_in_address(scope["path"], scope["query_string"], settings.api_keys)
+        if has_key:
+            _forget_address(scope)
+        known = _known(scope, settings)
+        # Without a right key in the header, the reply must not tell that the one in the address is right.
+        return _IN_ADDRESS if has_key and isinstance(known, Program) else known
     except (TooSoonError, CorpusError) as error:
         return problem_of(error)
 
@@ -104,6 +121,7 @@ def _known(scope: Scope, settings: Settings) -> Program | Problem:
         return _MISSING
     program = program_of(authorization, settings)
     if program is None:
+        take_wrong_key(source_address(scope, settings.trusted_proxies))
         return _UNKNOWN
     take_request(program)
     adoption.adopt(program, settings)

@@ -9,10 +9,10 @@ from starlette.responses import Response
 
 from assistant.models import ModelError
 from assistant.records import AssistantError
-from assistant.serving import InvalidRequestError, NotFoundError, to_json
+from assistant.serving import InvalidRequestError, NotFoundError, fault_for_programs, to_json
 from assistant.storage import SpendingError, SpendingLimitError
 from corpus.errors import CorpusError
-from explorer.jobs import TooManyJobsError, TooSoonError
+from explorer.jobs import ShareTakenError, StoppingError, TooManyJobsError, TooSoonError
 
 ErrorCode = Literal[
     "off",
@@ -33,6 +33,13 @@ ErrorCode = Literal[
     "internal",
 ]
 _BUSY_SECONDS, _UNAVAILABLE_SECONDS = 10, 30
+# What is said on screens speaks of what is kept on them.
+BUSY = "The server is answering as much as it can. Send the request again after the seconds in Retry-After."
+_SHARE_TAKEN = (
+    "Your key has as many questions or comparisons under way as it may. Send the request again when one has "
+    "ended."
+)
+_STOPPING = "The server is being stopped or updated. Send the request again after the seconds in Retry-After."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ class StorageUnavailableError(AssistantError):
 
 def problem_of(error: AssistantError | CorpusError) -> Problem:
     """Return what programs are told of one of the product's own errors."""
-    message = str(error)
+    message = fault_for_programs(error) if isinstance(error, AssistantError) else str(error)
     match error:
         case InvalidRequestError():
             return Problem(400, "invalid_request", message)
@@ -78,8 +85,18 @@ def problem_of(error: AssistantError | CorpusError) -> Problem:
         case SpendingLimitError():
             return Problem(429, "spending_limit", message, _until_next_month())
         case TooManyJobsError():
-            return Problem(503, "busy", message, _BUSY_SECONDS)
+            return _problem_of_jobs(error)
     return _problem_within(error, message)
+
+
+def _problem_of_jobs(error: TooManyJobsError) -> Problem:
+    match error:
+        case ShareTakenError():
+            return Problem(429, "too_many_requests", _SHARE_TAKEN, _BUSY_SECONDS)
+        case StoppingError():
+            return Problem(503, "busy", _STOPPING, _BUSY_SECONDS)
+        case _:
+            return Problem(503, "busy", BUSY, _BUSY_SECONDS)
 
 
 def _problem_within(error: AssistantError | CorpusError, message: str) -> Problem:

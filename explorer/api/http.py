@@ -2,13 +2,13 @@
 
 import logging
 import uuid
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request, Security
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPBearer
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Match, Route
@@ -34,6 +34,7 @@ from assistant.serving import (
     read_paper,
     search_papers,
 )
+from assistant.serving import Request as TypedRequest
 from corpus import VERSION
 from corpus.errors import CorpusError
 from explorer.api import comparisons, questions
@@ -47,6 +48,7 @@ from explorer.api.errors import (
     reply,
 )
 from explorer.api.keys import Program
+from explorer.api.places import thread_of
 from explorer.api.questions import ID_PATTERN, AskedDocument, AskForm
 from explorer.api.streams import EVENT_STREAM
 from explorer.app import open_library
@@ -77,13 +79,13 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 logger = logging.getLogger(__name__)
 
 
-def _program(request: Request) -> Program:
+async def _program(request: Request) -> Program:
     program = request.state.program
     assert isinstance(program, Program), "only what describes the API is read without a key"
     return program
 
 
-def _nothing_in_query(request: Request) -> None:
+async def _nothing_in_query(request: Request) -> None:
     if request.query_params:
         raise InvalidRequestError("This address takes no parameters: what is asked stands in the body.")
 
@@ -94,23 +96,30 @@ class PaperQuery(PaperRequest):
     model_config = ConfigDict(strict=False)
 
 
-class ConversationTrail(BaseModel):
+class ConversationTrail(TypedRequest):
     """How a conversation is to be written."""
 
-    model_config = ConfigDict(extra="forbid")
     format: Literal["json", "md", "html", "docx", "rdf", "bib", "ris", "csl"] = "json"
 
 
-class ComparisonTrail(BaseModel):
+class ComparisonTrail(TypedRequest):
     """How a comparison is to be written."""
 
-    model_config = ConfigDict(extra="forbid")
     format: Literal["json", "md", "html", "docx", "rdf", "tex", "bib", "ris", "csl", "csv"] = "json"
 
 
 Asking = Annotated[Program, Depends(_program)]
 Identifier = Annotated[str, Path(pattern=ID_PATTERN)]
+
+
+async def _thread(program: Asking) -> AsyncIterator[None]:
+    with thread_of(program):
+        yield
+
+
+_IN_THREAD = Depends(_thread, scope="function")
 _bare: dict[str, Any] = {"dependencies": [Depends(_nothing_in_query)], "responses": _ERRORS}
+_bare_in_thread: dict[str, Any] = {**_bare, "dependencies": [*_bare["dependencies"], _IN_THREAD]}
 
 
 def _file_contents(formats: Sequence[Any]) -> dict[int | str, dict[str, Any]]:
@@ -135,32 +144,32 @@ def _stream_contents(text: str, *names: str) -> dict[int | str, dict[str, Any]]:
 router = APIRouter(prefix=PREFIX, dependencies=[Security(HTTPBearer(auto_error=False))])
 
 
-@router.get("/collections", response_model=CollectionsDocument, **_bare)
+@router.get("/collections", response_model=CollectionsDocument, **_bare_in_thread)
 def get_collections() -> Response:
     """List the collections of the corpus."""
     return reply(list_collections(open_library().corpus))
 
 
-@router.get("/writers", response_model=WritersDocument, **_bare)
+@router.get("/writers", response_model=WritersDocument, **_bare_in_thread)
 def get_writers() -> Response:
     """List who can write answers, the default first."""
     return reply(list_writers(open_library().writers()))
 
 
-@router.post("/search", response_model=SearchDocument, **_bare)
+@router.post("/search", response_model=SearchDocument, **_bare_in_thread)
 def post_search(search: SearchRequest) -> Response:
     """Find papers by meaning, words, names of authors, titles or ids, with their best passages."""
     library = open_library()
     return reply(search_papers(library.corpus, library.encoder, search))
 
 
-@router.get("/paper", response_model=ReadPaperDocument, responses=_ERRORS)
+@router.get("/paper", response_model=ReadPaperDocument, responses=_ERRORS, dependencies=[_IN_THREAD])
 def get_paper(wanted: Annotated[PaperQuery, Query()]) -> Response:
     """Read what is known of a paper, and a page of its passages in reading order."""
     return reply(read_paper(open_library().corpus, wanted))
 
 
-@router.post("/cite", response_model=CitationsDocument, **_bare)
+@router.post("/cite", response_model=CitationsDocument, **_bare_in_thread)
 def post_cite(cited: CiteRequest) -> Response:
     """Write references to papers as BibTeX, RIS or CSL-JSON."""
     return reply(cite_papers(open_library().corpus, cited))
@@ -192,6 +201,7 @@ async def post_ask_events(request: Request, question: AskForm, program: Asking) 
     "/conversations/{conversation}/trail",
     response_class=Response,
     responses=_file_contents(CONVERSATION_FORMATS),
+    dependencies=[_IN_THREAD],
 )
 def get_conversation_trail(
     conversation: Identifier, wanted: Annotated[ConversationTrail, Query()], program: Asking
@@ -203,7 +213,7 @@ def get_conversation_trail(
     return _file(form.write(found), form.mime, f"conversation.{form.ending}")
 
 
-@router.delete("/conversations/{conversation}", status_code=204, response_class=Response, **_bare)
+@router.delete("/conversations/{conversation}", status_code=204, response_class=Response, **_bare_in_thread)
 def delete_conversation(conversation: Identifier, program: Asking) -> Response:
     """Delete a conversation."""
     store = questions.conversations_of(open_library())
@@ -212,13 +222,13 @@ def delete_conversation(conversation: Identifier, program: Asking) -> Response:
     return Response(status_code=204)
 
 
-@router.post("/comparisons", status_code=202, response_model=comparisons.ComparisonStatus, **_bare)
+@router.post("/comparisons", status_code=202, response_model=comparisons.ComparisonStatus, **_bare_in_thread)
 def post_comparison(wanted: CompareRequest, program: Asking) -> Response:
     """Begin a comparison of papers in one cited text; its events and its status say how far it is."""
     return reply(comparisons.begin(wanted, program), 202)
 
 
-@router.get("/comparisons/{comparison}", response_model=comparisons.ComparisonStatus, **_bare)
+@router.get("/comparisons/{comparison}", response_model=comparisons.ComparisonStatus, **_bare_in_thread)
 def get_comparison(comparison: Identifier, program: Asking) -> Response:
     """Say how far a comparison is, with its text when it is finished."""
     return reply(comparisons.status(comparison, program))
@@ -235,13 +245,13 @@ async def get_comparison_events(request: Request, comparison: Identifier, progra
     return await comparisons.events(request, comparison, program)
 
 
-@router.post("/comparisons/{comparison}/stop", response_model=comparisons.ComparisonStatus, **_bare)
+@router.post("/comparisons/{comparison}/stop", response_model=comparisons.ComparisonStatus, **_bare_in_thread)
 def stop_comparison(comparison: Identifier, program: Asking) -> Response:
     """Stop a comparison; what is done of it is kept."""
     return reply(comparisons.stop(comparison, program))
 
 
-@router.delete("/comparisons/{comparison}", status_code=204, response_class=Response, **_bare)
+@router.delete("/comparisons/{comparison}", status_code=204, response_class=Response, **_bare_in_thread)
 def delete_comparison(comparison: Identifier, program: Asking) -> Response:
     """Delete a comparison, stopping it where it is under way."""
     comparisons.delete(comparison, program)
@@ -252,6 +262,7 @@ def delete_comparison(comparison: Identifier, program: Asking) -> Response:
     "/comparisons/{comparison}/trail",
     response_class=Response,
     responses=_file_contents(COMPARISON_FORMATS),
+    dependencies=[_IN_THREAD],
 )
 def get_comparison_trail(
     comparison: Identifier, wanted: Annotated[ComparisonTrail, Query()], program: Asking
@@ -280,7 +291,7 @@ async def _invalid(_request: Request, error: Exception) -> Response:
     location = tuple(first["loc"][1:])
     if first["type"] == "json_invalid":
         message = NO_JSON
-    elif not location:
+    elif not location and first["type"] != "unknown_fields":
         message = NO_OBJECT
     else:
         message = field_fault(location, first)
@@ -309,7 +320,10 @@ def _methods(request: Request) -> list[str]:
 async def _crashed(_request: Request, error: Exception) -> Response:
     reference = uuid.uuid4().hex[:8]
     logger.error("request failed, reference %s", reference, exc_info=error)
-    message = f"Paper Trail itself failed on this. If it happens again, look for {reference} in its log."
+    message = (
+        "Paper Trail itself failed on this. If it happens again, tell whoever runs this server to look for "
+        f"{reference} in its log."
+    )
     return problem_reply(Problem(500, "internal", message))
 
 

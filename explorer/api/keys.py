@@ -6,6 +6,7 @@ import logging
 import re
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import unquote_to_bytes
@@ -19,6 +20,8 @@ from explorer.jobs import Allowed, Caller
 _BEARER = re.compile(r"bearer[ \t]+([^ \t]+)[ \t]*", re.IGNORECASE | re.ASCII)
 # So long a database that has failed is not tried again.
 _PAUSE_SECONDS = 30.0
+# From one address in ten minutes.
+MOST_WRONG_KEYS = 20
 # Under these names keys are sent in addresses.
 _NAMES_OF_KEYS = frozenset(
     "access_token api-key api_key apikey auth auth_token authorization bearer key password secret token "
@@ -93,13 +96,22 @@ def _adopted(settings: Settings, before: str, after: str) -> None:
     change_owner(settings, before, after)
 
 
-def has_key_in_address(path: str, query: bytes, keys: Sequence[ApiKey]) -> bool:
-    """Return True if an address holds a key, or what would be taken for one by its name."""
+def names_key_in_query(query: bytes) -> bool:
+    """Return True if a query has a parameter by whose name keys are sent, whatever its value."""
     names = {unquote_to_bytes(part.partition(b"=")[0]).lower() for part in query.split(b"&")}
-    if any(name.encode() in names for name in _NAMES_OF_KEYS):
-        return True
+    return any(name.encode() in names for name in _NAMES_OF_KEYS)
+
+
+def has_key_in_address(path: str, query: bytes, keys: Sequence[ApiKey]) -> bool:
+    """Return True if an address holds a key; only who has sent a right one in the header may be told."""
     address = b" ".join((path.encode("utf-8", "replace"), query, unquote_to_bytes(query)))
     return any(key.secret.get_secret_value().encode() in address for key in keys)
+
+
+def take_wrong_key(address: str) -> None:
+    """Count a wrong key that came from an address; raises TooSoonError where it is one too many."""
+    said = ("wrong key", "sent", "", "Another can be tried")
+    rate_limit(Allowed(MOST_WRONG_KEYS, 0, 0, *said)).take(Caller(address))
 
 
 def take_request(program: Program) -> None:
@@ -108,7 +120,10 @@ def take_request(program: Program) -> None:
     rate_limit(Allowed(read_settings().api_requests_per_ten_minutes, 0, 0, *said)).take(program.caller)
 
 
-def take_question(program: Program, cost: float = 1.0) -> None:
-    """Count a question; a program with a number of its own does not count to what all may ask."""
+def counting_question(program: Program, cost: float = 1.0) -> AbstractContextManager[None]:
+    """Count a question that begins within the block, as `RateLimit.counting` does.
+
+    A program with a number of its own does not count to what all may ask.
+    """
     limit = questions_limit() if program.questions is None else rate_limit(Allowed(program.questions, 0, 0))
-    limit.take(program.caller, cost)
+    return limit.counting(program.caller, cost)

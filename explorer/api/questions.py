@@ -26,15 +26,15 @@ from assistant.serving import (
 from assistant.storage import ConversationStore
 from corpus.errors import CorpusError
 from corpus.settings import read_settings
-from explorer.api.errors import Problem, StorageUnavailableError, problem_of, problem_reply, reply
-from explorer.api.keys import Program, take_question
+from explorer.api.errors import BUSY, Problem, StorageUnavailableError, problem_of, problem_reply, reply
+from explorer.api.keys import Program, counting_question
+from explorer.api.places import thread_of
 from explorer.api.streams import STILL_HERE, EventStream, Heard, as_event
 from explorer.app import Library, open_library
 from explorer.jobs import JobRunner, Kept, QuestionJob, QuestionView, Share
 
 ID_PATTERN = r"^[A-Za-z0-9_-]{1,64}$"
 _MOST_WAITING = 16
-_FULL = "Too many questions of programs are being answered at the moment. Ask again in a while."
 
 
 class AskForm(AskRequest):
@@ -80,6 +80,10 @@ class ProgramQuestion(QuestionJob):
     """A question on its way, whose events are told as they come, and None when it is over."""
 
     kind = "program_question"
+    crash_message = (
+        "Paper Trail itself failed on this question. Ask it again; if it happens again, tell whoever runs "
+        "this server to look for {reference} in its log."
+    )
 
     def __init__(
         self, question: str, tell: Callable[[Event | None], None], turns: TurnStore, owner: str
@@ -125,7 +129,7 @@ def _jobs(at_once: int, keys: int) -> JobRunner[ProgramQuestion]:
     """
     running = max(1, at_once // keys)
     share = Share(running, running + max(1, _MOST_WAITING // keys))
-    return JobRunner("program", _FULL, workers=at_once, most_waiting=at_once + _MOST_WAITING, share=share)
+    return JobRunner("program", BUSY, workers=at_once, most_waiting=at_once + _MOST_WAITING, share=share)
 
 
 async def ask(request: Request, form: AskForm, program: Program) -> Response:
@@ -147,7 +151,8 @@ async def ask_events(request: Request, form: AskForm, program: Program) -> Respo
 async def _begun(form: AskForm, program: Program) -> tuple[ProgramQuestion, Heard]:
     """Return a question given to a worker; raises AssistantError and CorpusError where it cannot be."""
     heard = Heard()
-    return await run_in_threadpool(_begin, form, program, heard), heard
+    with thread_of(program):
+        return await run_in_threadpool(_begin, form, program, heard), heard
 
 
 def _begin(form: AskForm, program: Program, heard: Heard) -> ProgramQuestion:
@@ -160,12 +165,12 @@ def _begin(form: AskForm, program: Program, heard: Heard) -> ProgramQuestion:
     assistant = library.assistant(form.writer, None, program.owner, account.on_cost)
     events = begin_question(assistant, form, history)
     account.check(price)
-    take_question(program)
     turns = TurnStore(store if form.keep else None, program.owner, form.conversation)
     job = ProgramQuestion(form.question, heard.tell, turns, program.owner)
     settings = read_settings()
     runner = _jobs(settings.api_questions_at_once, len(settings.api_keys))
-    runner.start(job, lambda: account.paying(price, lambda: events))
+    with counting_question(program):
+        runner.start(job, lambda: account.paying(price, lambda: events))
     return job
 
 

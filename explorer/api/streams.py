@@ -1,9 +1,8 @@
 """Server-sent events: what happens, as it happens, and nothing more once a client has gone."""
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, contextmanager, suppress
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
 from typing import Any
 
 from starlette.responses import Response, StreamingResponse
@@ -11,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from assistant.serving import to_json
 from explorer.api.errors import Problem, problem_reply
+from explorer.api.places import Places
 
 EVENT_STREAM = "text/event-stream"
 # How long nothing may come before the client is looked after.
@@ -38,31 +38,10 @@ class EventStream(StreamingResponse):
             await super().stream_response(send)
 
 
-class OpenStreams:
-    """The streams of a kind that are open in this process: counted by key, and together."""
-
-    def __init__(self) -> None:
-        self._by_owner: Counter[str] = Counter()
-
-    @contextmanager
-    def place(self, owner: str, most: int, most_of_all: int) -> Iterator[bool]:
-        """Take a place, and give it back in the end; False where as many are open as may be."""
-        has_place = self._by_owner[owner] < most and self._by_owner.total() < most_of_all
-        # Counters are of the event loop's own thread: nothing is locked.
-        taken = Counter((owner,) if has_place else ())
-        self._by_owner += taken
-        try:
-            yield has_place
-        finally:
-            self._by_owner -= taken
-
-
 class LimitedStream(Response):
     """A stream that has a place while it is open, or the reply that there is none."""
 
-    def __init__(
-        self, stream: EventStream, streams: OpenStreams, owner: str, limits: tuple[int, int]
-    ) -> None:
+    def __init__(self, stream: EventStream, streams: Places, owner: str, limits: tuple[int, int]) -> None:
         super().__init__()
         self._stream, self._streams, self._owner, self._limits = stream, streams, owner, limits
 

@@ -33,9 +33,8 @@ from explorer.app.resources import (
     open_library,
     questions_limit,
     rate_limit,
-    uncounted_models,
 )
-from explorer.app.security import middleware, show_script_error
+from explorer.app.security import middleware, show_script_error, source_address
 from explorer.app.session import (
     Current,
     CurrentComparison,
@@ -70,6 +69,6 @@ __all__ = [
     "field_value", "forget_field", "has_corpus", "has_field", "has_left_behind", "holds", "inline_link",
     "is_anothers", "jobs", "library_of_import", "link_to", "loading_modules", "middleware", "new_id",
     "open_library", "questions_limit", "rate_limit", "read_comparison_file", "read_conversation_file",
-    "remember_theme", "screens", "server_key", "set_field", "show_script_error", "uncounted_models",
+    "remember_theme", "screens", "server_key", "set_field", "show_script_error", "source_address",
     "url_path", "without"
 ]  # fmt: skip

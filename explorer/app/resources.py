@@ -20,8 +20,15 @@ from assistant.generators import (
     question_price,
 )
 from assistant.libraries import Libraries, LibraryLimits
-from assistant.models import ModelEntry, OnCost, available_models, can_be_counted, is_paid
+from assistant.models import OnCost
 from assistant.records import AskOptions, AssistantError, Parameters
+from assistant.serving import (
+    SpendingAccount,
+    check_counted,
+    is_limited,
+    model_of,
+    uncounted_models,
+)
 from assistant.storage import (
     Balance,
     ComparisonStore,
@@ -50,7 +57,6 @@ from explorer.jobs import (
     QuestionJob,
     RateLimit,
     SharedBuckets,
-    SpendingAccount,
     comparison_runner,
     question_runner,
 )
@@ -89,7 +95,7 @@ class Library:
         on_cost: OnCost | None = None,
     ) -> Assistant:
         """Return the assistant with the writer of that name; raises AssistantError when there is none."""
-        _check_counted(writer, self.settings)
+        check_counted(writer, self.settings)
         asked = (writer, self.settings, self.encoder, parameters, session)
         generator = open_generator(*asked, on_cost=on_cost, through=ObservedModel)
         return Assistant(self.corpus, self.encoder, generator)
@@ -102,7 +108,7 @@ class Library:
         on_cost: OnCost | None = None,
     ) -> Comparer:
         """Return what compares papers with the writer of that name; raises AssistantError for none."""
-        _check_counted(writer, self.settings)
+        check_counted(writer, self.settings)
         asked = (writer, self.settings, self.encoder, parameters, session)
         generator = open_comparative_generator(*asked, on_cost=on_cost, through=ObservedModel)
         # A kept library can be deleted at any moment, and nothing of it is to be written after that.
@@ -114,31 +120,26 @@ class Library:
 
         Raises SpendingError where it has to be counted and cannot be.
         """
-        return SpendingAccount(owner, what, _spending(self.settings) if self._is_limited(writer) else None)
+        return SpendingAccount(
+            owner, what, _spending(self.settings) if is_limited(writer, self.settings) else None
+        )
 
     def balances(self, writer: str, owner: str) -> tuple[Balance, ...]:
         """Return how much of this month's limits is spent, none for a writer that costs nothing.
 
         Raises AssistantError where that cannot be read.
         """
-        return _spending(self.settings).balances(owner) if self._is_limited(writer) else ()
+        return _spending(self.settings).balances(owner) if is_limited(writer, self.settings) else ()
 
     def question_price(self, writer: str, parameters: Parameters | None, options: AskOptions) -> float:
         """Return what a question may cost in US dollars, estimated from above."""
-        entry, usual = self._entry(writer), self.usual_parameters(writer)
+        entry, usual = model_of(writer, self.settings), self.usual_parameters(writer)
         return question_price(entry, parameters or usual, options) if entry and usual else 0.0
-
-    def _entry(self, writer: str) -> ModelEntry | None:
-        return next((entry for entry in available_models(self.settings) if entry.id == writer), None)
-
-    def _is_limited(self, writer: str) -> bool:
-        entry = self._entry(writer)
-        return bool(entry and is_paid(entry) and SpendingLimits.of(self.settings))
 
     def usual_parameters(self, writer: str) -> Parameters | None:
         """Return how a writer generates where nobody asks for anything else, None for one without a model."""
-        entries = {entry.id: entry for entry in available_models(self.settings)}
-        return default_parameters(self.settings, entries[writer]) if writer in entries else None
+        entry = model_of(writer, self.settings)
+        return default_parameters(self.settings, entry) if entry else None
 
     def conversations(self) -> ConversationStore:
         """Return the store of conversations; raises AssistantError when it cannot be used."""
@@ -184,21 +185,6 @@ def open_libraries(settings: Settings) -> Libraries:
     """Return the kept libraries of all visitors; raises AssistantError when they cannot be used."""
     store = _libraries(_place_of_stores(settings), settings)
     return Libraries(settings.libraries_path, store, LibraryLimits.of(settings))
-
-
-def uncounted_models(settings: Settings) -> tuple[ModelEntry, ...]:
-    """Return the models that are not offered because spending is limited and their prices are not known."""
-    entries = available_models(settings) if SpendingLimits.of(settings) else ()
-    return tuple(entry for entry in entries if not can_be_counted(entry))
-
-
-def _check_counted(writer: str, settings: Settings) -> None:
-    for entry in uncounted_models(settings):
-        if entry.id == writer:
-            raise AssistantError(
-                f"What {entry.label} costs is not known here, and what may be spent on models is limited. "
-                "Choose another writer."
-            )
 
 
 def open_library() -> Library:

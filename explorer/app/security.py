@@ -6,7 +6,7 @@ import logging
 import re
 import uuid
 from collections.abc import Callable
-from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from pathlib import Path
 
 import streamlit as st
@@ -31,9 +31,11 @@ logger = logging.getLogger(__name__)
 
 Wrapper = Callable[[ASGIApp], ASGIApp]
 Proxies = tuple[IPv4Network | IPv6Network, ...]
+Address = IPv4Address | IPv6Address
 
 # Browsers that came by HTTPS come by nothing else for a year.
 HSTS = "max-age=31536000"
+_ADDRESS_WITH_PORT = re.compile(r"\[(?P<six>[^\]]+)\](?::\d+)?|(?P<four>[\d.]+):\d+")
 _INLINE_SCRIPT = re.compile(r"<script>(.*?)(?:</script>|\Z)", re.DOTALL)
 
 
@@ -199,32 +201,47 @@ def _noted_address(scope: Scope) -> str:
 
 
 def client_address(scope: Scope, trusted: Proxies) -> str:
-    """Return the address that a request comes from, "" where no proxy is trusted to tell it.
+    """Return the address that a request comes from, "" where no proxy is trusted to tell it."""
+    return source_address(scope, trusted) if trusted else ""
 
-    Of IPv6 the network of a household: who has one has all its addresses.
+
+def source_address(scope: Scope, trusted: Proxies) -> str:
+    """Return the network that a request comes from, in one spelling: "unknown" for what is no address.
+
+    It is that of the connection, or what trusted proxies say of it. IPv6 addresses count per /64, the network
+    of a household: who has one has all its addresses.
     """
-    if not trusted:
-        return ""
     address = _peer(scope)
     for hop in reversed(",".join(HTTPConnection(scope).headers.getlist("x-forwarded-for")).split(",")):
         if not (hop.strip() and _is_trusted(address, trusted)):
             break
-        address = hop.strip()
-    try:
-        return str(ip_network(f"{address}/64" if ":" in address else address, strict=False))
-    except ValueError:
+        address = _read_address(hop)
+    if address is None:
         return "unknown"
+    return str(ip_network(f"{address}/{64 if address.version == 6 else 32}", strict=False))
 
 
-def _peer(scope: Scope) -> str:
-    return str((scope.get("client") or ("",))[0])
+def _peer(scope: Scope) -> Address | None:
+    return _read_address(str((scope.get("client") or ("",))[0]))
 
 
-def _is_trusted(address: str, trusted: Proxies) -> bool:
+def _read_address(text: str) -> Address | None:
+    """Return an address with or without port, brackets and zone; one of IPv4 within IPv6 is IPv4's own."""
+    text = text.strip()
+    found = _ADDRESS_WITH_PORT.fullmatch(text)
+    bare = (found["six"] or found["four"]) if found else text
     try:
-        return any(ip_address(address) in network for network in trusted)
+        address = ip_address(bare.partition("%")[0])
     except ValueError:
+        return None
+    return address if isinstance(address, IPv4Address) else address.ipv4_mapped or address
+
+
+def _is_trusted(address: Address | None, trusted: Proxies) -> bool:
+    if address is None:
         return False
+    spellings = {address, IPv6Address(f"::ffff:{address}") if address.version == 4 else address}
+    return any(one in network for one in spellings for network in trusted)
 
 
 def middleware(*programs: Wrapper) -> list[Middleware]:

@@ -81,18 +81,18 @@ def start(library: Library, visitor: Visitor, choices: Choices, waiting: Waiting
         account = library.account(choices.writer, owner, "question")
         price = library.question_price(choices.writer, choices.parameters, options)
         account.check(price)
-        questions_limit().take(current_caller(visitor))
         assistant = library.assistant(choices.writer, choices.parameters, owner, account.on_cost)
         _take_turns_from_elsewhere(library, visitor)
         replaces = replaced_by(waiting, visitor.now.turns)
         history = visitor.now.turns[:-1] if replaces else visitor.now.turns
-        job = _begin(
-            library,
-            visitor,
-            waiting,
-            replaces,
-            lambda: account.paying(price, lambda: assistant.ask(waiting.question, history, options)),
-        )
+        with questions_limit().counting(current_caller(visitor)):
+            job = _begin(
+                library,
+                visitor,
+                waiting,
+                replaces,
+                lambda: account.paying(price, lambda: assistant.ask(waiting.question, history, options)),
+            )
         visitor.update(VisitorSession.begin, job.identifier, replaces)
     except AssistantError as error:
         failure = Failure(

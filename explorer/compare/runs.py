@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from assistant.comparing import WorkCall
 from assistant.provenance import provenance_of
 from assistant.records import AssistantError, usage_of
+from assistant.serving import SpendingAccount
 from corpus.errors import CorpusError
 from explorer.app import (
     ComparisonSession,
@@ -19,7 +20,7 @@ from explorer.app import (
     new_id,
     questions_limit,
 )
-from explorer.jobs import COMPARISON_COST, UNKEPT, ComparisonJob, ComparisonKeeper, SpendingAccount
+from explorer.jobs import COMPARISON_COST, UNKEPT, ComparisonJob, ComparisonKeeper
 
 STOPPED = "Stopped. What is done of it is kept."
 LOST = "It does not run any more: it was stopped, or the server was. What is done of it is kept."
@@ -31,11 +32,10 @@ def begin(library: Library, visitor: Visitor, session: CurrentComparison, order:
     try:
         price = _price(library, order)
         _account(library, visitor, order).check(price)
-        questions_limit().take(current_caller(visitor), COMPARISON_COST)
+        with questions_limit().counting(current_caller(visitor), COMPARISON_COST):
+            _start(library, visitor, session, _stored(library, visitor, session, order), price)
     except (AssistantError, CorpusError) as error:
         session.update(ComparisonSession.refuse, str(error))
-        return
-    _start(library, visitor, session, _stored(library, visitor, session, order), price)
 
 
 def _stored(library: Library, visitor: Visitor, session: CurrentComparison, order: Order) -> ComparisonKeeper:
@@ -63,11 +63,10 @@ def go_on(library: Library, visitor: Visitor, session: CurrentComparison) -> Non
         account = _account(library, visitor, session.now.order)
         price = _price(library, session.now.order, keeper.recorded()) if account.on_cost else 0.0
         account.check(price)
-        questions_limit().take(current_caller(visitor), COMPARISON_COST)
+        with questions_limit().counting(current_caller(visitor), COMPARISON_COST):
+            _start(library, visitor, session, keeper, price)
     except (AssistantError, CorpusError) as error:
         session.update(ComparisonSession.refuse, str(error))
-        return
-    _start(library, visitor, session, keeper, price)
 
 
 def _keeper_of(library: Library, visitor: Visitor, session: CurrentComparison) -> ComparisonKeeper:
@@ -96,22 +95,21 @@ def _price(library: Library, order: Order, recorded: Sequence[WorkCall] = ()) ->
 def _start(
     library: Library, visitor: Visitor, session: CurrentComparison, keeper: ComparisonKeeper, price: float
 ) -> None:
-    """Have a worker make the comparison that was ordered, for which `price` is set aside."""
+    """Have a worker make the comparison that was ordered, for which `price` is set aside.
+
+    Raises AssistantError and CorpusError.
+    """
     order, identifier = session.now.order, session.now.identifier
     assert order is not None, "it has just been begun, or is gone on with"
     owner = current_owner(visitor)
     job = ComparisonJob(identifier, order.request, keeper, owner)
-    try:
-        account = _account(library, visitor, order)
-        comparer = library.comparer(order.writer, order.parameters, owner, account.on_cost)
-        ledger = keeper.ledger()
-        comparison_jobs().start(
-            job,
-            lambda: account.paying(price, lambda: comparer.compare(order.request, ledger, identifier)),
-        )
-    except (AssistantError, CorpusError) as error:
-        session.update(ComparisonSession.refuse, str(error))
-        return
+    account = _account(library, visitor, order)
+    comparer = library.comparer(order.writer, order.parameters, owner, account.on_cost)
+    ledger = keeper.ledger()
+    comparison_jobs().start(
+        job,
+        lambda: account.paying(price, lambda: comparer.compare(order.request, ledger, identifier)),
+    )
     session.update(ComparisonSession.run)
 
 

@@ -31,18 +31,18 @@ from explorer.jobs.runner import (
     JobRunner,
     JobState,
     Share,
+    ShareTakenError,
     StoppingError,
     TooManyJobsError,
     is_ending,
     jobs_under_way,
     stopping,
 )
-from explorer.jobs.spending import SpendingAccount
 
 __all__ = [
     "ADDRESS_HEADER", "COMPARISON_COST", "EXPORT_COST", "UNKEPT", "Allowed", "Caller", "ComparisonJob",
     "ComparisonKeeper", "ComparisonView", "JobRunner", "JobState", "Keep", "Kept", "OwnBuckets",
-    "QuestionJob", "QuestionView", "RateLimit", "Share", "SharedBuckets", "SpendingAccount",
-    "StoppingError", "TooManyJobsError", "TooSoonError", "TurnKeeper", "comparison_runner", "is_ending",
-    "jobs_under_way", "may_succeed_again", "question_runner", "stopping"
+    "QuestionJob", "QuestionView", "RateLimit", "Share", "ShareTakenError", "SharedBuckets",
+    "StoppingError", "TooManyJobsError", "TooSoonError", "TurnKeeper", "comparison_runner",
+    "is_ending", "jobs_under_way", "may_succeed_again", "question_runner", "stopping"
 ]  # fmt: skip

@@ -35,9 +35,9 @@ UNKEPT = "A reload would lose it: download the trail when it is finished."
 class ComparisonKeeper:
     """Stores the calls of one comparison as they end, and the comparison when it is complete.
 
-    What cannot be stored is said in `problem`, and the comparison goes on. Without a store they are kept in
-    memory, so that a comparison that was stopped can go on. `by` are all names of who has it made, none for
-    its owner.
+    What cannot be stored is said in `problem`, with `unkept` for what to do, and the comparison goes on.
+    Without a store they are kept in memory, so that a comparison that was stopped can go on. `by` are all
+    names of who has it made, none for its owner.
     """
 
     def __init__(
@@ -46,8 +46,9 @@ class ComparisonKeeper:
         store: ComparisonStore | None = None,
         problem: str = "",
         by: tuple[str, ...] = (),
+        unkept: str = UNKEPT,
     ) -> None:
-        self.problem = problem
+        self.problem, self._unkept = problem, unkept
         self._identifier = identifier
         self._store = store
         self._by = by
@@ -103,7 +104,7 @@ class ComparisonKeeper:
 
     def _note(self, error: AssistantError) -> None:
         with self._lock:
-            self.problem = self.problem or f"{error} {UNKEPT}"
+            self.problem = self.problem or f"{error} {self._unkept}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,13 +5,15 @@ import hmac
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
 from typing import Protocol
 
 from assistant.records import AssistantError
 from assistant.storage import take_from
+from corpus.errors import CorpusError
 from corpus.wording import counted
 
 WHILE = 600.0
@@ -68,6 +70,7 @@ class Buckets(Protocol):
     def take(self, seconds: Mapping[str, float], most: float) -> dict[str, float]:
         """Take from buckets, each by the seconds in which that comes back; or return by how much it is over.
 
+        Negative seconds give back.
         Raises AssistantError where that cannot be counted.
         """
 
@@ -141,6 +144,22 @@ class RateLimit:
         if over:
             longest = max(over, key=lambda key: over[key])
             raise TooSoonError(self._refusal(*sizes[longest], over[longest]), over[longest])
+
+    @contextmanager
+    def counting(self, caller: Caller, cost: float = 1.0) -> Iterator[None]:
+        """Count what a caller begins within the block; what cannot begin costs nothing.
+
+        Raises TooSoonError.
+        """
+        self.take(caller, cost)
+        try:
+            yield
+        except (AssistantError, CorpusError):
+            if self._allowed.most:
+                cost = min(cost, self._allowed.most)
+                sizes = {self._id(*whose): size for whose, size in self._sizes(caller).items()}
+                self._buckets.take({key: -cost * WHILE / size for key, size in sizes.items()}, WHILE)
+            raise
 
     def _sizes(self, caller: Caller) -> dict[tuple[str, str], float]:
         """Return the buckets that a caller takes from, with how much each holds."""

@@ -29,6 +29,10 @@ class TooManyJobsError(AssistantError):
     """No more jobs of a kind can wait at the moment."""
 
 
+class ShareTakenError(TooManyJobsError):
+    """As many jobs of one starter are under way as may be."""
+
+
 class StoppingError(TooManyJobsError):
     """This process begins no more jobs: it was told to stop."""
 
@@ -247,8 +251,9 @@ class JobRunner(Generic[SomeJob]):
             if job.identifier in running:
                 return job.identifier
             own = sum(one.starter == job.starter for one in running.values())
-            is_beyond_share = self._share and job.starter and own >= self._share.under_way
-            if len(running) >= self._most_waiting or is_beyond_share:
+            if self._share and job.starter and own >= self._share.under_way:
+                raise ShareTakenError(self._full)
+            if len(running) >= self._most_waiting:
                 raise TooManyJobsError(self._full)
             self._jobs[job.identifier] = job
             self._queue.append((job, begin))

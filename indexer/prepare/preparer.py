@@ -9,17 +9,18 @@ import logging
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from corpus.bibtex import bibtex
 from corpus.encoders import cores
 from corpus.errors import CorpusError
 from corpus.records import LONGEST_FIELD, Author, Paper, Passage, PassageSize, Reference
 from corpus.sentences import without_repeats
+from corpus.text import storable
 from corpus.wording import hidden_text
 from indexer.enrich import choose_aspects, find_topics, language_of
 from indexer.errors import OutOfTimeError, ParseError, UnreadScanError
@@ -296,7 +297,7 @@ def prepare(task: Task, document: Document | None, notes: tuple[str, ...] = ()) 
     return PreparedPaper(
         entry.name,
         paper,
-        entry.references or (document.references if document else ()),
+        _cleaned(entry.references) or (document.references if document else ()),
         passages,
         shown,
         _listed(entry) if shown else "",
@@ -331,7 +332,8 @@ def _bounded(paper: Paper) -> tuple[Paper, tuple[str, ...]]:
 
 def _completed(entry: SourcePaper, document: Document | None, task: Task) -> tuple[Paper, tuple[str, ...]]:
     """Return the paper as source and parser describe it, and what was cut off."""
-    paper = replace(entry.paper, fingerprint=task.fingerprint, pdf_sha256=task.pdf_sha256)
+    described = {name: _cleaned(getattr(entry.paper, name)) for name in (*_DESCRIBED, "bibtex")}
+    paper = replace(entry.paper, fingerprint=task.fingerprint, pdf_sha256=task.pdf_sha256, **described)
     if document is not None:
         authors: tuple[Author, ...] = paper.authors or document.authors
         paper = replace(
@@ -354,6 +356,18 @@ def _completed(entry: SourcePaper, document: Document | None, task: Task) -> tup
         )
     paper, cut = _bounded(paper)
     return replace(paper, bibtex=paper.bibtex or bibtex(paper)), cut
+
+
+def _cleaned(value: Any) -> Any:
+    """Return texts, also those of authors, of references and in tuples, without invisible characters."""
+    match value:
+        case str():
+            return storable(value)
+        case tuple():
+            return tuple(map(_cleaned, value))
+        case Author() | Reference():
+            return replace(value, **{one.name: _cleaned(getattr(value, one.name)) for one in fields(value)})
+    return value
 
 
 def _listed(entry: SourcePaper) -> str:

@@ -10,13 +10,14 @@ from dataclasses import dataclass, replace
 
 from corpus.records import Box
 from corpus.sentences import sentence_spans
+from corpus.text import INVISIBLE
 from indexer.parsers.document import Piece
 from indexer.parsers.tei.boxes import Element, boxes_of
 from indexer.parsers.tei.citations import entries_of
 
 # Control characters, non-characters and marks that no reader sees but that break words for every search.
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ud800-\udfff\ufdd0-\ufdef\ufeff\ufffe\uffff]"
+    f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff{INVISIBLE}]"
 )
 _REFERENCE = re.compile(r"&#(?:x([0-9a-fA-F]{1,8})|([0-9]{1,8}));")
 

@@ -21,6 +21,7 @@ from corpus.records import Author
 from indexer.errors import ParseError
 from indexer.parsers.document import Document
 from indexer.parsers.identifiers import year_in
+from indexer.parsers.text.docx_hidden import FALLBACK, Look, M, W, remove_hidden
 from indexer.parsers.text.structure import (
     Block,
     Prose,
@@ -43,11 +44,8 @@ MOST_PARTS = 10_000
 
 PARSER = "python-docx"
 
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_APART = frozenset({_FALLBACK, f"{_W}txbxContent", f"{_W}del", f"{_W}moveFrom", f"{_W}instrText"})
-_SPACES = frozenset({f"{_W}tab", f"{_W}br", f"{_W}cr"})
+_APART = frozenset({FALLBACK, f"{W}txbxContent", f"{W}del", f"{W}moveFrom", f"{W}instrText"})
+_SPACES = frozenset({f"{W}tab", f"{W}br", f"{W}cr"})
 _HEADING = re.compile(r"heading (\d)", re.IGNORECASE)
 _CAPTION = re.compile(r"(?:(?:image|table|figure) )?caption", re.IGNORECASE)
 _NO_TITLE = re.compile(r"microsoft word\b.*|document ?\d*|untitled.*|.*\.docx?|title|\W*", re.IGNORECASE)
@@ -55,7 +53,6 @@ _NO_AUTHOR = re.compile(
     r"(?:microsoft|windows|office) .*|python-docx|administrator|admin|user|author|unknown|\W*", re.IGNORECASE
 )
 _LONGEST_BASE_CHAIN = 12
-_UNREADABLE_SIZES = ("0", "1", "2", "3")  # half points
 _MOST_HEADING_WORDS = 14
 _DAMAGE = (
     OpcError,
@@ -157,23 +154,25 @@ class _Reader:
         self._body = package.element.body
         self._levels = {style.style_id: _level(style) for style in package.styles}
         self._names = {style.style_id: (style.name or "").lower() for style in package.styles}
-        unseen = frozenset(style.style_id for style in package.styles if _hides(style))
-        self.hidden = _remove_hidden(self._body, unseen)
+        look = Look(
+            package.element, package.styles.element, package.settings.element, _theme(package.part.rels)
+        )
+        self.hidden = remove_hidden(self._body, look)
         self._notes: dict[tuple[str, str], str] = {}
         for kind, notes in _notes(package.part.rels):
-            self.hidden += _remove_hidden(notes, unseen)
+            self.hidden += remove_hidden(notes, look)
             self._notes |= _texts_of_notes(kind, notes)
-        self._is_styled = any(self._levels.get(style) for style in map(_style_id, self._body.iter(f"{_W}p")))
+        self._is_styled = any(self._levels.get(style) for style in map(_style_id, self._body.iter(f"{W}p")))
 
     def blocks(self) -> Iterator[Block | _Front]:
         yield from self._within(self._body)
 
     def _within(self, container: Any) -> Iterator[Block | _Front]:
         for child in container:
-            if child.tag == f"{_W}p":
+            if child.tag == f"{W}p":
                 yield from self._paragraph(child)
-            elif child.tag == f"{_W}tbl":
-                rows = (" | ".join(map(_text_below, row.iter(f"{_W}tc"))) for row in child.iter(f"{_W}tr"))
+            elif child.tag == f"{W}tbl":
+                rows = (" | ".join(map(_text_below, row.iter(f"{W}tc"))) for row in child.iter(f"{W}tr"))
                 yield Rows(tuple(row for row in rows if row.strip(" |")))
             elif child.tag not in _APART:
                 # Content controls, insertions and the like hold paragraphs too.
@@ -184,11 +183,11 @@ class _Reader:
         style = self._names.get(_style_id(element), "")
         if text and not style.startswith("toc"):
             yield self._block(element, text, style)
-        for box in element.iter(f"{_W}txbxContent"):
-            if not any(ancestor.tag == _FALLBACK for ancestor in box.iterancestors()):
+        for box in element.iter(f"{W}txbxContent"):
+            if not any(ancestor.tag == FALLBACK for ancestor in box.iterancestors()):
                 yield from self._within(box)
-        for mark in element.iter(f"{_W}footnoteReference", f"{_W}endnoteReference"):
-            if note := self._notes.get((mark.tag, mark.get(f"{_W}id"))):
+        for mark in element.iter(f"{W}footnoteReference", f"{W}endnoteReference"):
+            if note := self._notes.get((mark.tag, mark.get(f"{W}id"))):
                 yield Prose(note, "note")
 
     def _block(self, element: Any, text: str, style: str) -> Block | _Front:
@@ -208,8 +207,8 @@ class _Reader:
 
 
 def _style_id(paragraph: Any) -> str:
-    style = paragraph.find(f"{_W}pPr/{_W}pStyle")
-    return "" if style is None else str(style.get(f"{_W}val", ""))
+    style = paragraph.find(f"{W}pPr/{W}pStyle")
+    return "" if style is None else str(style.get(f"{W}val", ""))
 
 
 def _level(style: Any) -> int:
@@ -225,95 +224,48 @@ def _level(style: Any) -> int:
     return 0
 
 
-def _hides(style: Any) -> bool:
-    """Return True if a style, or the nearest that it is based on which says so, hides text."""
-    for _ in range(_LONGEST_BASE_CHAIN):
-        if style is None:
-            break
-        if (hides := _own_hiding(style.element)) is not None:
-            return hides
-        style = getattr(style, "base_style", None)
-    return False
-
-
-def _own_hiding(element: Any) -> bool | None:
-    """Return whether a run or style says that text is hidden, None where it says nothing."""
-    properties = element.find(f"{_W}rPr")
-    if properties is None:
-        return None
-    size = properties.find(f"{_W}sz")
-    if size is not None and str(size.get(f"{_W}val", "")) in _UNREADABLE_SIZES:
-        return True
-    mark = properties.find(f"{_W}vanish")
-    return None if mark is None else mark.get(f"{_W}val", "1") not in ("0", "false", "off")
-
-
-def _remove_hidden(root: Any, unseen: frozenset[str]) -> int:
-    """Take the runs of hidden text out of a part of the file, and return how many characters they had."""
-    count = 0
-    for run in list(root.iter(f"{_W}r")):
-        hides = _own_hiding(run)
-        if hides is None:
-            style = run.find(f"{_W}rPr/{_W}rStyle")
-            paragraph = next(run.iterancestors(f"{_W}p"), None)
-            of_run = "" if style is None else style.get(f"{_W}val", "")
-            hides = of_run in unseen or (paragraph is not None and _style_id(paragraph) in unseen)
-        if (hides or _is_white_on_paper(run)) and (parent := run.getparent()) is not None:
-            count += sum(not sign.isspace() for text in run.iter(f"{_W}t") for sign in text.text or "")
-            parent.remove(run)
-    return count
-
-
-def _is_white_on_paper(run: Any) -> bool:
-    """Return True if a run is white where nothing dark can lie behind it.
-
-    The cells of tables and text boxes may be filled by a style, so white text in these counts as visible.
-    """
-    colour = run.find(f"{_W}rPr/{_W}color")
-    if colour is None or str(colour.get(f"{_W}val", "")).upper() != "FFFFFF":
-        return False
-    filled = (f"{_W}rPr/{_W}shd", f"{_W}rPr/{_W}highlight")
-    paragraph = next(run.iterancestors(f"{_W}p"), None)
-    is_shaded = any(run.find(path) is not None for path in filled) or (
-        paragraph is not None and paragraph.find(f"{_W}pPr/{_W}shd") is not None
-    )
-    return not is_shaded and next(run.iterancestors(f"{_W}tbl", f"{_W}txbxContent"), None) is None
-
-
 def _own_level(element: Any) -> int:
     """Return the outline level that a paragraph or style states, from 1; Word's 9 is running text."""
-    level = element.find(f"{_W}pPr/{_W}outlineLvl")
-    value = "" if level is None else str(level.get(f"{_W}val", ""))
+    level = element.find(f"{W}pPr/{W}outlineLvl")
+    value = "" if level is None else str(level.get(f"{W}val", ""))
     return int(value) + 1 if value in tuple("012345678") else 0
 
 
 def _looks_like_heading(element: Any, text: str) -> bool:
     """Return True if a short paragraph is all in bold: a heading where a file has no styles."""
-    runs = [run for run in element.iter(f"{_W}r") if "".join(_flow(run)).strip()]
+    runs = [run for run in element.iter(f"{W}r") if "".join(_flow(run)).strip()]
     is_short = len(text.split()) <= _MOST_HEADING_WORDS and not text.endswith((".", ",", ";"))
     return is_short and bool(runs) and all(_is_bold(run) for run in runs)
 
 
 def _is_bold(run: Any) -> bool:
-    bold = run.find(f"{_W}rPr/{_W}b")
-    return bold is not None and bold.get(f"{_W}val", "1") not in ("0", "false", "off")
+    bold = run.find(f"{W}rPr/{W}b")
+    return bold is not None and bold.get(f"{W}val", "1") not in ("0", "false", "off")
 
 
 def _flow(element: Any) -> Iterator[str]:
     """Yield the text of a paragraph, with what was inserted, without what was deleted or stands in boxes."""
     for child in element:
-        if child.tag in (f"{_W}t", f"{_M}t"):
+        if child.tag in (f"{W}t", f"{M}t"):
             yield child.text or ""
         elif child.tag in _SPACES:
             yield " "
-        elif child.tag == f"{_W}noBreakHyphen":
+        elif child.tag == f"{W}noBreakHyphen":
             yield "-"
         elif child.tag not in _APART:
             yield from _flow(child)
 
 
 def _text_below(element: Any) -> str:
-    return clean(" ".join("".join(_flow(paragraph)) for paragraph in element.iter(f"{_W}p")))
+    return clean(" ".join("".join(_flow(paragraph)) for paragraph in element.iter(f"{W}p")))
+
+
+def _theme(relations: Mapping[str, Any]) -> Any:
+    """Return the XML of a file's theme, None where it has none."""
+    for relation in relations.values():
+        if relation.reltype.endswith("/theme") and not relation.is_external:
+            return parse_xml(relation.target_part.blob)
+    return None
 
 
 def _notes(relations: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -327,5 +279,5 @@ def _notes(relations: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _texts_of_notes(kind: str, notes: Any) -> dict[tuple[str, str], str]:
     """Return notes by the tag of what refers to them and their id."""
-    found = ((note.get(f"{_W}id", ""), _text_below(note)) for note in notes.iter(f"{_W}{kind[:-1]}"))
-    return {(f"{_W}{kind[:-1]}Reference", identifier): text for identifier, text in found if text}
+    found = ((note.get(f"{W}id", ""), _text_below(note)) for note in notes.iter(f"{W}{kind[:-1]}"))
+    return {(f"{W}{kind[:-1]}Reference", identifier): text for identifier, text in found if text}

@@ -1,6 +1,5 @@
 """A web page to a document: its headings, paragraphs, tables and what it says of itself; nothing is run."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
@@ -12,6 +11,7 @@ from corpus.records import PassageKind
 from indexer.errors import ParseError
 from indexer.parsers.document import Document
 from indexer.parsers.identifiers import find_arxiv_id, find_doi, year_in
+from indexer.parsers.text.html_hidden import remove_hidden
 from indexer.parsers.text.structure import (
     Block,
     Prose,
@@ -28,7 +28,7 @@ PARSER = "lxml"
 
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LEFT_OUT = frozenset(
-    "script style noscript template svg nav footer aside form button iframe object embed video audio canvas "
+    "script style svg nav footer aside form button iframe object embed video audio canvas "
     "select textarea head dialog menu annotation annotation-xml".split()
 )
 _PARTS = frozenset(
@@ -38,12 +38,6 @@ _PARTS = frozenset(
 )
 _CAPTIONS = ("figcaption", "caption")
 _LEFT_OUT_ROLES = ("navigation", "banner", "contentinfo", "complementary", "search", "dialog")
-# White space is taken out of a style before it is looked at.
-_HIDDEN = re.compile(
-    r"(?:^|;)(?:display:none|visibility:(?:hidden|collapse)|(?:opacity|font-size):0(?:\.0*)?(?:[^\d.]|$)"
-    r"|color:transparent)",
-    re.IGNORECASE,
-)
 # Of a page's text, how much its article must hold to stand for it.
 _LEAST_SHARE = 0.25
 _MOST_LINKED = 0.8
@@ -63,7 +57,7 @@ def read_html(path: Path) -> Document:
         raise ParseError("the page is no HTML, or holds nothing") from error
     if page is None:
         raise ParseError("the page holds nothing")
-    hidden = _remove_hidden(page)
+    hidden = remove_hidden(page)
     known = replace(_known(page, remarks), hidden_text=hidden)
     article, body = _article(page), page.find("body")
     main = next((part for part in (article, body) if part is not None), page)
@@ -72,37 +66,6 @@ def read_html(path: Path) -> Document:
     if letters < _FEWEST_LETTERS and not known.abstract:
         raise ParseError("the page holds hardly any text: it may be made by scripts, or ask to sign in")
     return assemble(blocks, known, "the page")
-
-
-def _remove_hidden(page: etree._Element) -> int:
-    """Take out of a page what it says is not to be shown, and return how many characters that had.
-
-    A page that is hidden as a whole waits for a script to show it. Style sheets are not looked at.
-    """
-    hidden = []
-    walk = etree.iterwalk(page, events=("start",))
-    for _, element in walk:
-        if element.tag not in ("html", "body") and _is_hidden(element):
-            hidden.append(element)
-            walk.skip_subtree()
-    count = 0
-    for element in hidden:
-        texts = element.xpath(".//text()[not(ancestor::script or ancestor::style)]")
-        count += sum(not sign.isspace() for text in texts for sign in str(text))
-        element.tail, behind = None, element.tail or ""
-        parent, before = element.getparent(), element.getprevious()
-        if before is not None:
-            before.tail = (before.tail or "") + behind
-        elif parent is not None:
-            parent.text = (parent.text or "") + behind
-        if parent is not None:
-            parent.remove(element)
-    return count
-
-
-def _is_hidden(element: etree._Element) -> bool:
-    style = element.get("style")
-    return element.get("hidden") is not None or bool(style and _HIDDEN.search("".join(style.split())))
 
 
 def _text_of(block: Block) -> str:
@@ -234,10 +197,15 @@ class _Reader:
 def _is_left_out(element: etree._Element, tag: str) -> bool:
     return (
         tag in _LEFT_OUT
-        or element.get("hidden") is not None
-        or element.get("aria-hidden") == "true"
+        or (element.get("aria-hidden") == "true" and _stands_beside_formula(element))
         or element.get("role") in _LEFT_OUT_ROLES
     )
+
+
+def _stands_beside_formula(element: etree._Element) -> bool:
+    """Return whether an element draws a formula that stands beside it as MathML."""
+    beside = (element.getprevious(), element.getnext())
+    return any(one is not None and (one.tag == "math" or one.find("math") is not None) for one in beside)
 
 
 def _is_menu(text: str, linked: int) -> bool:

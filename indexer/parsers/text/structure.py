@@ -108,7 +108,7 @@ def _runs(line: str) -> Iterator[str]:
 
 def clean(text: str) -> str:
     """Return text of a file on one line, as it can be stored and searched."""
-    return " ".join(storable(text).replace("\u00ad", "").replace("\u200b", "").split())
+    return " ".join(storable(text).split())
 
 
 def author(name: str) -> Author:

@@ -4,6 +4,7 @@ import codecs
 import re
 from pathlib import Path
 
+from corpus.text import INVISIBLE
 from indexer.errors import ParseError
 
 LARGEST_TEXT = 8 * 1024 * 1024
@@ -28,7 +29,7 @@ _OTHER_FORMATS = {
     b"\x7fELF": "a program",
 }
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
-_INVISIBLE = re.compile("[\x00\u00ad\u200b\u2060\ufeff]")
+_INVISIBLE = re.compile(f"[\x00{INVISIBLE}]")
 _MOST_CONTROL = 0.02
 
 

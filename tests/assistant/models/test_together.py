@@ -273,7 +273,7 @@ def test_a_server_that_falls_silent_in_its_answer_is_given_up():
     pieces, completion, server = ask_scripted(reply("Half an answer", wait_between=2.0), timeout=0.8)
     assert pieces == ["Ha"]
     assert completion.finish_reason == "interrupted"
-    assert "stopped in the middle of its answer: nothing came for 0.8 s (PAPER_TRAIL" in completion.problem
+    assert "stopped in the middle of its answer: nothing came for 0.8 s. PAPER_TRAIL" in completion.problem
     assert len(server.requests) == 1
 
 
@@ -417,7 +417,7 @@ def test_a_slow_prompt_and_a_slow_word_have_limits_of_their_own():
         completion = ask(model)[1]
         model.close()
     assert (completion.text, completion.finish_reason) == ("Ha", "interrupted")
-    assert "nothing came for 0.3 s (PAPER_TRAIL_MODEL_SILENCE)" in completion.problem
+    assert "nothing came for 0.3 s. PAPER_TRAIL_MODEL_SILENCE" in completion.problem
 
 
 def test_thoughts_that_a_server_keeps_apart_are_no_silence():

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import anyio
 import jsonschema
@@ -15,10 +16,11 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from assistant.serving.library import PublishedLibrary
 from assistant.serving.mcp_server import make_server
+from assistant.storage import SpendingLimits, SpendingStore
 from corpus.settings import Settings
 from tests.assistant.asked_questions import NOT_ANSWERED
 from tests.demo_home import PROJECT
-from tests.standin_chat import StandinChat, cut_off, silence
+from tests.standin_chat import StandinChat, cut_off, refusal, reply, silence
 
 BM25, FUSION = "field-notes-retrieval/bm25", "field-notes-retrieval/rank-fusion"
 QUESTION = "How does ColBERTv2 compress its token vectors?"
@@ -190,6 +192,84 @@ def test_a_client_that_closes_in_mid_answer_ends_the_process_and_the_call(demo_h
         _until(lambda: model.hang_ups == 1)
     assert (process.returncode, b"Traceback" in err) == (0, False)
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in out.splitlines())
+
+
+MALFORMED = [
+    ("this is no JSON", -32700),
+    ('{"jsonrpc": "2.0", "id": 7, "method":', -32700),
+    ("", -32700),
+    ("[]", -32600),
+    ("7", -32600),
+    ('{"jsonrpc": "1.0", "id": 7, "method": "tools/list"}', -32600),
+    ('{"jsonrpc": "2.0", "id": 7, "method": 5}', -32600),
+]
+
+
+def test_fault_a_line_that_is_no_message_was_not_answered(tmp_path):
+    """Regression: a client waited for ever; before the first request and after it."""
+    with subprocess.Popen(
+        COMMAND,
+        cwd=PROJECT,
+        env=environment(tmp_path),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+
+        def sent(line):
+            process.stdin.write(line.encode() + b"\n")
+            process.stdin.flush()
+
+        def malformed():
+            for line, code in MALFORMED:
+                sent(line)
+                answered = json.loads(process.stdout.readline())
+                assert (answered["id"], answered["error"]["code"]) == (None, code), line
+                assert answered["jsonrpc"] == "2.0" and len(answered["error"]["message"]) < 100
+
+        malformed()
+        for message in list(_opening({}))[:2]:
+            sent(json.dumps(message))
+        assert json.loads(process.stdout.readline())["id"] == 1
+        malformed()
+        sent(json.dumps({"jsonrpc": "2.0", "id": 3, "method": "tools/list"}))
+        assert json.loads(process.stdout.readline())["id"] == 3
+        assert process.communicate(timeout=30)[0] == b""
+
+
+@pytest.mark.parametrize("tool", ["ask", "compare"])
+def test_fault_what_tools_cost_was_neither_counted_nor_limited(
+    demo_home, own_model, monkeypatch, tmp_path, tool
+):
+    """Regression: a model of another program could spend beyond the limit of the month."""
+    arguments = {**CALLS[tool], "writer": "own"}
+    with StandinChat(default=reply("It compresses token vectors [1].")) as server:
+        own_model(server)
+        monkeypatch.setenv("PAPER_TRAIL_CONVERSATIONS", f"sqlite:///{tmp_path / 'spent.sqlite'}")
+        monkeypatch.setenv("PAPER_TRAIL_MONTHLY_SPENDING", "100")
+        called(demo_home, (tool, arguments))
+        asked = len(server.requests)
+        with closing(SpendingStore(tmp_path / "spent.sqlite", SpendingLimits(everyone=100.0))) as store:
+            (balance,) = store.balances("mcp")
+        assert asked and balance.spent > 0 and balance.reserved == 0
+        monkeypatch.setenv("PAPER_TRAIL_MONTHLY_SPENDING", "0.000001")
+        (refused,) = called(demo_home, (tool, arguments))
+        assert refused.is_error and "Models may cost" in refused.content[0].text
+        assert "The writer “extractive” costs nothing." in refused.content[0].text
+        assert len(server.requests) == asked
+
+
+def test_fault_a_client_was_told_to_set_the_keys_of_the_server(demo_home, own_model):
+    """Regression: a writer that does not exist, or a refused key, named TOGETHER_API_KEY."""
+    unknown = ("ask", {"question": QUESTION, "writer": "nobody"})
+    (refused,) = called(demo_home, unknown)
+    assert refused.content[0].text == "There is no writer 'nobody'. There are: extractive."
+    with StandinChat(default=refusal(401)) as server:
+        own_model(server)
+        (refused,) = called(demo_home, ("ask", {"question": QUESTION, "writer": "own"}))
+    said = refused.content[0].text
+    assert "refused the API key (HTTP 401). Send the request again, or choose another writer." in said
+    assert "_KEY" not in said and "kept" not in said
 
 
 def _opening(arguments):

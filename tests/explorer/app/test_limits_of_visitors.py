@@ -144,6 +144,8 @@ TRUSTED = (ip_network("10.0.0.0/8"), ip_network("fd00::/8"))
         ("10.0.0.1", "", "10.0.0.1/32"),
         ("fd00::1", "2001:db8:1:2:3::4", "2001:db8:1:2::/64"),
         ("10.0.0.1", "<script>", "unknown"),
+        ("10.0.0.1", "198.51.100.1:", "unknown"),
+        ("10.0.0.1", "[]:80", "unknown"),
     ],
 )
 def test_only_a_trusted_proxy_says_where_requests_come_from(peer: str, forwarded: str, address: str) -> None:
@@ -151,6 +153,37 @@ def test_only_a_trusted_proxy_says_where_requests_come_from(peer: str, forwarded
     scope = {"type": "http", "client": (peer, 1), "headers": headers}
     assert client_address(scope, TRUSTED) == address
     assert client_address(scope, ()) == ""
+
+
+@pytest.mark.parametrize("peer", ["10.0.0.1", "::ffff:10.0.0.1", "::ffff:a00:1"])
+@pytest.mark.parametrize(
+    ("spellings", "address"),
+    [
+        (
+            ("198.51.100.1", "198.51.100.1:5678", "::ffff:198.51.100.1", "[::FFFF:c633:6401]:80"),
+            "198.51.100.1/32",
+        ),
+        (
+            (
+                "2001:db8:1:2::4", "[2001:db8:1:2::5]", "[2001:DB8:1:2::6]:80", "2001:db8:1:2::7%eth0",
+                "[2001:db8:1:2::8%25eth0]:443", "2001:0db8:0001:0002:0000:0000:0000:0009",
+            ),
+            "2001:db8:1:2::/64",
+        ),
+    ],
+)  # fmt: skip
+def test_fault_one_address_was_several_by_its_spelling(
+    peer: str, spellings: tuple[str, ...], address: str
+) -> None:
+    """Regression: ports and mapped addresses each had an allowance of their own."""
+    scopes = (
+        {"type": "http", "client": (peer, 1), "headers": [(b"x-forwarded-for", one.encode())]}
+        for one in spellings
+    )
+    assert {client_address(scope, TRUSTED) for scope in scopes} == {address}
+    mapped = (ip_network("::ffff:10.0.0.0/104"),)
+    scope = {"type": "http", "client": (peer, 1), "headers": [(b"x-forwarded-for", spellings[0].encode())]}
+    assert client_address(scope, mapped) == address
 
 
 def test_a_browser_cannot_name_its_own_address(home: object, monkeypatch: pytest.MonkeyPatch) -> None:

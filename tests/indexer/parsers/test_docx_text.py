@@ -358,7 +358,9 @@ def test_white_text_is_read_where_something_dark_may_lie_behind_it(tmp_path: Pat
     marked = file.add_paragraph().add_run("Cats purr aloud.")
     _make_white(marked)
     marked.font.highlight_color = docx.enum.text.WD_COLOR_INDEX.BLACK
-    _make_white(file.add_table(1, 2).cell(0, 0).paragraphs[0].add_run("Breed"))
+    cell = file.add_table(1, 2).cell(0, 0)
+    cell._tc.get_or_add_tcPr().append(parse_xml(f'<w:shd {nsdecls("w")} w:val="clear" w:fill="1F3864"/>'))
+    _make_white(cell.paragraphs[0].add_run("Breed"))
     document = read_document(saved(file, tmp_path / "a.docx"))
     assert "Cats purr aloud." in repr(document)
     assert document.hidden_text == 0

@@ -1,0 +1,145 @@
+"""Texts by which a PDF replaces what it draws ("ActualText"): used only where they say the same.
+
+PDFium reads such a text instead of the letters of its span. A file can have it say anything, so those that
+differ from the letters drawn are taken off the page before its text is read.
+"""
+
+import codecs
+import ctypes
+import unicodedata
+from collections.abc import Sequence
+from itertools import repeat
+
+import numpy as np
+import pypdfium2
+import pypdfium2.raw as pdfium_c
+from numpy.typing import NDArray
+
+from corpus.pdf import quick
+from corpus.pdf.glyphs import Characters
+from corpus.pdf.painting import Painting, read_painting
+from corpus.pdf.words import Word
+
+_KEY = ctypes.create_string_buffer(b"ActualText")
+_KEY_ADDRESS = ctypes.addressof(_KEY)
+_LONGEST_REORDERED = 8  # letters; scripts that are drawn in another order than they are spelled
+_LETTERS_OF_GLYPH = 3  # of one that has no character, as the ligature "ffi"
+_ENCODINGS = (
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF8, "utf-8"),
+)
+
+
+def remove_false_texts(
+    document: pypdfium2.PdfDocument, index: int, page: pypdfium2.PdfPage, painting: Painting
+) -> tuple[Word, ...]:
+    """Take the texts off a page that differ from what it draws, and return their words.
+
+    To be called before the page's text is read. The boxes of the words are those of the page.
+    """
+    texts = list(painting.texts)
+    spans: dict[int, list[int]] = {}
+    for at, text in enumerate(texts):
+        for mark in _marks(text):
+            spans.setdefault(mark, []).append(at)
+    if not spans:
+        return ()
+    drawn = _drawn(document, index)
+    if len(drawn) != len(texts):
+        drawn = [("", 0)] * len(texts)
+    false = {}
+    for mark, places in spans.items():
+        letters = "".join(drawn[at][0] for at in places)
+        actual = _string(mark)
+        if actual is None or not _agree(actual, letters, sum(drawn[at][1] for at in places)):
+            false[mark] = actual or ""
+    for mark in false:
+        for at in spans[mark]:
+            pdfium_c.FPDFPageObj_RemoveMark(
+                ctypes.cast(texts[at], pdfium_c.FPDF_PAGEOBJECT),
+                ctypes.cast(mark, pdfium_c.FPDF_PAGEOBJECTMARK),
+            )
+    width, height = page.get_size()
+    return tuple(
+        Word(word, 0.0, 0.0, width, height, height, height)
+        for actual in false.values()
+        for word in actual.split()
+        if _letters(word)
+    )
+
+
+def unchecked_texts(painting: Painting, text: object, found: Characters) -> NDArray[np.bool_]:
+    """Return which characters may come of such a text on a part of the page that was not looked at."""
+    page = quick.address(text)
+    objects = list(map(quick.object_of, repeat(page), found.places.tolist()))
+    unchecked = {one for one in set(objects) if one and one not in painting.texts and _marks(one)}
+    return np.array([one in unchecked for one in objects], bool)
+
+
+def _marks(text: int) -> list[int]:
+    """Return the marks of a text object that replace its text."""
+    count = quick.count_marks(text)
+    marks = map(quick.mark_of, repeat(text), range(max(0, count)))
+    return [mark for mark in marks if quick.type_of_value(mark, _KEY_ADDRESS)]
+
+
+def _string(mark: int) -> str | None:
+    """Return the text of a mark, None where it is no plain string."""
+    handle = ctypes.cast(mark, pdfium_c.FPDF_PAGEOBJECTMARK)
+    size = ctypes.c_ulong()
+    if not pdfium_c.FPDFPageObjMark_GetParamBlobValue(handle, _KEY.value, None, 0, size):
+        return None
+    value = (ctypes.c_ubyte * size.value)()
+    pdfium_c.FPDFPageObjMark_GetParamBlobValue(handle, _KEY.value, value, size.value, size)
+    raw = bytes(value)
+    for start, encoding in _ENCODINGS:
+        if raw.startswith(start):
+            return raw[len(start) :].decode(encoding, "replace")
+    return raw.decode("latin-1")
+
+
+def _drawn(document: pypdfium2.PdfDocument, index: int) -> list[tuple[str, int]]:
+    """Return what each text object of a page draws, and how many of its glyphs have no character."""
+    page = document[index]
+    try:
+        texts = list(read_painting(page.raw).texts)
+        for handle in texts:
+            for mark in _marks(handle):
+                pdfium_c.FPDFPageObj_RemoveMark(
+                    ctypes.cast(handle, pdfium_c.FPDF_PAGEOBJECT),
+                    ctypes.cast(mark, pdfium_c.FPDF_PAGEOBJECTMARK),
+                )
+        text = page.get_textpage()
+        try:
+            return _by_object(text.raw, texts)
+        finally:
+            text.close()
+    finally:
+        page.close()
+
+
+def _by_object(text: object, handles: Sequence[int]) -> list[tuple[str, int]]:
+    page, count = quick.address(text), pdfium_c.FPDFText_CountChars(text)
+    signs: dict[int, list[str]] = {handle: [] for handle in handles}
+    unmapped = dict.fromkeys(handles, 0)
+    for at, handle in enumerate(map(quick.object_of, repeat(page), range(count))):
+        if handle not in signs:
+            continue
+        if pdfium_c.FPDFText_HasUnicodeMapError(text, at) == 1:
+            unmapped[handle] += 1
+        elif 0 < (code := quick.unicode_of(page, at)) < 0xD800 or 0xE000 <= code < 0x110000:
+            signs[handle].append(chr(code))
+    return [("".join(signs[handle]), unmapped[handle]) for handle in handles]
+
+
+def _agree(actual: str, drawn: str, unmapped: int) -> bool:
+    """Return whether a text has the letters drawn; it may spell what glyphs without a character mean."""
+    actual, drawn = _letters(actual), _letters(drawn)
+    if len(actual) == len(drawn) <= _LONGEST_REORDERED:
+        actual, drawn = "".join(sorted(actual)), "".join(sorted(drawn))
+    return actual == drawn or 0 < len(actual) - len(drawn) <= _LETTERS_OF_GLYPH * unmapped
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text).casefold()))
