@@ -9,7 +9,16 @@ from datetime import UTC, datetime
 from typing import Protocol, TypeVar, cast
 
 from assistant.admission import admit
-from assistant.checking import Mend, check, is_off, open_scorer, refuse, with_coverage, with_relevance
+from assistant.checking import (
+    Mend,
+    check,
+    is_off,
+    open_scorer,
+    refuse,
+    with_coverage,
+    with_found,
+    with_relevance,
+)
 from assistant.generators import (
     ABOUT,
     EXTRACTIVE,
@@ -54,6 +63,7 @@ from corpus.encoders import Encoder, keep_vectors
 from corpus.records import PaperHits, Scope
 from corpus.store import Corpus
 from corpus.text import storable
+from corpus.wording import counted
 
 Result = TypeVar("Result")
 
@@ -137,6 +147,9 @@ class Assistant:
 
         Only where the gate says that the evidence answers.
         """
+        if options.careful and options.finds_citations and drafting.rewrite.kind == "list":
+            standing = self._quick(drafting, checked)
+            return answer if standing is None else self._as_list(answer, standing, checked)
         is_doubtful = options.careful and (is_off(answer) or answer.not_carried)
         if not options.finds_citations or not (answer.refusal or is_doubtful):
             return answer
@@ -145,7 +158,34 @@ class Assistant:
             answer.refusal or (standing.relevance or 0.0) > (answer.relevance or 0.0)
         ):
             return answer
-        return replace(standing, stands_in_for=self.generator.name, remark=_remark(answer))
+        return self._standing_in(standing, answer)
+
+    def _standing_in(self, standing: Answer, answer: Answer) -> Answer:
+        name, problems = self.generator.name, answer.problems
+        return replace(standing, stands_in_for=name, remark=_remark(answer), problems=problems)
+
+    def _as_list(self, answer: Answer, standing: Answer, checked: "_Checker") -> Answer:
+        """Return the list of papers that the extractive answer has, with a model's line for each it told of.
+
+        Small models leave out papers that fit, and add some that do not.
+        """
+        written, quoted = _lines_by_paper(answer), _lines_by_paper(standing)
+        own = quoted.keys() & written.keys()
+        if not own:
+            return self._standing_in(standing, answer)
+        lines = [line for label in quoted for line in (written if label in own else quoted)[label]]
+        text = "\n".join(f"- {line}" for line in lines)
+        listed = checked(Draft(text), mend="nothing")
+        found = {one.claim: one.labels[0] for one in answer.sentences if any(c.found for c in one.citations)}
+        missing = sum(len(quoted[label]) for label in quoted.keys() - own)
+        return replace(
+            listed,
+            sentences=with_found(listed.sentences, found),
+            not_carried=answer.not_carried,
+            remark=f"Quoted from papers that the model left out: {counted(missing, 'line')}."
+            if missing
+            else "",
+        )
 
     def _quick(self, drafting: "_Drafting", checked: "_Checker") -> Answer | None:
         """Return the extractive answer, None where the gate says that the evidence does not answer."""
@@ -273,6 +313,16 @@ class Assistant:
 _LITTLE_LEFT = "The papers carry only part of what it wrote, and that says less than they do."
 
 
+def _lines_by_paper(answer: Answer) -> dict[int, list[str]]:
+    """Return the sentences of a list that cite one paper, by its label."""
+    lines: dict[int, list[str]] = {}
+    for one in answer.sentences:
+        if len(one.labels) == 1:
+            line = " ".join(answer.text[one.start : one.end].strip(" -*+•\n").split())
+            lines.setdefault(one.labels[0], []).append(line)
+    return lines
+
+
 class _Checker(Protocol):
     """Makes a checked answer of a draft."""
 
@@ -282,6 +332,8 @@ class _Checker(Protocol):
 def _remark(answer: Answer) -> str:
     """Return why an answer was not used, in words for its reader."""
     if answer.refusal is None:
+        if not answer.not_carried and not is_off(answer):
+            return "It told of none of the papers that fit."
         is_left = answer.not_carried and not is_off(answer)
         return _LITTLE_LEFT if is_left else "What it wrote may miss the question."
     return answer.refusal.message

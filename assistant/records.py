@@ -195,7 +195,7 @@ class Answer:
     `relevance` is how likely what it says answers the question, 0..1; None where that was not measured.
     `not_carried` are sentences of the draft that no paper supports and that were therefore taken out.
     `stands_in_for` names the writer whose draft could not be used, where this is the extractive answer in its
-    place; `remark` says why, or is that writer's own reason not to answer.
+    place; `remark` says why, or what else was added to its text.
     """
 
     text: str

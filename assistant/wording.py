@@ -102,6 +102,8 @@ def changes(answer: Answer) -> tuple[str, ...]:
             f"This is the extractive answer: that of {answer.stands_in_for} could not be used. "
             f"{answer.remark}"
         )
+    elif answer.remark:
+        told.append(answer.remark)
     if found := sum(citation.found for one in answer.sentences for citation in one.citations):
         verb = "was" if found == 1 else "were"
         told.append(

@@ -24,7 +24,7 @@ Mend = Literal["nothing", "citations", "claims"]
 _ALIKE = 0.9  # share of words, in order, from which two sentences say the same
 _LEAST_ALIGNED = 0.5  # share of a claim that its source has in the same order, to compare roles
 _LONGEST_CLAIM = 600  # characters
-_LABELS = re.compile(r"\s*\[\d{1,3}\??\](?:[\s,;]{0,3}\[\d{1,3}\??\])*")
+_LABELS = re.compile(r"(?<!\s)\s*+\[\d{1,3}\??\](?:[\s,;]{0,3}\[\d{1,3}\??\])*")
 _END = re.compile(r"(?<=[^\s.!?:;,])(?=[.!?:;,]?[*_)\"”’]{0,3}\s*\Z)")
 _MATERIAL = (
     r"(?:excerpts?|passages?|papers?|sources?|documents?|texts?|context|information|evidence|abstracts?)"
@@ -49,6 +49,7 @@ _POINTS_TO_PROMPT = re.compile(
 )
 _TOKEN = re.compile(r"[^\W_](?:[\w-]*[^\W_])?")
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|be|been|being)\s(?:\w+\s)?\w+(?:ed|en|n|t)\sby\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"[,;:.!?()]|\b(?:and|while|whereas|but|although)\b", re.IGNORECASE)
 _JOINS = frozenset({"and", "or", "with", "nor", "&", "versus", "vs"})
 
 
@@ -239,11 +240,34 @@ def _is_exchanged(said: list[str], pair: tuple[str, str], claim: str, source: Se
             return False
         if _directions(text) != _directions(claim):
             continue
+        if _keeps_clauses(claim, text, first, second):
+            return False
         as_said, as_exchanged = _aligned(said, told), _aligned(exchanged, told)
         if as_exchanged < _LEAST_ALIGNED * len(said):
             continue
         verdicts.append(as_exchanged > as_said)
     return bool(verdicts) and all(verdicts)
+
+
+def _keeps_clauses(claim: str, text: str, first: str, second: str) -> bool:
+    """Return True if clauses with one of two names are at least as like those of the same name."""
+    said, told = _of_names(claim, first, second), _of_names(text, first, second)
+    if not (said and told):
+        return False
+    same = len(said[0] & told[0]) + len(said[1] & told[1])
+    return same >= len(said[0] & told[1]) + len(said[1] & told[0])
+
+
+def _of_names(text: str, first: str, second: str) -> tuple[set[str], set[str]] | None:
+    """Return the words of the clauses that have one of two names alone, for each of them."""
+    clauses = [_tokens(clause) for clause in _CLAUSE.split(text)]
+    if any(first in clause and second in clause for clause in clauses):
+        return None
+    of_first, of_second = (
+        {word.lower() for clause in clauses if name in clause for word in clause if word != name}
+        for name in (first, second)
+    )
+    return (of_first, of_second) if of_first and of_second else None
 
 
 def _with_both(source: Sequence[str], first: str, second: str) -> Iterator[str]:

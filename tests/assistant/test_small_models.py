@@ -160,3 +160,26 @@ def test_a_model_is_as_large_as_its_entry_says() -> None:
     assert entry.is_small
     assert not entry.model_copy(update={"parameters": 46.7}).is_small
     assert not entry.model_copy(update={"id": "of-no-size"}).is_small
+
+
+LIST = "Which papers deal with dense retrieval?"
+
+
+def test_fault_a_list_lost_papers_that_fit_and_gained_others(small, ask_demo) -> None:
+    without = ask_demo(LIST).answer
+    first, *others = without.cited_labels
+    assert others
+    line = next(one.claim for one in without.sentences if one.labels == (first,)).rstrip(".")
+    said = f"- {line} [{first}].\n- Penguins swim faster than any other bird [{others[0]}]."
+    with StandinChat(reply(said)) as server:
+        turn = small(server).answer(LIST)
+    assert turn.rewrite.kind == "list"
+    assert turn.answer.cited_labels == without.cited_labels
+    assert "Penguins" not in turn.answer.text and not turn.answer.stands_in_for
+    assert f"{len(others)} line" in turn.answer.remark
+
+
+def test_a_list_that_tells_of_no_paper_that_fits_is_replaced(small, ask_demo) -> None:
+    with StandinChat(reply("Penguins swim faster than any other bird.")) as server:
+        turn = small(server).answer(LIST)
+    assert (turn.answer.text, turn.answer.stands_in_for) == (ask_demo(LIST).answer.text, "m")
