@@ -57,9 +57,7 @@ class SpendingAccount:
         if self._store:
             self._store.check(self._owner, dollars, self._what)
 
-    def paying(
-        self, dollars: float, begin: Callable[[], Iterator[Event]]
-    ) -> Generator[Event, None, None]:
+    def paying(self, dollars: float, begin: Callable[[], Iterator[Event]]) -> Generator[Event, None, None]:
         """Yield the events of work for which so much is set aside until it ends; raises SpendingError."""
         if self._store is None:
             yield from begin()
