@@ -1,4 +1,6 @@
-"""The commands; `training/__main__.py` registers them."""
+"""The commands; `training/__main__.py` lists them. What takes seconds to import is imported when it runs."""
+
+# ruff: noqa: PLC0415
 
 import json
 from collections.abc import Iterator
@@ -18,7 +20,7 @@ from corpus.settings import Settings, read_settings
 from evaluation.answers.query_contexts import QueryContext
 from evaluation.input_files import EvaluationError, named_folders
 from evaluation.judged import JUDGED
-from training.errors import TrainingError
+from training.files import Run, TrainingError
 
 Work = Annotated[Path, typer.Option(help="Where checkpoints are kept: a killed run goes on from them.")]
 Part = Annotated[
@@ -26,11 +28,13 @@ Part = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="What everything that is drawn depends on.")]
 Rank = Annotated[int, typer.Option(help="The rank of LoRA's matrices.", min=1)]
+Rate = Annotated[float, typer.Option(min=1e-9)]
+Judged = Annotated[Path, typer.Option(help="The judged questions.")]
 
 
 @contextmanager
 def _failures_told() -> Iterator[None]:
-    """End with what is wrong, when nothing can be made."""
+    """Print why nothing can be made and exit with code 2."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -65,7 +69,7 @@ def data(
 
     What a model has replied is kept beside the rows: a run that was killed goes on where it was.
     """
-    from training import truthreader  # noqa: PLC0415 - scikit-learn takes seconds to import
+    from training import truthreader
 
     with _failures_told():
         settings = read_settings()
@@ -87,7 +91,7 @@ def generator(
     model: Annotated[str, typer.Option(help="A folder with a model that was taught to chat, or its name.")],
     out: Annotated[Path, typer.Option(help="The folder that the trained model goes to.")],
     epochs: Annotated[int, typer.Option(min=1)] = 2,
-    learning_rate: Annotated[float, typer.Option(min=1e-9)] = 1e-5,
+    learning_rate: Rate = 1e-5,
     length: Annotated[
         int, typer.Option(help="Tokens of a row, into which dialogues are packed.", min=16)
     ] = 4096,
@@ -102,25 +106,15 @@ def generator(
     PAPER_TRAIL_LOCAL_MODEL.
     """
     with _failures_told():
-        from training import generator as room  # noqa: PLC0415 - torch takes seconds to import
+        from training.generator import GeneratorPlan, train_generator
 
-        plan = room.GeneratorPlan(
-            data,
-            model,
-            out,
-            epochs,
-            learning_rate,
-            length,
-            seed,
-            rank,
-            rows_per_step=rows_per_step,
-            checkpoint_every=checkpoint_every,
-        )
-        typer.echo(json.dumps(room.train_generator(plan, _say)))
+        plan = GeneratorPlan(epochs, learning_rate, length, seed, rank, rows_per_step=rows_per_step)
+        card = train_generator(Run(data, out, out, _say), model, plan, checkpoint_every)
+        typer.echo(json.dumps(card))
 
 
 def _entry(name: str, settings: Settings) -> ModelEntry:
-    """Return the model of that name, the first where none is given; raises TrainingError."""
+    """Return the model of that name, by default the first; raises TrainingError."""
     entries = {entry.id: entry for entry in available_models(settings)}
     if not entries or (name and name not in entries):
         raise TrainingError(
@@ -143,7 +137,7 @@ def relevance(
         list[str] | None,
         typer.Option(help="Where a corpus of the judged questions was built: NAME=FOLDER, once for each."),
     ] = None,
-    judged: Annotated[Path, typer.Option(help="The judged questions.")] = JUDGED,
+    judged: Judged = JUDGED,
     begun: Annotated[
         Path | None,
         typer.Option(help="The folder of a part that is gone on from, with the judged questions alone."),
@@ -151,13 +145,13 @@ def relevance(
 ) -> None:
     """Learn which texts answer a question, from questions of which people marked what answers them."""
     with _failures_told():
-        from training import relevance as room  # noqa: PLC0415 - torch takes seconds
+        from training.relevance import RelevanceRun, judged_data, train_relevance
 
         homes = named_folders(home or [])
-        asked = room.judged_data(judged, homes) if homes else None
-        plan = room.RelevancePlan(data, work, out or SHIPPED, asked, begun, seed, held)
-        card = room.train_relevance(plan, open_encoder(read_settings()), _say)
-    typer.echo(json.dumps(card.provenance["held_back"]))
+        asked = judged_data(judged, homes) if homes else None
+        run = RelevanceRun(data, work, out or SHIPPED, _say, seed, held, judged=asked, begun=begun)
+        card = train_relevance(run, open_encoder(read_settings()))
+        typer.echo(json.dumps(card.provenance["held_back"]))
 
 
 def choice(
@@ -167,14 +161,14 @@ def choice(
     ],
     out: Part = None,
     seed: Seed = 13,
-    judged: Annotated[Path, typer.Option(help="The judged questions.")] = JUDGED,
+    judged: Judged = JUDGED,
 ) -> None:
     """Fit anew which sentences are chosen and what is refused; the network of the relevance part stays."""
     with _failures_told():
-        from training import relevance as room  # noqa: PLC0415 - torch takes seconds
+        from training.relevance import fit_choice, judged_data
 
-        card = room.fit_choice(room.judged_data(judged, named_folders(home)), out or SHIPPED, seed)
-    typer.echo(json.dumps(card.scales["answerable_all"]))
+        card = fit_choice(judged_data(judged, named_folders(home)), out or SHIPPED, seed)
+        typer.echo(json.dumps(card.scales["answerable_all"]))
 
 
 def follow_ups(
@@ -185,10 +179,10 @@ def follow_ups(
 ) -> None:
     """Learn what follow-ups mean, from conversations whose questions people made self-contained."""
     with _failures_told():
-        from training.followups import FollowUpsPlan, train_follow_ups  # noqa: PLC0415 - torch takes seconds
+        from training.followups import train_follow_ups
 
-        card = train_follow_ups(FollowUpsPlan(data, work, out or SHIPPED, seed), _say)
-    typer.echo(json.dumps(card.provenance["trained_on"]))
+        card = train_follow_ups(Run(data, work, out or SHIPPED, _say, seed))
+        typer.echo(json.dumps(card.provenance["trained_on"]))
 
 
 def retriever(
@@ -212,7 +206,7 @@ def retriever(
     ] = None,
     tokens_per_step: Annotated[int, typer.Option(help="The more, the more negatives.", min=64)] = 8192,
     negatives: Annotated[int, typer.Option(help="Hard negatives of a query.", min=0, max=8)] = 1,
-    learning_rate: Annotated[float, typer.Option(min=1e-9)] = 2e-4,
+    learning_rate: Rate = 2e-4,
     rank: Rank = 16,
     measured: Annotated[
         int, typer.Option(help="Queries of each set that are held back and measure.", min=1)
@@ -225,25 +219,13 @@ def retriever(
     A run that was killed goes on from its last checkpoint. What comes out opens by PAPER_TRAIL_ENCODER.
     """
     with _failures_told():
-        from training import retriever as room  # noqa: PLC0415 - torch takes seconds to import
-        from training.trunk import Adapters  # noqa: PLC0415
+        from training.retriever import RetrieverPlan, train_retriever
 
-        plan = room.RetrieverPlan(
-            data,
-            work,
-            out,
-            context,
-            length,
-            most_tokens,
-            negatives,
-            measured,
-            learning_rate,
-            tokens_per_step,
-            seed,
-            Adapters(rank),
-            checkpoint_seconds,
+        plan = RetrieverPlan(
+            context, length, most_tokens, negatives, measured, learning_rate, tokens_per_step, seed, rank
         )
-        typer.echo(json.dumps(room.train_retriever(plan, _say)["held_back"]))
+        card = train_retriever(Run(data, work, out, _say), plan, checkpoint_seconds)
+        typer.echo(json.dumps(card["held_back"]))
 
 
 def support(
@@ -259,8 +241,7 @@ def support(
 ) -> None:
     """Learn how far evidence carries a claim, from claims that people judged and claims made wrong."""
     with _failures_told():
-        from training.support import SupportPlan, train_support  # noqa: PLC0415 - torch takes seconds
+        from training.support import train_support
 
-        plan = SupportPlan(data, work, out or SHIPPED, seed, held)
-        card = train_support(plan, open_encoder(read_settings()), _say)
-    typer.echo(json.dumps(card.provenance["other_sets_only"]))
+        card = train_support(Run(data, work, out or SHIPPED, _say, seed, held), open_encoder(read_settings()))
+        typer.echo(json.dumps(card.provenance["other_sets_only"]))

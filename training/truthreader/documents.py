@@ -11,7 +11,7 @@ from corpus.text import storable
 from indexer.errors import ParseError, SourceError
 from indexer.parsers import Document, DocumentSection, Paragraph, Piece
 from indexer.prepare import make_passages
-from training.errors import TrainingError
+from training.files import TrainingError
 from training.truthreader.records import Dropped, SourceDocument
 
 COLLECTION = "documents"

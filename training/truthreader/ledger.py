@@ -25,7 +25,7 @@ from assistant.models import (
 )
 from assistant.records import Message, Parameters
 from corpus.text import storable
-from training.errors import TrainingError
+from training.files import TrainingError
 
 MOST_REPLIES = 2
 LONGEST_KEPT = 20_000

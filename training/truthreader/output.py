@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from corpus.durable import replace_durably
-from training.errors import TrainingError
+from training.files import TrainingError
 from training.truthreader.construct import Construction
 from training.truthreader.records import Row
 

@@ -11,7 +11,7 @@ from assistant.models.together import Patience, TogetherModel
 from assistant.prompts import load_prompt, no_answer_reason
 from assistant.records import Message, Parameters
 from tests.standin_chat import StandinChat, reply
-from training.errors import TrainingError
+from training.files import TrainingError
 from training.truthreader.asking import PROMPTS, PairsReply
 from training.truthreader.ledger import AskedModel, Ledger
 

@@ -14,10 +14,16 @@ from tests.tiny_chat import CHAT_TEMPLATE, dialogue, save_tiny_chat
 
 pytest.importorskip("peft", reason="peft, of the extra train, is not installed")
 
-from training.generator.base import keeps_apart
-from training.generator.dialogues import Dialogue, encode
-from training.generator.fitting import loss_of
-from training.generator.packing import IGNORED, as_batch, epoch_rows, steps_of
+from training.generator import (
+    IGNORED,
+    Dialogue,
+    GeneratorPlan,
+    encode,
+    keeps_apart,
+    labels_of,
+    loss_of,
+    steps_of,
+)
 
 ROW = tuple(Message(one["role"], one["content"]) for one in dialogue("mosses"))
 REPLY = ROW[-1].content
@@ -50,7 +56,7 @@ def test_the_loss_is_on_the_reply_and_what_ends_it(folder: Path, template: str, 
     assert tokenizer.decode(one.tokens[: one.answer]).endswith(read_end)
     assert ROW[0].content in tokenizer.decode(one.tokens[: one.answer])
     assert tokenizer.decode(one.tokens[one.answer :]).replace("\n", "") == f"{REPLY}<|end|>"
-    labels = as_batch((one,)).labels[0]
+    labels = labels_of((one,))[0]
     assert (labels != IGNORED).sum() == len(one.tokens) - one.answer
 
 
@@ -65,10 +71,11 @@ def test_what_is_read_is_what_the_model_is_asked_with(folder: Path) -> None:
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=30), st.integers())
 def test_every_dialogue_stands_once_in_a_row_that_has_room(lengths: list[int], seed: int) -> None:
     dialogues = [Dialogue((place,) * length, 0) for place, length in enumerate(lengths)]
-    rows = epoch_rows(dialogues, 40, seed, 1, packed=True)
+    packed = steps_of(dialogues, GeneratorPlan(epochs=1, length=40, seed=seed), packed=True)
+    rows = [row for _, step in packed for row in step]
     assert sorted(one.tokens[0] for row in rows for one in row) == list(range(len(lengths)))
     assert all(sum(len(one.tokens) for one in row) <= 40 for row in rows)
-    steps = steps_of(dialogues, 40, seed, 2, 3, packed=False)
+    steps = steps_of(dialogues, GeneratorPlan(epochs=2, length=40, rows_per_step=3), packed=False)
     assert sum(len(taken) for _, taken in steps) == 2 * len(lengths)
 
 

@@ -14,14 +14,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from assistant.learned import CONNECTORS, said_before, words_of
-from corpus.encoders import bundled_path
-from tests.training.relevance.test_relevance_recipe import write_sets
+from tests.training.test_train_relevance import write_sets
 from training.__main__ import app
 from training.fitting import Plan, fit
-from training.followups.aligning import aligned
-from training.followups.conversations import leaning
-from training.followups.task import FollowUp, read_examples
-from training.trunk import Adapters, Reader
+from training.followups import TASK, aligned, examples_of, leaning
+from training.network import Reader
 
 SAID = said_before([("What is late interaction?", ""), ("Who made ColBERT?", "Omar Khattab made it.")])
 
@@ -72,22 +69,19 @@ def test_a_question_is_made_to_lean_on_what_was_said() -> None:
 
 
 def test_it_learns_what_a_pronoun_means(tmp_path: Path) -> None:
-    import torch  # noqa: PLC0415
-
     from assistant.learned import OUTPUTS  # noqa: PLC0415
 
-    torch.manual_seed(1)
     asked = [
         ("How does it work?", "How does late interaction work?"),
         ("How is BM25 set?", "How is BM25 set?"),
     ]
-    examples = read_examples([one for pair in asked if (one := aligned(*pair, SAID))], bundled_path())
-    reader = Reader(bundled_path(), OUTPUTS, Adapters(rank=2), per_token=True)
-    before = float(FollowUp().loss(reader, examples).detach())
+    examples = examples_of([found for pair in asked if (found := aligned(*pair, SAID))])
+    reader = Reader.new(1, outputs=OUTPUTS, rank=2, per_token=True)
+    before = float(TASK.loss(reader, examples).detach())
     plan = Plan(epochs=20, learning_rate=5e-3, tokens=400, checkpoint_seconds=600)
-    fit(reader, FollowUp(), examples, plan, tmp_path, say=lambda _: None)
+    fit(reader, TASK, examples, plan, tmp_path, say=lambda _: None)
     reader.eval()
-    assert float(FollowUp().loss(reader, examples).detach()) < before / 4
+    assert float(TASK.loss(reader, examples).detach()) < before / 4
 
 
 def write_dialogues(data: Path) -> Path:
@@ -104,7 +98,7 @@ def write_dialogues(data: Path) -> Path:
         "rewrite": "Is BM25 fast?",
     }
     first = {"history": [], "question": "What is ROUGE?", "rewrite": "What is ROUGE?"}
-    (folder / "canard_train.jsonl").write_text(json.dumps({"turns": turns}) + "\n")
+    (folder / "canard_train.jsonl").write_text(json.dumps({"id": "a", "turns": turns}) + "\n")
     lines = [json.dumps(one) for one in (asked, first, asked | {"history": ["Is BM25 old?", "Yes."]})]
     (folder / "canard_dev.jsonl").write_text("\n".join(lines) + "\n")
     return data

@@ -11,15 +11,21 @@ pytest.importorskip("peft", reason="peft, of the extra train, is not installed")
 from typer.testing import CliRunner
 
 from assistant.checking import read_statement
-from corpus.encoders import bundled_path
 from training.__main__ import app
-from training.errors import TrainingError
+from training.claims import (
+    Claim,
+    altered,
+    among_others,
+    elsewhere,
+    held_pairs,
+    labelled_claims,
+    quoted,
+    shortened,
+)
+from training.files import TrainingError
 from training.fitting import Plan, fit
-from training.parts import adapters_of
-from training.sets.claims import Claim, held_pairs, labelled_claims, summary_claims
-from training.sets.made_claims import altered, among_others, elsewhere, quoted, shortened
-from training.support.task import Support, weighed
-from training.trunk import Adapters, Reader
+from training.network import Reader, weights_of_part
+from training.support import TASK, examples_of
 
 METHODS = ("Ranker", "Parser", "Tagger", "Reader", "Writer", "Indexer", "Linker", "Summariser", "Chunker")
 FACTS = [
@@ -32,48 +38,14 @@ CLAIMS = [
 ]
 
 
-class KilledError(Exception):
-    """Stands for the end of the process."""
-
-
 def reader() -> Reader:
-    import torch  # noqa: PLC0415
-
-    torch.manual_seed(1)
-    return Reader(bundled_path(), 1, Adapters(rank=2))
-
-
-def toy_examples() -> list[Any]:
-    return weighed([*CLAIMS[:3], *elsewhere(CLAIMS, 1.0, 1)[:3]], bundled_path())
-
-
-def test_a_run_goes_on_where_it_was_killed_and_ends_alike(tmp_path: Path) -> None:
-    plan = Plan(epochs=4, learning_rate=3e-3, tokens=128, checkpoint_seconds=0)
-    whole, again = reader(), reader()
-    fit(whole, Support(), toy_examples(), plan, tmp_path / "whole", say=lambda _: None)
-
-    class Dying(Support):
-        steps = 0
-
-        def loss(self, reader: Reader, batch: Any) -> Any:
-            self.steps += 1
-            if self.steps > 3:
-                raise KilledError
-            return super().loss(reader, batch)
-
-    with pytest.raises(KilledError):
-        fit(reader(), Dying(), toy_examples(), plan, tmp_path / "cut", say=lambda _: None)
-    told: list[str] = []
-    fit(again, Support(), toy_examples(), plan, tmp_path / "cut", say=told.append)
-    assert "3 done" in told[0]
-    for name, weight in whole.learned().items():
-        assert again.learned()[name].allclose(weight, atol=1e-6), name
+    return Reader.new(1, rank=2)
 
 
 def test_it_learns_what_supports_a_claim(tmp_path: Path) -> None:
-    examples, one = toy_examples(), reader()
+    examples, one = examples_of([*CLAIMS[:3], *elsewhere(CLAIMS, 1.0, 1)[:3]]), reader()
     plan = Plan(epochs=30, learning_rate=5e-3, tokens=800, checkpoint_seconds=600)
-    fit(one, Support(), examples, plan, tmp_path, say=lambda _: None)
+    fit(one, TASK, examples, plan, tmp_path, say=lambda _: None)
     one.eval()
     numbers = one.read([example.pair for example in examples])[:, 0].tolist()
     assert min(numbers[:3]) > max(numbers[3:])
@@ -81,11 +53,11 @@ def test_it_learns_what_supports_a_claim(tmp_path: Path) -> None:
 
 def test_a_part_that_is_gone_on_from_must_fit(tmp_path: Path) -> None:
     with pytest.raises(TrainingError, match="cannot be read"):
-        adapters_of("relevance", tmp_path, reader().learned())
+        weights_of_part("relevance", tmp_path, reader())
     from assistant.learned import SHIPPED  # noqa: PLC0415
 
     with pytest.raises(TrainingError, match="other adapters"):
-        adapters_of("relevance", SHIPPED, reader().learned())
+        weights_of_part("relevance", SHIPPED, reader())
 
 
 def test_an_altered_claim_is_none_that_its_evidence_carries() -> None:
@@ -135,7 +107,7 @@ def test_a_shortened_sentence_keeps_its_numbers() -> None:
 
 def write_sets(data: Path, lines: str = "") -> Path:
     """Write the smallest folder of sets that the recipe reads."""
-    from training.sets.claims import LEARNED_SPLITS  # noqa: PLC0415
+    from training.claims import LEARNED_SPLITS  # noqa: PLC0415
 
     rows = []
     for name, splits in LEARNED_SPLITS.items():
@@ -209,8 +181,6 @@ def test_what_may_only_measure_is_never_learned_from(tmp_path: Path) -> None:
     data = write_sets(tmp_path / "data")
     with pytest.raises(TrainingError, match="'anli'"):
         labelled_claims(data, {"anli": 3}, 1, 0)
-    with pytest.raises(TrainingError, match="no summaries 'other'"):
-        summary_claims(data, {"other": 1}, 1)
 
 
 def test_no_claim_or_evidence_is_learned_from_and_measured_on(shared: Path) -> None:

@@ -174,7 +174,7 @@ def test_on_a_full_disk_it_says_so_and_goes_on_later(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "holds no dialogues"),
+        ("", "is empty"),
         ("{", "line 1"),
         ('{"messages": []}', "line 1: messages"),
         (

@@ -10,15 +10,14 @@ pytest.importorskip("peft", reason="peft, of the extra train, is not installed")
 
 from typer.testing import CliRunner
 
-from corpus.encoders import bundled_path
 from corpus.store import Corpus
 from evaluation.answers.evidence.rows import EvidenceRow
 from training.__main__ import app
-from training.errors import TrainingError
-from training.fitting import CHECKPOINT, Plan, fit
-from training.relevance.task import Relevance, listed
-from training.sets.questions import question_rows
-from training.trunk import Adapters, Reader
+from training.files import TrainingError
+from training.fitting import CHECKPOINT, Plan, Task, fit
+from training.network import Reader, learned
+from training.questions import question_rows
+from training.relevance import TASK, examples_of, fold_of, texts_of
 
 TEXTS = (
     "The model has twelve layers.",
@@ -39,45 +38,40 @@ class KilledError(Exception):
 
 
 def reader() -> Reader:
-    import torch  # noqa: PLC0415
-
-    torch.manual_seed(1)
-    return Reader(bundled_path(), 1, Adapters(rank=2))
+    return Reader.new(1, rank=2)
 
 
-def weights(one: Reader) -> dict[str, Any]:
-    return {name: weight.detach().clone() for name, weight in one.learned().items()}
+def toy_examples() -> list[Any]:
+    return examples_of([texts_of(row) for row in ROWS])
 
 
 def test_a_run_goes_on_where_it_was_killed_and_ends_alike(tmp_path: Path) -> None:
-    examples = listed(ROWS, bundled_path())
+    examples = toy_examples()
     whole, cut = reader(), reader()
-    fit(whole, Relevance(), examples, PLAN, tmp_path / "whole", say=lambda _: None)
+    fit(whole, TASK, examples, PLAN, tmp_path / "whole", say=lambda _: None)
+    steps: list[Any] = []
 
-    class Dying(Relevance):
-        steps = 0
-
-        def loss(self, reader: Reader, batch: Any) -> Any:
-            self.steps += 1
-            if self.steps > 4:
-                raise KilledError
-            return super().loss(reader, batch)
+    def dying(reader: Reader, batch: Any) -> Any:
+        steps.append(batch)
+        if len(steps) > 4:
+            raise KilledError
+        return TASK.loss(reader, batch)
 
     with pytest.raises(KilledError):
-        fit(cut, Dying(), examples, PLAN, tmp_path / "cut", say=lambda _: None)
+        fit(cut, Task(TASK.tokens, dying), examples, PLAN, tmp_path / "cut", say=lambda _: None)
     again = reader()
     told: list[str] = []
-    fit(again, Relevance(), examples, PLAN, tmp_path / "cut", say=told.append)
+    fit(again, TASK, examples, PLAN, tmp_path / "cut", say=told.append)
     assert "4 done" in told[0]
-    for name, weight in weights(whole).items():
-        assert weights(again)[name].allclose(weight, atol=1e-6), name
+    for name, weight in learned(whole).items():
+        assert learned(again)[name].allclose(weight, atol=1e-6), name
 
 
 def test_it_learns_which_text_answers_and_that_none_may(tmp_path: Path) -> None:
-    examples = listed(ROWS, bundled_path())
+    examples = toy_examples()
     one = reader()
     plan = Plan(epochs=30, learning_rate=5e-3, tokens=400, checkpoint_seconds=600)
-    fit(one, Relevance(), examples, plan, tmp_path, say=lambda _: None)
+    fit(one, TASK, examples, plan, tmp_path, say=lambda _: None)
     one.eval()
     numbers = [one.read(example.titled)[:, 0].tolist() for example in examples]
     assert numbers[0].index(max(numbers[0])) == 0
@@ -86,14 +80,14 @@ def test_it_learns_which_text_answers_and_that_none_may(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_of_another_run_is_not_gone_on_from(tmp_path: Path) -> None:
-    examples = listed(ROWS, bundled_path())
-    fit(reader(), Relevance(), examples, PLAN, tmp_path, say=lambda _: None)
+    examples = toy_examples()
+    fit(reader(), TASK, examples, PLAN, tmp_path, say=lambda _: None)
     assert (tmp_path / CHECKPOINT).exists()
     other = Plan(epochs=1, tokens=64)
-    with pytest.raises(TrainingError, match="other settings"):
-        fit(reader(), Relevance(), examples, other, tmp_path, say=lambda _: None)
+    with pytest.raises(TrainingError, match="other numbers"):
+        fit(reader(), TASK, examples, other, tmp_path, say=lambda _: None)
     with pytest.raises(TrainingError, match="no example"):
-        fit(reader(), Relevance(), [], PLAN, tmp_path, say=lambda _: None)
+        fit(reader(), TASK, [], PLAN, tmp_path, say=lambda _: None)
 
 
 def write_sets(data: Path, **changes: str) -> Path:
@@ -195,8 +189,6 @@ def test_a_set_that_cannot_teach_is_named(tmp_path: Path, changes: dict[str, str
 
 
 def test_no_paper_is_learned_from_and_measured_on(shared: Path) -> None:
-    from training.relevance.recipe import fold_of  # noqa: PLC0415
-
     rows = question_rows(shared / "data", {"qasper-sentences": 400, "qasper-paragraphs": 400}, 13)
     folds: dict[str, set[int]] = {}
     for row in rows:

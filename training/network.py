@@ -1,0 +1,257 @@
+"""The bundled encoder's network with LoRA adapters (Hu et al., 2021), and the parts saved of it."""
+
+import hashlib
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self, cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from peft import LoraConfig, get_peft_model
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
+from sklearn.linear_model import LogisticRegression
+from tokenizers import Encoding, Tokenizer
+from torch.nn.functional import pad
+from torch.nn.utils.rnn import pad_sequence
+from transformers import BertModel
+from transformers.utils import logging as transformers_logging
+
+from assistant.learned import Card
+from corpus.encoders import BUNDLED_SHA256, bundled_path, token_batches, token_starts
+from training.files import Run, TrainingError, as_json, saving, write_durably
+
+RANK = 64
+# Attention in and out, and both matrices of the feed-forward net.
+ADAPTED = ["query", "key", "value", "dense"]
+TOKENS_AT_ONCE = {"cpu": 1536, "cuda": 65536}
+# "trunk.base_model.model.encoder.layer.0.attention.self.query.lora_A.default.weight"
+_ADAPTER = re.compile(r"^trunk\.base_model\.model\.(?P<matrix>.+)\.lora_(?P<side>[AB])\.default\.weight$")
+_SIDES = {"A": "down", "B": "up"}
+
+# For both texts of a pair: the token that begins at a character.
+Starts = tuple[dict[int, int], dict[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two texts as tokens; the second begins at `second`."""
+
+    ids: NDArray[np.uint16]
+    second: int
+
+
+class Reader(torch.nn.Module):
+    """Reads pairs of texts; returns `outputs` numbers for each pair, or for each token of it."""
+
+    def __init__(self, outputs: int = 1, *, rank: int = RANK, per_token: bool = False) -> None:
+        super().__init__()
+        self.trunk = adapted(_open_network(), rank, ADAPTED)
+        self.head = torch.nn.Linear(self.trunk.config.hidden_size, outputs)
+        torch.nn.init.normal_(self.head.weight, std=0.02)
+        torch.nn.init.zeros_(self.head.bias)
+        self.dropout = torch.nn.Dropout(0.1)
+        self.per_token = per_token
+
+    @classmethod
+    def new(cls, seed: int, start: Mapping[str, torch.Tensor] | None = None, **options: Any) -> Self:
+        """Return a seeded reader on the GPU, if there is one, with the weights of `start`."""
+        torch.manual_seed(seed)
+        reader = cls(**options).to("cuda" if torch.cuda.is_available() else "cpu")
+        if start:
+            restore(reader, start)
+        return reader
+
+    def forward(self, ids: torch.Tensor, mask: torch.Tensor, sides: torch.Tensor) -> torch.Tensor:
+        """Return the numbers: (pairs, outputs), or (pairs, tokens, outputs)."""
+        states = self.trunk(input_ids=ids, attention_mask=mask, token_type_ids=sides).last_hidden_state
+        if not self.per_token:
+            kept = mask.unsqueeze(-1).to(states.dtype)
+            states = (states * kept).sum(1) / kept.sum(1)
+        return cast(torch.Tensor, self.head(self.dropout(states)))
+
+    def read(self, pairs: Sequence[Pair]) -> torch.Tensor:
+        """Return the numbers of pairs; those of tokens are padded to the longest pair."""
+        device = self.head.weight.device
+        # Pairs of similar length share a batch: padding costs as much as text.
+        lengths = [len(pair.ids) for pair in pairs]
+        batches = list(token_batches(lengths, TOKENS_AT_ONCE[device.type]))
+        found = [self._read([pairs[index] for index in batch]) for batch in batches]
+        if self.per_token:
+            found = [pad(numbers, (0, 0, 0, max(lengths) - numbers.shape[1])) for numbers in found]
+        order = torch.tensor([index for batch in batches for index in batch], device=device).argsort()
+        return torch.cat(found)[order]
+
+    def _read(self, pairs: Sequence[Pair]) -> torch.Tensor:
+        device = self.head.weight.device
+        ids = pad_sequence([torch.from_numpy(pair.ids.astype(np.int64)) for pair in pairs], batch_first=True)
+        places = torch.arange(ids.shape[1]).expand(len(pairs), -1)
+        mask = places < torch.tensor([[len(pair.ids)] for pair in pairs])
+        sides = mask & (places >= torch.tensor([[pair.second] for pair in pairs]))
+        return cast(torch.Tensor, self(ids.to(device), mask.long().to(device), sides.long().to(device)))
+
+
+def adapted(model: Any, rank: int, matrices: str | list[str], **options: Any) -> Any:
+    """Return a model with new LoRA adapters on the named matrices."""
+    config = LoraConfig(
+        r=rank, target_modules=matrices, **{"lora_alpha": rank, "lora_dropout": 0.0} | options
+    )
+    with warnings.catch_warnings():
+        # peft uses a name that transformers deprecates.
+        warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+        return get_peft_model(model, config)
+
+
+def _open_network() -> BertModel:
+    """Return the bundled network without its pooling layer, whose absence transformers would report."""
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    before = transformers_logging.get_verbosity()
+    transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
+    # On CPUs the fused attention trains slower than the plain one.
+    attention = "sdpa" if torch.cuda.is_available() else "eager"
+    try:
+        return BertModel.from_pretrained(
+            bundled_path(), add_pooling_layer=False, dtype=torch.float32, attn_implementation=attention
+        )
+    finally:
+        transformers_logging.set_verbosity(before)
+
+
+def learned(model: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
+    """Return the parameters that are trained: adapters and head."""
+    return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
+
+
+def restore(model: torch.nn.Module, weights: Mapping[str, torch.Tensor]) -> None:
+    """Copy trained weights into a model."""
+    with torch.no_grad():
+        for name, weight in learned(model).items():
+            weight.copy_(weights[name])
+
+
+class PairTokenizer:
+    """The network's tokenizer for pairs of at most `longest` tokens; the longer text is truncated."""
+
+    def __init__(self, longest: int) -> None:
+        self._tokenizer = Tokenizer.from_file(str(bundled_path() / "tokenizer.json"))
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(longest)
+
+    def placed(self, texts: Sequence[tuple[str, str]]) -> list[tuple[Pair, Starts]]:
+        """Return pairs as tokens, and for both texts the token that begins at each character."""
+        return [(_pair(found), token_starts(found)) for found in self._tokenizer.encode_batch(list(texts))]
+
+    def pairs(self, texts: Sequence[str] | Sequence[tuple[str, str]]) -> list[Pair]:
+        """Return pairs, or single texts, as tokens."""
+        return [_pair(found) for found in self._tokenizer.encode_batch_fast(list(texts))]
+
+
+def _pair(found: Encoding) -> Pair:
+    second = found.type_ids.index(1) if 1 in found.type_ids else len(found.ids)
+    return Pair(np.array(found.ids, np.uint16), second)
+
+
+def _product_name(name: str) -> str:
+    """Return the product's name of a trained parameter; raises TrainingError without one."""
+    if adapter := _ADAPTER.match(name):
+        return f"{adapter['matrix']}.{_SIDES[adapter['side']]}"
+    if name.startswith("head."):
+        return name
+    raise TrainingError(f"The product has no place for the parameter {name}.")
+
+
+def weights_of_part(part: str, folder: Path, reader: Reader, *, head: bool = True) -> dict[str, torch.Tensor]:
+    """Return a reader's trained weights with those of a saved part in their place, by default its head too.
+
+    Raises TrainingError where the part cannot be read or is of another rank.
+    """
+    path = folder / f"{part}.safetensors"
+    try:
+        held = load_file(path)
+    except (OSError, SafetensorError) as error:
+        raise TrainingError(f"The part {path}, to start from, cannot be read: {error}") from error
+    found: dict[str, torch.Tensor] = dict(learned(reader))
+    for name, weight in learned(reader).items():
+        if head or _ADAPTER.match(name):
+            own = held.get(_product_name(name))
+            if own is None or own.shape != weight.shape:
+                raise TrainingError(f"The part {path} has other adapters than those to be fitted.")
+            found[name] = own.to(weight.dtype)
+    return found
+
+
+Measured = tuple[Mapping[str, Mapping[str, float]], Mapping[str, object]]
+
+
+def write_part(
+    part: str,
+    reader: Reader,
+    run: Run,
+    longest: int,
+    measure: Callable[[str], Measured],
+    *,
+    scales: Mapping[str, Mapping[str, float]] | None = None,
+) -> Card:
+    """Write a part and return its card.
+
+    A draft with `scales` goes to `run.work` first: `measure` takes its name, reads held-back data with it as
+    the product does, and returns the scales and the provenance of the final card.
+    """
+    weights = save(
+        {_product_name(name): one.detach().cpu().half().contiguous() for name, one in learned(reader).items()}
+    )
+    digest = hashlib.sha256(weights).hexdigest()
+    card = Card(
+        name=f"{part}-{digest[:8]}",
+        trunk_sha256=BUNDLED_SHA256,
+        weights_sha256=digest,
+        longest=longest,
+        scales=scales or {},
+        provenance={},
+    )
+    _write(run.work, part, card, weights)
+    measured, provenance = measure(card.name)
+    card = Card.model_validate(card.model_dump() | {"scales": measured, "provenance": provenance})
+    _write(run.out, part, card, weights)
+    return card
+
+
+def _write(folder: Path, part: str, card: Card, weights: bytes) -> None:
+    with saving(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_durably(folder / f"{part}.safetensors", weights)
+        write_card(folder, part, card)
+
+
+def write_card(folder: Path, part: str, card: Card) -> None:
+    """Write a part's card beside its weights."""
+    with saving(folder):
+        write_durably(folder / f"{part}.json", as_json(card.model_dump()))
+
+
+def fitted_scale(
+    features: Mapping[str, Sequence[float]],
+    answers: Sequence[bool],
+    seed: int,
+    *,
+    weights: Sequence[float] | None = None,
+    freedom: float = 1.0,
+) -> dict[str, float]:
+    """Return intercept and weights of a logistic regression over standardised features.
+
+    `weights` are those of the answers; `freedom` is the inverse of the regularisation.
+    """
+    names = sorted(features)
+    matrix = np.column_stack([np.asarray(features[name], dtype=np.float64) for name in names])
+    middle, spread = matrix.mean(axis=0), np.maximum(matrix.std(axis=0), 1e-6)
+    model = LogisticRegression(C=freedom, max_iter=2000, random_state=seed)
+    model.fit((matrix - middle) / spread, np.asarray(answers), sample_weight=weights)
+    own: NDArray[np.float64] = model.coef_[0] / spread
+    intercept = float(model.intercept_[0] - own @ middle)
+    return {"intercept": round(intercept, 5)} | {
+        name: round(float(weight), 5) for name, weight in zip(names, own, strict=True)
+    }

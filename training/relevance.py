@@ -1,0 +1,314 @@
+"""The relevance part: which texts answer a question, by a listwise cross-encoder, and its scales.
+
+The loss is a softmax over the texts of a question (Cao et al., 2007) and a silent one whose number is 0,
+which has to win where no text answers: the sign of a number tells whether its text answers.
+"""
+
+import random
+import tomllib
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from assistant.learned import (
+    ANSWER,
+    LONGEST_QUESTION,
+    RELEVANCE,
+    Card,
+    LearnedPart,
+    RelevanceScorer,
+    answer_features,
+    network_features,
+    read_card,
+    read_part,
+    relevance_features,
+    shares,
+    with_title,
+)
+from corpus.encoders import Encoder
+from evaluation.answers.evidence.rankers import Ranker
+from evaluation.answers.evidence.ranking import Figures, measure_rankers
+from evaluation.answers.evidence.rows import EvidenceRow
+from training.choice import JudgedData, choice_scales, judged_texts
+from training.files import Run, hash_byte
+from training.fitting import Plan, Task, fit
+from training.network import (
+    RANK,
+    Measured,
+    Pair,
+    PairTokenizer,
+    Reader,
+    fitted_scale,
+    learned,
+    weights_of_part,
+    write_card,
+    write_part,
+)
+from training.questions import question_rows
+
+SETTINGS: dict[str, Any] = tomllib.loads(
+    Path(__file__).with_name("questions.toml").read_text(encoding="utf-8")
+)
+PLANS = {
+    "general": Plan(epochs=1, learning_rate=1e-3, tokens=4096),
+    "papers": Plan(epochs=1, learning_rate=1e-3 / 3, tokens=4096),
+    "judged": Plan(epochs=3, learning_rate=3e-4, tokens=2048),
+}
+LONGEST = 256
+FOLDS = 5
+TEXTS_AT_ONCE = 8
+NO_TITLE = 0.4  # share of questions that are read without the title of their paper
+MOST_SENTENCES = 6  # of an answer, for its relevance
+# Learned from last: they are closest to what the product is asked.
+LAST = frozenset({"qasper-sentences", "qasper-paragraphs", "clapnq"})
+REPLAYED = 0.1  # share of the general questions that are read again beside the last ones
+LICENCES = {
+    "qasper": "CC BY 4.0",
+    "covidqa": "Apache-2.0",
+    "evidence-inference": "MIT",
+    "scidqa": "ODC-By",
+    "clapnq": "Apache-2.0",
+    "qed": "CC BY-SA 3.0",
+    "squad": "CC BY-SA 4.0",
+    "qnli": "CC BY-SA 4.0",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A question beside each of its texts, as tokens, without and with title; `answers` marks the texts."""
+
+    plain: tuple[Pair, ...]
+    titled: tuple[Pair, ...]
+    answers: NDArray[np.bool_]
+
+
+Texts = tuple[str, Sequence[str], Sequence[str], Sequence[bool]]
+
+
+def examples_of(asked: Sequence[Texts]) -> list[Example]:
+    """Return questions with their titles and texts, of which some answer, as tokens."""
+    tokenizer = PairTokenizer(LONGEST)
+    found = []
+    for question, titles, texts, answers in asked:
+        cut = question[:LONGEST_QUESTION]
+        plain = tokenizer.pairs([(cut, text) for text in texts])
+        titled = tokenizer.pairs(
+            [(cut, with_title(title, text)) for title, text in zip(titles, texts, strict=True)]
+        )
+        found.append(Example(tuple(plain), tuple(titled), np.array(answers, dtype=bool)))
+    return found
+
+
+def texts_of(row: EvidenceRow) -> Texts:
+    answers = [index in row.relevant for index in range(len(row.candidates))]
+    return row.question, [row.title] * len(answers), row.candidates, answers
+
+
+def _tokens(example: Example) -> int:
+    mean = sum(len(pair.ids) for pair in example.titled) / len(example.titled)
+    return int(mean * min(TEXTS_AT_ONCE, len(example.titled)))
+
+
+def _loss(reader: Reader, batch: Sequence[Example]) -> torch.Tensor:
+    drawn = [_drawn(example) for example in batch]
+    found = reader.read([pair for pairs, _ in drawn for pair in pairs])[:, 0].float()
+    parts = torch.split(found, [len(pairs) for pairs, _ in drawn])
+    return torch.stack(
+        [_listwise(own, answers) for own, (_, answers) in zip(parts, drawn, strict=True)]
+    ).mean()
+
+
+def _drawn(example: Example) -> tuple[list[Pair], torch.Tensor]:
+    """Return some texts at random: at most a third of them answer."""
+    pairs = example.plain if float(torch.rand(())) < NO_TITLE else example.titled
+    right, wrong = np.flatnonzero(example.answers), np.flatnonzero(~example.answers)
+    right = right[torch.randperm(len(right)).numpy()][: TEXTS_AT_ONCE // 3]
+    wrong = wrong[torch.randperm(len(wrong)).numpy()][: TEXTS_AT_ONCE - len(right)]
+    kept = [*right.tolist(), *wrong.tolist()]
+    return [pairs[index] for index in kept], torch.arange(len(kept)) < len(right)
+
+
+def _listwise(numbers: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
+    """Return the loss of one question: numbers and truth values of its texts, (texts,)."""
+    chances = torch.cat([numbers, numbers.new_zeros(1)]).log_softmax(0)
+    if not bool(answers.any()):
+        return -chances[-1]
+    return -chances[:-1][answers.to(chances.device)].logsumexp(0)
+
+
+TASK: Task[Example] = Task(_tokens, _loss)
+
+
+@dataclass(frozen=True, slots=True)
+class RelevanceRun(Run):
+    """A run on general questions and those about papers, and last on judged ones, if there are any.
+
+    With `begun`, the folder of a part, the run continues that part on the judged questions alone. Without
+    judged questions the choice of sentences has no scales.
+    """
+
+    judged: JudgedData | None = None
+    begun: Path | None = None
+
+    def fitted(self, asked: Sequence[Texts], name: str, start: Mapping[str, torch.Tensor] | None) -> Reader:
+        """Return a reader fitted to questions, with its checkpoint in a folder of its own."""
+        reader = Reader.new(self.seed, start)
+        fit(
+            reader,
+            TASK,
+            examples_of(asked),
+            PLANS[name],
+            self.work / name,
+            say=lambda line: self.say(f"{name}: {line}"),
+        )
+        return reader
+
+
+def train_relevance(run: RelevanceRun, encoder: Encoder) -> Card:
+    """Fit the part and its scales and return its card; a killed run resumes.
+
+    Raises TrainingError, EvaluationError and CorpusError.
+    """
+    rows = question_rows(run.data, SETTINGS["questions"], run.seed)
+    held = [row for row in rows if fold_of(row) == run.held]
+    reader = Reader.new(run.seed)
+    if run.begun:
+        start: Mapping[str, torch.Tensor] = weights_of_part(RELEVANCE, run.begun, reader)
+    else:
+        start = _taught([row for row in rows if fold_of(row) != run.held], run)
+    if run.judged:
+        reader = run.fitted(judged_texts(run.judged), "judged", start)
+    else:
+        reader = Reader.new(run.seed, start)
+    return write_part(RELEVANCE, reader, run, LONGEST, lambda name: _measured(name, held, run, encoder))
+
+
+def _taught(rows: Sequence[EvidenceRow], run: RelevanceRun) -> Mapping[str, torch.Tensor]:
+    """Return what is learned from general questions, and then from those about papers."""
+    general = [row for row in rows if row.set not in LAST]
+    first = run.fitted([texts_of(row) for row in general], "general", None)
+    last = [row for row in rows if row.set in LAST]
+    last += [row for row in general if hash_byte(row.question) / 256 < REPLAYED]
+    return learned(run.fitted([texts_of(row) for row in last], "papers", learned(first)))
+
+
+def fold_of(row: EvidenceRow) -> int:
+    """Return the fold of a row's paper or document."""
+    return hash_byte(row.group) % FOLDS
+
+
+def judged_data(questions: Path, homes: Mapping[str, Path]) -> JudgedData:
+    """Return judged questions with the corpora that only measure, and those that are foreign to others."""
+    return JudgedData(questions, homes, frozenset(SETTINGS["measured"]), SETTINGS["foreign"])
+
+
+def fit_choice(data: JudgedData, out: Path, seed: int) -> Card:
+    """Fit the scales of the choice beside the network in `out` and return the card.
+
+    Raises TrainingError, EvaluationError, CorpusError, and LearnedError without such a part.
+    """
+    card, network = read_part(RELEVANCE, out)
+    scales = choice_scales(data, RelevanceScorer(LearnedPart(card, network)), seed)
+    card = card.model_copy(update={"scales": {**card.scales, **scales}})
+    write_card(out, RELEVANCE, card)
+    return card
+
+
+Features = Mapping[str, Sequence[float]]
+Read = Sequence[tuple[EvidenceRow, Features]]
+
+
+def _measured(name: str, held: Sequence[EvidenceRow], run: RelevanceRun, encoder: Encoder) -> Measured:
+    """Return scales and provenance: held-back questions are read as the product reads them."""
+    run.say(f"{name}: reading {len(held)} questions that were held back")
+    network = RelevanceScorer(LearnedPart(*read_part(RELEVANCE, run.work)))
+    read = [(row, _features(row, network, encoder)) for row in held]
+    scales = {
+        "all": _scale(read, run.seed, with_network=True),
+        "features": _scale(read, run.seed, with_network=False),
+        f"{ANSWER}_all": _answer_scale(read, run.seed, with_network=True),
+        **(choice_scales(run.judged, network, run.seed) if run.judged else {}),
+        f"{ANSWER}_features": _answer_scale(read, run.seed, with_network=False),
+    }
+    return scales, {
+        "recipe": f"paper-trail train relevance --seed {run.seed} --held {run.held}",
+        "begun_with": read_card(RELEVANCE, run.begun).name if run.begun else "",
+        "trained_on": SETTINGS["questions"],
+        "scale_of_the_choice_fitted_on": sorted(run.judged.measured) if run.judged else [],
+        "licences": LICENCES,
+        "fitting": {
+            "adapters": {"rank": RANK, "dropout": 0.0},
+            **{name: asdict(plan) for name, plan in PLANS.items()},
+        },
+        "held_back": _figures(read, run.seed),
+    }
+
+
+def _features(row: EvidenceRow, network: RelevanceScorer, encoder: Encoder) -> Features:
+    asked, vectors = encoder.encode_query(row.question), encoder.encode_passages(row.candidates)
+    numbers = network.numbers(row.question, row.candidates, [row.title] * len(row.candidates))
+    features = relevance_features(row.question, row.candidates, asked, vectors)
+    return features | network_features(numbers)
+
+
+def _scale(read: Read, seed: int, *, with_network: bool) -> dict[str, float]:
+    """Return the regression of answers on features, with or without those of the network."""
+    features: dict[str, list[float]] = defaultdict(list)
+    answers: list[bool] = []
+    for row, found in read:
+        for name, values in found.items():
+            if with_network or not name.startswith("network"):
+                features[name] += values
+        answers += [index in row.relevant for index in range(len(row.candidates))]
+    return fitted_scale(features, answers, seed)
+
+
+def _answer_scale(read: Read, seed: int, *, with_network: bool) -> dict[str, float]:
+    """Return the regression of whether a few sentences answer, on the best features that any of them has.
+
+    The few are the likeliest wrong sentences of a question, for half of the questions with a right one.
+    """
+    chance = random.Random(seed)
+    features: dict[str, list[float]] = defaultdict(list)
+    answers: list[bool] = []
+    for row, found in read:
+        wrong = [at for at in range(len(row.candidates)) if at not in row.relevant]
+        wrong.sort(key=lambda at: -found["network"][at] - found["cosine"][at])
+        few = wrong[: chance.randint(1, MOST_SENTENCES)]
+        if not few:
+            continue
+        is_answered = bool(row.relevant) and chance.random() < 0.5
+        if is_answered:
+            few = [*few[:-1], chance.choice(row.relevant)]
+        for name, values in answer_features(found, few).items():
+            if with_network or name != "network":
+                features[name] += values
+        answers.append(is_answered)
+    return fitted_scale(features, answers, seed)
+
+
+def _figures(read: Read, seed: int) -> dict[str, Figures]:
+    """Return each ranker's figures by set, each half of the papers by the scale of the other half."""
+    features = dict(read)
+    others = {half: [one for one in read if _half(one[0]) != half] for half in (0, 1)}
+    all_scales = {half: _scale(other, seed, with_network=True) for half, other in others.items()}
+    without = {half: _scale(other, seed, with_network=False) for half, other in others.items()}
+    rankers: dict[str, Ranker] = {
+        "bm25": lambda row: features[row]["bm25"],
+        "cosine": lambda row: features[row]["cosine"],
+        "features": lambda row: shares(features[row], without[_half(row)]),
+        "head": lambda row: features[row]["network"],
+        "ours": lambda row: shares(features[row], all_scales[_half(row)]),
+    }
+    return dict(measure_rankers([row for row, _ in read], rankers).sets)
+
+
+def _half(row: EvidenceRow) -> int:
+    return hash_byte(row.group, 1) % 2
