@@ -69,21 +69,21 @@ def data(
 
     What a model has replied is kept beside the rows: a run that was killed goes on where it was.
     """
-    from training import truthreader
-
     with _failures_told():
+        from training.truthreader.construct import Construction
+        from training.truthreader.documents import read_documents
+        from training.truthreader.recording import RecordedModel
+
         settings = read_settings()
         entry = _entry(model, settings)
-        found, unread = truthreader.read_documents(documents)
-        sizes = truthreader.Sizes(limit=limit, context=context)
-        with truthreader.Ledger(truthreader.ledger_path(out)) as ledger:
-            asked = truthreader.AskedModel(
-                open_model(entry, settings), default_parameters(settings, entry), ledger
-            )
-            made = truthreader.construct(found, asked, sizes, seed, _say)
-            about = {"documents": len(found), "model": entry.id, "seed": seed, "calls": ledger.count}
-        made = truthreader.Construction(made.rows, (*unread, *made.dropped))
-        typer.echo(json.dumps(truthreader.write_construction(made, out, about)))
+        found, unread = read_documents(documents)
+        parameters, calls = default_parameters(settings, entry), out.with_suffix(".calls.jsonl")
+        asked = RecordedModel(open_model(entry, settings), parameters, calls)
+        made = Construction(found, asked, limit=limit, context=context, seed=seed, say=_say)
+        made.dropped += unread
+        made.run()
+        about = {"documents": len(found), "model": entry.id, "seed": seed, "calls": asked.count}
+        typer.echo(json.dumps(made.write(out, about)))
 
 
 def generator(

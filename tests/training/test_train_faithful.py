@@ -2,8 +2,8 @@
 
 import pytest
 
+from training.truthreader.examples import Pair
 from training.truthreader.faithful import answer_problem, clean_sentences, question_problem
-from training.truthreader.records import Pair
 
 PASSAGE = (
     "BM25 ranks documents by summing term weights. The parameter k1 is usually 1.2, and b is 0.75. "

@@ -17,7 +17,7 @@ from tests.small_corpus import make_paper, write_corpus
 from tests.standin_chat import Behaviour, Received, StandinChat, refusal, reply
 from tests.standin_writer import quote_material, write_documents
 from training.__main__ import app
-from training.truthreader import read_documents
+from training.truthreader.documents import read_documents
 
 MODELS = '[[models]]\nid = "m"\nlabel = "M"\nprovider = "openai-compatible"\ncontext = 8192\n'
 
@@ -175,7 +175,7 @@ def test_killed_at_any_call_it_loses_that_call_alone(tmp_path: Path, documents: 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "holds no documents"),
+        ("", "is empty"),
         ('{"id": "a", "title": "A"}', "line 1: text"),
         ('{"id": "a", "title": "A", "text": "b"}\n' * 2, "twice"),
         ("{", "line 1"),
@@ -210,10 +210,10 @@ def test_a_folder_of_files_and_a_home_are_read(tmp_path: Path, encoder: Sentence
     (folder / "a.md").write_text("# Larks\n\nLarks sing at dawn. They rise from the grass.\n")
     (folder / "b.pdf").write_text("no PDF")
     found, dropped = read_documents(folder)
-    assert [one.paper.title for one in found] == ["Larks"]
+    assert [paper.title for paper, _ in found] == ["Larks"]
     assert [one.reason for one in dropped] == ["unreadable document"]
     owls = {make_paper("c", "owls"): ["Owls hoot.", "They hunt at night."]}
     write_corpus(tmp_path / "home" / "corpus", encoder, owls)
     for path in (tmp_path / "home", tmp_path / "home" / "corpus"):
-        (paper,), _ = read_documents(path)
-        assert [one.text for one in paper.passages] == ["Owls hoot.", "They hunt at night."]
+        ((_, passages),), _ = read_documents(path)
+        assert [one.text for one in passages] == ["Owls hoot.", "They hunt at night."]

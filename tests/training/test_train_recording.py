@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from assistant.models.protocol import BadReplyError, Completion
+from assistant.models.protocol import BadReplyError
 from assistant.models.together import Patience, TogetherModel
-from assistant.prompts import load_prompt, no_answer_reason
+from assistant.prompts import load_prompt
 from assistant.records import Message, Parameters
 from tests.standin_chat import StandinChat, reply
 from training.files import TrainingError
-from training.truthreader.asking import PROMPTS, PairsReply
-from training.truthreader.ledger import AskedModel, Ledger
+from training.truthreader.construct import PROMPTS, PairsReply
+from training.truthreader.recording import RecordedModel
 
 GOLDEN = Path(__file__).parent / "golden"
 GAPS = {"fact": ("material",), "summary": ("material",), "synthesis": ("material",)}
@@ -22,71 +22,72 @@ ASKED = (Message("system", "Write."), Message("user", "Now."))
 GOOD = '{"pairs": [{"question": "Who sings at dawn?", "answer": "Larks sing at dawn."}]}'
 
 
-def asked(server: StandinChat, ledger: Ledger) -> AskedModel:
+def recorded(path: Path, server: StandinChat, **parameters: float) -> RecordedModel:
     model = TogetherModel("m", "M", api_key="k", base_url=server.url, patience=Patience(5, 5))
-    return AskedModel(model, Parameters(), ledger)
+    return RecordedModel(model, Parameters(**parameters), path)
 
 
 def test_a_first_reply_that_did_not_fit_is_not_asked_for_again(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
-    with StandinChat(reply("no JSON"), reply(GOOD)) as server, Ledger(path) as ledger:
-        asked(server, ledger).reply(ASKED, PairsReply)
+    with StandinChat(reply("no JSON"), reply(GOOD)) as server:
+        recorded(path, server).reply(ASKED, PairsReply)
         sent = [request.body["messages"][-1] for request in server.requests]
     first, second = path.read_bytes().splitlines(keepends=True)
     # As a kill between the two would have left it.
     path.write_bytes(first)
-    with StandinChat(reply(GOOD)) as server, Ledger(path) as ledger:
-        found = asked(server, ledger).reply(ASKED, PairsReply)
+    with StandinChat(reply(GOOD)) as server:
+        found = recorded(path, server).reply(ASKED, PairsReply)
         assert [request.body["messages"][-1] for request in server.requests] == sent[1:]
     assert found.pairs[0].answer == "Larks sing at dawn."
     assert path.read_bytes() == first + second
-    with StandinChat() as server, Ledger(path) as ledger:
-        assert asked(server, ledger).reply(ASKED, PairsReply) == found
+    with StandinChat() as server:
+        assert recorded(path, server).reply(ASKED, PairsReply) == found
         assert server.requests == []
-        assert ledger.count == 2
+        assert recorded(path, server).count == 2
 
 
 def test_two_replies_that_did_not_fit_stay_a_bad_reply(tmp_path: Path) -> None:
-    with StandinChat(reply("no"), reply("no again")) as server, Ledger(tmp_path / "calls.jsonl") as ledger:
+    with StandinChat(reply("no"), reply("no again")) as server:
         for _ in range(2):
             with pytest.raises(BadReplyError):
-                asked(server, ledger).reply(ASKED, PairsReply)
+                recorded(tmp_path / "calls.jsonl", server).reply(ASKED, PairsReply)
         assert len(server.requests) == 2
 
 
 def test_of_other_messages_or_parameters_another_call_is_made(tmp_path: Path) -> None:
-    with StandinChat(default=reply(GOOD)) as server, Ledger(tmp_path / "calls.jsonl") as ledger:
-        one = asked(server, ledger)
-        one.reply(ASKED, PairsReply)
-        one.reply((*ASKED[:1], Message("user", "Later.")), PairsReply)
-        AskedModel(one.model, Parameters(temperature=0.9), ledger).reply(ASKED, PairsReply)
+    path = tmp_path / "calls.jsonl"
+    with StandinChat(default=reply(GOOD)) as server:
+        recorded(path, server).reply(ASKED, PairsReply)
+        recorded(path, server).reply((*ASKED[:1], Message("user", "Later.")), PairsReply)
+        recorded(path, server, temperature=0.9).reply(ASKED, PairsReply)
         assert len(server.requests) == 3
 
 
 def test_half_a_line_is_cut_and_a_foreign_one_is_said(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
     path.write_bytes(b'{"key": "a", "reply": "b", "finish_reason": "stop"}\n{"key": "\xc3')
-    with Ledger(path) as ledger:
-        assert ledger.count == 1
-    assert path.read_bytes().endswith(b'"stop"}\n')
-    path.write_bytes(b"something else\n")
-    with pytest.raises(TrainingError, match="line 1"), Ledger(path):
-        pass
+    with StandinChat() as server:
+        assert recorded(path, server).count == 1
+        assert path.read_bytes().endswith(b'"stop"}\n')
+        path.write_bytes(b"something else\n")
+        with pytest.raises(TrainingError, match="line 1"):
+            recorded(path, server)
 
 
 def test_a_disk_that_takes_no_more_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
-    try:
-        with pytest.raises(TrainingError, match="Free space"), Ledger(tmp_path / "calls.jsonl") as ledger:
-            ledger.add("a", Completion("b" * 5_000))
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    with Ledger(tmp_path / "calls.jsonl") as ledger:
-        assert ledger.count == 0
-    (tmp_path / "file").write_text("")
-    with pytest.raises(TrainingError, match="cannot be kept"), Ledger(tmp_path / "file" / "calls.jsonl"):
-        pass
+    with StandinChat(default=reply("b" * 5_000)) as server:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
+        try:
+            with pytest.raises(TrainingError, match="Free space"):
+                recorded(path, server).reply(ASKED, PairsReply)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        assert recorded(path, server).count == 0
+        (tmp_path / "file").write_text("")
+        with pytest.raises(TrainingError, match="cannot be written"):
+            recorded(tmp_path / "file" / "calls.jsonl", server)
 
 
 @pytest.mark.parametrize("name", GAPS)
@@ -97,7 +98,3 @@ def test_golden_prompt(name: str) -> None:
     if os.environ.get("UPDATE_GOLDEN"):
         path.write_text(text, encoding="utf-8")
     assert text == path.read_text(encoding="utf-8")
-
-
-def test_a_refusal_is_no_reply_in_the_form() -> None:
-    assert no_answer_reason(GOOD) is None

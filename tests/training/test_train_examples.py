@@ -7,12 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assistant.records import Evidence
 from corpus.records import Paper, Passage, Sentence, passage_id
-from training.truthreader import context
-from training.truthreader.citing import attribute, candidates, cite, with_labels, written
-from training.truthreader.records import CitedSentence, Example, Pair
-from training.truthreader.related import RelatedPassages
+from training.truthreader.examples import (
+    CitedSentence,
+    Example,
+    Library,
+    Pair,
+    cite,
+    fewer_papers,
+    omitted,
+    shuffled,
+    written,
+)
 
 TEXTS = {
     "a": "Skylarks were counted by hand along the coast in three weeks.",
@@ -35,6 +41,7 @@ def passage(key: str, text: str = "") -> Passage:
 
 PAPERS = {f"x/{key}": paper(key) for key in TEXTS}
 PASSAGES = tuple(map(passage, TEXTS))
+LIBRARY = Library(PAPERS, PASSAGES)
 PAIR = Pair(
     "x/a#1:1",
     "fact",
@@ -45,7 +52,7 @@ PAIR = Pair(
 
 
 def example() -> Example:
-    found = context.gather(PAIR, RelatedPassages(PASSAGES), PAPERS)
+    found = LIBRARY.gather(PAIR, ANSWER)
     assert found
     return found
 
@@ -61,15 +68,18 @@ def test_each_sentence_gets_the_label_of_what_carries_it() -> None:
 
 
 def test_a_sentence_of_two_papers_gets_both_labels_and_one_of_none_gets_none() -> None:
-    given_passages = candidates(context.labelled(PASSAGES, PAPERS), ())
-    assert attribute("Skylarks were counted by hand, and mosses grow on walls.", given_passages) == (1, 2)
-    assert attribute("Quantum annealing solves routing.", given_passages) == ()
+    sentences = (
+        "Skylarks were counted by hand, and mosses grow on walls.",
+        "Quantum annealing solves routing.",
+    )
+    cited = cite(sentences, LIBRARY.labelled(PASSAGES), ())
+    assert [sentence.labels for sentence in cited] == [(1, 2), ()]
 
 
 def test_of_two_passages_alike_the_one_written_from_is_cited() -> None:
     twin = passage("c", TEXTS["a"])
-    evidence = context.labelled((twin, PASSAGES[0]), PAPERS)
-    assert cite(ANSWER[:1], candidates(evidence, PASSAGES[:1]))[0].labels == (2,)
+    evidence = LIBRARY.labelled((twin, PASSAGES[0]))
+    assert cite(ANSWER[:1], evidence, PASSAGES[:1])[0].labels == (2,)
 
 
 @pytest.mark.parametrize(
@@ -82,13 +92,13 @@ def test_of_two_passages_alike_the_one_written_from_is_cited() -> None:
     ],
 )
 def test_labels_stand_before_the_full_stop(text: str, labels: tuple[int, ...], expected: str) -> None:
-    assert with_labels(CitedSentence(text, labels)) == expected
+    assert written([CitedSentence(text, labels)]) == expected
 
 
 @given(st.integers())
 def test_shuffling_changes_labels_and_never_what_is_cited(seed: int) -> None:
     before = example()
-    after = context.shuffled(before, random.Random(seed))
+    after = shuffled(before, random.Random(seed))
     assert carriers(after) == carriers(before)
     assert [one.label for one in after.evidence.papers] == [1, 2, 3, 4][: len(after.evidence.papers)]
     assert {one.paper.id for one in after.evidence.papers} == {one.paper.id for one in before.evidence.papers}
@@ -96,9 +106,9 @@ def test_shuffling_changes_labels_and_never_what_is_cited(seed: int) -> None:
 
 @given(st.integers())
 def test_only_uncited_papers_are_replaced(seed: int) -> None:
-    shown = context.labelled(PASSAGES[:4], PAPERS)
-    before = replace(example(), evidence=shown, sentences=cite(ANSWER, candidates(shown, PASSAGES[:2])))
-    after = context.replaced(before, PASSAGES, PAPERS, random.Random(seed))
+    shown = LIBRARY.labelled(PASSAGES[:4])
+    before = replace(example(), evidence=shown, sentences=cite(ANSWER, shown, PASSAGES[:2]))
+    after = LIBRARY.replaced(before, random.Random(seed))
     assert carriers(after) == carriers(before)
     assert "x/e" in {one.paper.id for one in after.evidence.papers}
     assert after.change == "replaced"
@@ -107,44 +117,42 @@ def test_only_uncited_papers_are_replaced(seed: int) -> None:
 def test_without_a_cited_paper_its_sentence_goes_and_the_rest_stays() -> None:
     before = example()
     label = before.sentences[0].labels[0]
-    after = context.omitted(before, label)
+    after = omitted(before, label)
     assert carriers(after) == [(ANSWER[1], ["x/b"])]
     assert after.is_partial
     assert "x/a" not in {one.paper.id for one in after.evidence.papers}
 
 
 def test_what_leans_on_a_dropped_sentence_goes_too_and_nothing_left_is_a_refusal() -> None:
-    shown = context.labelled((PASSAGES[0], passage("b", "It took three weeks to walk the paths.")), PAPERS)
+    shown = LIBRARY.labelled((PASSAGES[0], passage("b", "It took three weeks to walk the paths.")))
     sentences = (
         CitedSentence(ANSWER[0], (1,)),
         CitedSentence("It took three weeks to walk the paths.", (2,)),
     )
-    after = context.omitted(Example(PAIR, shown, sentences), 1)
+    after = omitted(Example(PAIR, shown, sentences), 1)
     assert after.sentences == ()
     assert not after.is_partial
 
 
 def test_a_question_is_unanswerable_only_with_passages_that_do_not_say_the_answer() -> None:
-    related = RelatedPassages((*PASSAGES, passage("e", TEXTS["a"] + " Mosses too, on walls.")))
+    library = Library(PAPERS, (*PASSAGES, passage("e", TEXTS["a"] + " Mosses too, on walls.")))
+
+    def answers(found: Passage) -> bool:
+        return "Mosses" in found.text or "Skylarks" in found.text
+
     pair = replace(
         PAIR, question="Where were the skylarks, mosses, herrings and lanterns by the bay and sound?"
     )
-    found = context.unanswerable(pair, related, PAPERS)
+    found = library.unanswerable(pair, answers)
     assert found
     assert {one.paper.id for one in found.evidence.papers} == {"x/c", "x/d"}
     assert found.sentences == ()
-    assert context.unanswerable(pair, RelatedPassages(PASSAGES[:3]), PAPERS) is None
+    assert Library(PAPERS, PASSAGES[:3]).unanswerable(pair, answers) is None
 
 
 def test_papers_that_do_not_fit_go_uncited_ones_only() -> None:
-    wide = replace(example(), evidence=context.labelled(PASSAGES, PAPERS))
-    narrow = context.fewer_papers(wide, lambda one: len(one.evidence.papers) <= 2)
+    wide = replace(example(), evidence=LIBRARY.labelled(PASSAGES))
+    narrow = fewer_papers(wide, lambda one: len(one.evidence.papers) <= 2)
     assert narrow
     assert carriers(narrow) == carriers(wide)
-    assert context.fewer_papers(wide, lambda one: len(one.evidence.papers) <= 1) is None
-
-
-def test_an_answer_is_written_with_its_labels() -> None:
-    assert (
-        written(cite(ANSWER, candidates(Evidence(example().evidence.papers), PASSAGES[:2]))).count("[") == 2
-    )
+    assert fewer_papers(wide, lambda one: len(one.evidence.papers) <= 1) is None
