@@ -6,24 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from assistant.checking import score_attribution
 from corpus.language import Bm25
+from evaluation.answers.attribution import pairs as labelled
 from evaluation.answers.attribution.contrast import changes, names_in
-from evaluation.answers.attribution.pairs import (
-    LabelledPair,
-    Verdict,
-    evidence_sentences,
-    groups,
-    read_all_pairs,
-)
+from evaluation.answers.attribution.pairs import LabelledPair
 from evaluation.input_files import read_json_lines
-from training.files import TrainingError, by_set, draw
+from training.files import TrainingError, draw, grouped
 
 PAIRS = Path("support") / "pairs.jsonl"
 FOLDS = 5
-LEVELS: Mapping[Verdict, float] = {"supported": 1.0, "partial": 0.5, "not": 0.0}
+LEVELS: Mapping[labelled.Verdict, float] = {"supported": 1.0, "partial": 0.5, "not": 0.0}
 # The splits that are learned from; of a set without splits ("all") all but one fold. The rest only measures.
 LEARNED_SPLITS = {
     "citation_integrity": ("train",),
@@ -63,19 +58,21 @@ class Claim:
 
 
 def labelled_claims(data: Path, most: Mapping[str, int], seed: int, held: int) -> list[Claim]:
-    """Return at most so many claims of each set, drawn at random; none shares a text with held-back ones.
+    """Return at most so many claims of each set; none shares a text with held-back ones.
 
-    Raises EvaluationError for a malformed file and TrainingError for a set without claims.
+    Raises EvaluationError, or TrainingError for a set without claims.
     """
     learned, back = _divided(data, held)
-    kept = {pair.claim for pair in back} | {"".join(pair.references) for pair in back}
-    free = by_set(pair for pair in learned if pair.claim not in kept and "".join(pair.references) not in kept)
+    kept = {text for pair in back for text in (pair.claim, "".join(pair.references))}
+    free = grouped(
+        (pair for pair in learned if kept.isdisjoint((pair.claim, "".join(pair.references)))), "set"
+    )
     found: list[Claim] = []
     for name, count in most.items():
         if name not in free:
             raise TrainingError(f"There is no set {name!r} to learn from in {data}.")
         found += [
-            Claim(name, pair.claim, evidence_sentences(pair.references), LEVELS[pair.verdict])
+            Claim(name, pair.claim, labelled.evidence_sentences(pair.references), LEVELS[pair.verdict])
             for pair in draw(free[name], count, f"{seed}:{name}")
         ]
     return found
@@ -83,15 +80,15 @@ def labelled_claims(data: Path, most: Mapping[str, int], seed: int, held: int) -
 
 def held_pairs(data: Path, held: int, most: int) -> list[LabelledPair]:
     """Return at most so many held-back pairs of each set."""
-    back = by_set(_divided(data, held)[1])
+    back = grouped(_divided(data, held)[1], "set")
     return [pair for name in LEARNED_SPLITS for pair in draw(back.get(name, []), most, name)]
 
 
 def _divided(data: Path, held: int) -> tuple[list[LabelledPair], list[LabelledPair]]:
     """Return the pairs learned from and those held back, of the sets that train."""
-    pairs = [pair for pair in read_all_pairs(data / PAIRS) if pair.set in LEARNED_SPLITS]
+    pairs = [pair for pair in labelled.read_all_pairs(data / PAIRS) if pair.set in LEARNED_SPLITS]
     whole = [pair for pair in pairs if pair.split == "all"]
-    folds = dict(zip(map(id, whole), (group % FOLDS for group in groups(whole)), strict=True))
+    folds = dict(zip(map(id, whole), (group % FOLDS for group in labelled.groups(whole)), strict=True))
     divided: tuple[list[LabelledPair], list[LabelledPair]] = ([], [])
     for pair in pairs:
         is_learned = pair.split in LEARNED_SPLITS[pair.set] and folds.get(id(pair)) != held
@@ -101,8 +98,6 @@ def _divided(data: Path, held: int) -> tuple[list[LabelledPair], list[LabelledPa
 
 class _Summarised(BaseModel):
     """A paper with sentences that sum it up, by its authors or by experts."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     title: str = ""
     source: tuple[str, ...] | Mapping[str, tuple[str, ...]]
@@ -134,7 +129,7 @@ def summary_claims(data: Path, most: Mapping[str, int], seed: int) -> list[Claim
 def altered(claims: Sequence[Claim], share: float, seed: int) -> list[Claim]:
     """Return a share of the supported claims, each with one thing made wrong."""
     found = []
-    for name, few in by_set(claim for claim in claims if claim.level == 1).items():
+    for name, few in grouped((claim for claim in claims if claim.level == 1), "set").items():
         names = names_in([claim.claim for claim in few])
         for claim in few:
             chance = random.Random(f"{seed}:altered:{name}:{claim.claim}")
@@ -152,7 +147,7 @@ def _wrong(claim: str, sentences: Sequence[str], names: Sequence[str], chance: r
 def elsewhere(claims: Sequence[Claim], share: float, seed: int) -> list[Claim]:
     """Return a share of the supported claims, each beside other evidence that is near by words."""
     found = []
-    for name, few in by_set(claim for claim in claims if claim.set not in WITHOUT_TOPIC).items():
+    for name, few in grouped((claim for claim in claims if claim.set not in WITHOUT_TOPIC), "set").items():
         texts = list(dict.fromkeys(claim.sentences for claim in few))
         nearest = Bm25([" ".join(text) for text in texts])
         for claim in few:
@@ -167,7 +162,7 @@ def elsewhere(claims: Sequence[Claim], share: float, seed: int) -> list[Claim]:
 
 def among_others(claims: Sequence[Claim], share: float, seed: int) -> list[Claim]:
     """Return the claims, a share of those with short evidence beside more that is near by words."""
-    taken = by_set(claim for claim in claims if claim.set in SHORT)
+    taken = grouped((claim for claim in claims if claim.set in SHORT), "set")
     nearest = {name: Bm25([" ".join(claim.sentences) for claim in few]) for name, few in taken.items()}
 
     def mixed(claim: Claim) -> Claim:

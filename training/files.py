@@ -3,17 +3,19 @@
 import hashlib
 import json
 import random
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from safetensors import SafetensorError
 
-from corpus.durable import replace_durably
+from corpus.durable import replace_durably, sync_tree
 
 CARD = "card.json"
+SETS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("sets.toml").read_text(encoding="utf-8"))
 Say = Callable[[str], None]
 Value = TypeVar("Value")
 
@@ -32,14 +34,6 @@ class Run:
     say: Say
     seed: int = 13
     held: int = 0
-
-
-class _OfSet(Protocol):
-    @property
-    def set(self) -> str: ...
-
-
-Row = TypeVar("Row", bound=_OfSet)
 
 
 def finished_card(out: Path, fingerprint: str) -> dict[str, Any] | None:
@@ -67,11 +61,7 @@ def saving(folder: Path) -> Iterator[None]:
     """Turn failed writes into a TrainingError that says what to do."""
     try:
         yield
-    except (
-        OSError,
-        RuntimeError,
-        SafetensorError,
-    ) as error:
+    except (OSError, RuntimeError, SafetensorError) as error:
         problem = getattr(error, "strerror", None) or error
         raise TrainingError(
             f"{folder} cannot be written: {problem}. Free space and run again: finished work is kept."
@@ -92,8 +82,23 @@ def draw(values: Sequence[Value], count: int, seed: str) -> list[Value]:
     return random.Random(seed).sample(values, min(count, len(values)))
 
 
-def by_set(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def grouped(rows: Iterable[Value], attribute: str) -> dict[str, list[Value]]:
+    """Return rows by the value of an attribute, in their order."""
+    found: dict[str, list[Value]] = {}
     for row in rows:
-        found.setdefault(row.set, []).append(row)
+        found.setdefault(getattr(row, attribute), []).append(row)
     return found
+
+
+def write_model(
+    out: Path, card: dict[str, Any], write: Callable[[], None], leftovers: Iterable[Path]
+) -> dict[str, Any]:
+    """Write a model, then its card, which marks the folder as complete, and remove leftovers of the run."""
+    with saving(out):
+        out.mkdir(parents=True, exist_ok=True)
+        write()
+        sync_tree(out)
+        write_durably(out / CARD, as_json(card))
+        for path in leftovers:
+            path.unlink(missing_ok=True)
+    return card

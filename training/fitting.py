@@ -14,18 +14,16 @@ from typing import Any, Generic, TypedDict, TypeVar
 import torch
 
 from training.files import Say, TrainingError, saving, write_durably
-from training.network import Reader, learned, restore
+from training.network import Reader, restore, trained
 
 Example = TypeVar("Example")
 Batch = TypeVar("Batch")
-CHECKPOINT = "checkpoint.pt"
-CURVE = "curve.jsonl"
+CHECKPOINT, CURVE = "checkpoint.pt", "curve.jsonl"
 SPREAD = 0.1  # jitter of lengths, so that batches differ between epochs
 
 
+# One optimiser step, from 1.
 class Point(TypedDict):
-    """One optimiser step: its number from 1, its loss and its duration."""
-
     step: int
     loss: float
     seconds: float
@@ -54,10 +52,10 @@ class Task(Generic[Example]):
 
 @dataclass(frozen=True, slots=True)
 class Loop(Generic[Batch]):
-    """Optimiser steps over batches, with a checkpoint in `folder`.
+    """Optimiser steps over batches, with a checkpoint in `folder`; `fingerprint` tells runs apart.
 
-    `losses` yields the parts of a batch's loss, each backpropagated by itself. `fingerprint` names the run.
-    With `checkpoint_steps` the checkpoints are so many steps apart, otherwise `plan.checkpoint_seconds`.
+    `losses` yields the parts of a batch's loss, each backpropagated by itself. Checkpoints are
+    `checkpoint_steps` apart, or, where that is 0, `plan.checkpoint_seconds`.
     """
 
     model: torch.nn.Module
@@ -72,64 +70,50 @@ class Loop(Generic[Batch]):
 
     def run(self) -> list[Point]:
         """Take the remaining steps and return the whole curve; raises TrainingError."""
-        weights = list(learned(self.model).values())
-        optimizer = torch.optim.AdamW(
-            weights, lr=self.plan.learning_rate, weight_decay=self.plan.weight_decay
-        )
-        curve = self._resume(optimizer)
+        plan, weights, steps = self.plan, list(trained(self.model).values()), len(self.batches)
+        optimizer = torch.optim.AdamW(weights, lr=plan.learning_rate, weight_decay=plan.weight_decay)
+        curve, saved = self._resume(optimizer), time.monotonic()
         self.model.train()
-        steps, saved, device = len(self.batches), time.monotonic(), weights[0].device.type
-        self.say(f"{steps} steps, {len(curve)} done, {device}")
-        for batch in self.batches[len(curve) :]:
-            point = self._step(optimizer, weights, batch, len(curve) + 1)
-            curve.append(point)
-            is_last = point["step"] == steps
-            if is_last or point["step"] % self.report_steps == 0:
-                self.say(
-                    f"step {point['step']} of {steps}: loss {point['loss']:.4f}, {point['seconds']:.2f} s"
-                )
-                self._write_curve(curve)
-            passed = time.monotonic() - saved > self.plan.checkpoint_seconds
-            is_due = point["step"] % self.checkpoint_steps == 0 if self.checkpoint_steps else passed
-            if is_last or is_due:
+        self.say(f"{steps} steps, {len(curve)} done, {weights[0].device.type}")
+        for step in range(len(curve) + 1, steps + 1):
+            clock = time.monotonic()
+            loss = self._step(optimizer, weights, step)
+            curve.append({"step": step, "loss": loss, "seconds": time.monotonic() - clock})
+            if step == steps or step % self.report_steps == 0:
+                self.say(f"step {step} of {steps}: loss {loss:.4f}, {curve[-1]['seconds']:.2f} s")
+                lines = "".join(json.dumps(point) + "\n" for point in reported(curve, self.report_steps))
+                with saving(self.folder):
+                    write_durably(self.folder / CURVE, lines)
+            passed = time.monotonic() - saved > plan.checkpoint_seconds
+            if step == steps or (step % self.checkpoint_steps == 0 if self.checkpoint_steps else passed):
                 self._save(optimizer, curve)
                 saved = time.monotonic()
         return curve
 
-    def _step(
-        self, optimizer: torch.optim.Optimizer, weights: list[torch.nn.Parameter], batch: Batch, step: int
-    ) -> Point:
-        clock, loss = time.monotonic(), 0.0
+    def _step(self, optimizer: torch.optim.Optimizer, weights: list[torch.nn.Parameter], step: int) -> float:
+        """Take one step and return its loss; the learning rate rises linearly and falls by half a cosine."""
+        steps, done = len(self.batches), step - 1
         # Dropout is seeded by the step, so that a resumed run draws what an uninterrupted one does.
-        torch.manual_seed(self.plan.seed * 1_000_003 + step - 1)
-        optimizer.param_groups[0]["lr"] = self.plan.learning_rate * self._share_of_rate(step - 1)
+        torch.manual_seed(self.plan.seed * 1_000_003 + done)
+        warm = max(1, int(self.plan.warm_up * steps))
+        fall = 0.5 * (1 + math.cos(math.pi * (done - warm) / max(1, steps - warm)))
+        optimizer.param_groups[0]["lr"] = self.plan.learning_rate * (step / warm if done < warm else fall)
         optimizer.zero_grad(set_to_none=True)
-        for part in self.losses(batch):
+        loss = 0.0
+        for part in self.losses(self.batches[done]):
             part.backward()  # type: ignore[no-untyped-call]
             loss += float(part.detach())
         if not math.isfinite(loss):
             raise TrainingError(f"Step {step} has no finite loss. Try a lower learning rate.")
         torch.nn.utils.clip_grad_norm_(weights, 1.0)
         optimizer.step()
-        return {"step": step, "loss": loss, "seconds": time.monotonic() - clock}
-
-    def _share_of_rate(self, done: int) -> float:
-        """Return the share of the learning rate: a linear rise, then half a cosine."""
-        steps = len(self.batches)
-        warm = max(1, int(self.plan.warm_up * steps))
-        if done < warm:
-            return (done + 1) / warm
-        return 0.5 * (1 + math.cos(math.pi * (done - warm) / max(1, steps - warm)))
+        return loss
 
     def _save(self, optimizer: torch.optim.Optimizer, curve: list[Point]) -> None:
-        state = {
-            "fingerprint": self.fingerprint,
-            "learned": {name: weight.detach().cpu() for name, weight in learned(self.model).items()},
-            "optimizer": optimizer.state_dict(),
-            "curve": curve,
-        }
         written = io.BytesIO()
-        torch.save(state, written)
+        weights = {name: weight.detach().cpu() for name, weight in trained(self.model).items()}
+        state = {"fingerprint": self.fingerprint, "trained": weights, "curve": curve}
+        torch.save(state | {"optimizer": optimizer.state_dict()}, written)
         with saving(self.folder):
             write_durably(self.folder / CHECKPOINT, written.getvalue())
 
@@ -147,14 +131,9 @@ class Loop(Generic[Batch]):
             raise TrainingError(
                 f"{path} is of a run on other data or with other numbers. Remove it, or name another folder."
             )
-        restore(self.model, state["learned"])
+        restore(self.model, state["trained"])
         optimizer.load_state_dict(state["optimizer"])
         return list(state["curve"])
-
-    def _write_curve(self, curve: Sequence[Point]) -> None:
-        lines = "".join(json.dumps(point) + "\n" for point in reported(curve, self.report_steps))
-        with saving(self.folder):
-            write_durably(self.folder / CURVE, lines)
 
 
 def reported(curve: Sequence[Point], every: int = 20) -> list[dict[str, float]]:
@@ -173,10 +152,7 @@ def fit(
     say: Say,
     fingerprint: object = None,
 ) -> list[Point]:
-    """Fit a reader to examples and return the curve, resuming from the folder's checkpoint.
-
-    Raises TrainingError without examples, and for a checkpoint of another run.
-    """
+    """Fit a reader to examples and return the curve; raises TrainingError."""
     if not examples:
         raise TrainingError("There is no example to learn from.")
     batches = [batch for epoch in range(plan.epochs) for batch in batched(task, examples, plan, epoch)]
@@ -194,16 +170,22 @@ def batched(task: Task[Example], examples: Sequence[Example], plan: Plan, epoch:
     chance = random.Random(f"{plan.seed}:{epoch}")
     lengths = [task.tokens(example) for example in examples]
     jittered = [length * (1 + chance.uniform(-SPREAD, SPREAD)) for length in lengths]
-    batches: list[list[int]] = []
-    room = 0
-    for index in sorted(range(len(examples)), key=jittered.__getitem__):
-        if not batches or lengths[index] > room:
-            batches.append([])
-            room = plan.tokens
-        batches[-1].append(index)
-        room -= lengths[index]
+    batches = packed(sorted(range(len(examples)), key=jittered.__getitem__), lengths, plan.tokens)
     chance.shuffle(batches)
     return batches
+
+
+def packed(order: Iterable[int], lengths: Sequence[int], most: int) -> list[list[int]]:
+    """Return indices, in their order, in groups of at most so many tokens."""
+    groups: list[list[int]] = []
+    room = 0
+    for index in order:
+        if not groups or lengths[index] > room:
+            groups.append([])
+            room = most
+        groups[-1].append(index)
+        room -= lengths[index]
+    return groups
 
 
 def autocast(reader: Reader) -> torch.autocast:

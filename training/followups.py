@@ -17,49 +17,22 @@ import torch
 from numpy.typing import NDArray
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
-from assistant.learned import (
-    BEHIND,
-    CONNECTORS,
-    FOLLOW_UPS,
-    FROM_BEGIN,
-    FROM_END,
-    JOINED,
-    LONGEST_QUESTION,
-    OUTPUTS,
-    POINTING,
-    REPLACED,
-    TO_BEGIN,
-    TO_END,
-    Card,
-    Exchange,
-    FollowUps,
-    Said,
-    Surety,
-    Word,
-    read_follow_ups,
-    said_before,
-    words_of,
-)
+from assistant import learned
+from assistant.learned import CONNECTORS, Card, Exchange, FollowUps, Said, Surety, Word, said_before, words_of
 from assistant.questions import rewrite_from_words
 from corpus.language import stop_words
 from evaluation.answers.evidence.rows import EvidenceRow
 from evaluation.answers.rewriting import AskedTurn, RewritingFigures, measure_rewriting, read_turns
-from training.files import Run, hash_byte
+from training.files import SETS, Run, hash_byte
 from training.fitting import Plan, Task, fit
-from training.network import RANK, Measured, Pair, PairTokenizer, Reader, Starts, write_part
+from training.network import ADAPTERS, Measured, Pair, PairTokenizer, Reader, write_part
 from training.questions import READERS
 from training.sought import CANARD, read_canard
 
 LONGEST = 224
 HOW = Plan(epochs=2, learning_rate=1e-3, tokens=4096)
+POINTERS = ((learned.FROM_BEGIN, learned.TO_BEGIN, 0), (learned.FROM_END, learned.TO_END, 1))
 JOINED_COUNTS = 0.5  # weight of a wrong connector, relative to a wrong place
-LICENCES = {
-    "canard": "CC BY-SA 4.0",
-    "squad": "CC BY-SA 4.0",
-    "covidqa": "Apache-2.0",
-    "scidqa": "ODC-By",
-    "qasper": "CC BY 4.0",
-}
 
 # How rewrites are aligned with what was said.
 MOST_REPLACED = 4
@@ -80,13 +53,7 @@ WINDOW, READ = 6, 0.6
 _PREPOSITIONS = frozenset("of in for about with on by from at than".split())
 # A name begins behind these words; behind others it may be a verb.
 _AHEAD = _PREPOSITIONS | frozenset("the a an is are was were and or".split())
-_OPENERS = (
-    "What is {}?",
-    "Tell me about {}.",
-    "What do you know about {}?",
-    "Explain {}.",
-    "How does {} work?",
-)
+_OPENERS = "What is {}?|Tell me about {}.|What do you know about {}?|Explain {}.|How does {} work?".split("|")
 
 # How sure the product must be.
 DEVELOPED_ON = "rewriting/canard_dev.jsonl"
@@ -95,12 +62,10 @@ FIRST = Surety(points=0.4, replacing=REPLACING[0], behind=0.3, bracketed=0.3)
 WORSE_COUNTS = 0.1  # weight of questions that a rewrite made worse, beside the mean F1
 CHOSEN_ON = 300
 
-Places = NDArray[np.int64]
-
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Words `first` to `last` of a question that are replaced, or behind which words are inserted.
+    """Words of a question that are replaced, or behind which words are inserted.
 
     `spans` has the first and the last of the words meant, wherever they were said.
     """
@@ -189,19 +154,19 @@ def made(data: Path, seed: int) -> Iterator[Resolved]:
         chance = random.Random(f"{seed}:{name}")
         recent: deque[EvidenceRow] = deque(maxlen=WINDOW)
         for row in READERS[name](data):
-            if len(row.question) > LONGEST_QUESTION or "\n" in row.question:
+            if len(row.question) > learned.LONGEST_QUESTION or "\n" in row.question:
                 continue
             if name != IN_ORDER and recent and recent[-1].group != row.group:
                 recent.clear()
             before = [earlier for earlier in recent if chance.random() < READ]
             recent.append(row)
-            if found := _made(row.question, [_exchange(earlier, chance) for earlier in before], chance):
+            exchanges: list[Exchange] = []
+            for earlier in before:
+                is_answered = earlier.relevant and chance.random() < ANSWERED
+                answer = earlier.candidates[earlier.relevant[0]] if is_answered else ""
+                exchanges.append((earlier.question, answer))
+            if found := _made(row.question, exchanges, chance):
                 yield found
-
-
-def _exchange(row: EvidenceRow, chance: random.Random) -> Exchange:
-    is_answered = row.relevant and chance.random() < ANSWERED
-    return row.question, row.candidates[row.relevant[0]] if is_answered else ""
 
 
 def _made(question: str, exchanges: list[Exchange], chance: random.Random) -> Resolved | None:
@@ -249,15 +214,13 @@ def leaning(question: str, run: Sequence[Word], chance: random.Random) -> str:
         return question[: first.start] + chance.choice(("its", "their")) + question[follows.end :]
     if ahead and ahead.text.lower() in _PREPOSITIONS and chance.random() < LEFT_OUT:
         return question[: ahead.start].rstrip() + question[run[-1].end :]
-    return question[: first.start] + _pronoun(run, chance) + question[run[-1].end :]
-
-
-def _pronoun(run: Sequence[Word], chance: random.Random) -> str:
     head = run[-1].text
     is_plural = head.endswith("s") and not head.endswith(("ss", "is", "us"))
+    pronouns: tuple[str, ...] = ("they", "them", "these") if is_plural else ("it", "it", "it", "this", "that")
     if len(run) > 1 and chance.random() < WITH_HEAD:
-        return f"{chance.choice(('these', 'those') if is_plural else ('this', 'that', 'the'))} {head}"
-    return chance.choice(("they", "them", "these") if is_plural else ("it", "it", "it", "this", "that"))
+        pronouns = ("these", "those") if is_plural else ("this", "that", "the")
+        return f"{question[: first.start]}{chance.choice(pronouns)} {head}{question[run[-1].end :]}"
+    return question[: first.start] + chance.choice(pronouns) + question[run[-1].end :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,53 +232,49 @@ class Example:
     """
 
     pair: Pair
-    asked: Places
-    said: Places
+    asked: NDArray[np.int64]
+    said: NDArray[np.int64]
     places: NDArray[np.float32]
-    gaps: tuple[Gap, ...]
+    gaps: Sequence[Gap]
 
 
 def examples_of(resolved: Sequence[Resolved]) -> list[Example]:
     """Return questions as tokens, without those whose gaps point beyond the tokens read."""
     placed = PairTokenizer(LONGEST).placed([(question.question, question.said.text) for question in resolved])
-    found = (_example(question, *tokens) for question, tokens in zip(resolved, placed, strict=True))
-    return [example for example in found if example]
-
-
-def _example(resolved: Resolved, pair: Pair, starts: Starts) -> Example | None:
-    of_asked, of_said = starts
-    asked = [of_asked.get(word.start) for word in words_of(resolved.question)]
-    said = [at for word in resolved.said.words if (at := of_said.get(word.start)) is not None]
-    gaps = [
-        replace(gap, spans=tuple(span for span in gap.spans if span[1] < len(said))) for gap in resolved.gaps
-    ]
-    if not said or None in asked or not all(gap.spans for gap in gaps):
-        return None
-    places = np.zeros((len(asked), 2), np.float32)
-    for gap in gaps:
-        places[gap.first : gap.last + 1, REPLACED if gap.is_replaced else BEHIND] = 1
-    return Example(pair, np.array(asked, np.int64), np.array(said, np.int64), places, tuple(gaps))
+    examples = []
+    for question, (pair, (of_asked, of_said)) in zip(resolved, placed, strict=True):
+        asked = [of_asked.get(word.start) for word in words_of(question.question)]
+        said = [at for word in question.said.words if (at := of_said.get(word.start)) is not None]
+        gaps = [
+            replace(gap, spans=tuple(span for span in gap.spans if span[1] < len(said)))
+            for gap in question.gaps
+        ]
+        if said and None not in asked and all(gap.spans for gap in gaps):
+            places = np.zeros((len(asked), 2), np.float32)
+            for gap in gaps:
+                column = learned.REPLACED if gap.is_replaced else learned.BEHIND
+                places[gap.first : gap.last + 1, column] = 1
+            examples.append(Example(pair, np.array(asked, np.int64), np.array(said, np.int64), places, gaps))
+    return examples
 
 
 def _loss(reader: Reader, batch: Sequence[Example]) -> torch.Tensor:
-    numbers = reader.read([example.pair for example in batch]).float()
-    return torch.stack([_loss_of(found, one) for found, one in zip(numbers, batch, strict=True)]).mean()
-
-
-def _loss_of(numbers: torch.Tensor, example: Example) -> torch.Tensor:
-    """Return the loss of the places, and of the pointers: all mentions of the words meant count together."""
-    asked, said = numbers[example.asked], numbers[example.said]
-    places = torch.from_numpy(example.places).to(numbers.device)
-    loss = binary_cross_entropy_with_logits(asked[:, : JOINED.start], places, reduction="sum")
-    for gap in example.gaps:
-        asking = asked[gap.first]
-        for own, other, side in ((FROM_BEGIN, TO_BEGIN, 0), (FROM_END, TO_END, 1)):
-            chances = (said[:, other] @ asking[own] / POINTING**0.5).log_softmax(0)
-            right = torch.tensor(sorted({span[side] for span in gap.spans}), device=numbers.device)
-            loss = loss - chances[right].logsumexp(0)
-        wanted = torch.tensor(gap.connector, device=numbers.device)
-        loss = loss + JOINED_COUNTS * cross_entropy(asking[JOINED], wanted)
-    return loss
+    """Return the mean loss of places, connectors and pointers; all mentions of the words meant are right."""
+    losses = []
+    for numbers, example in zip(reader.read([one.pair for one in batch]).float(), batch, strict=True):
+        asked, said = numbers[example.asked], numbers[example.said]
+        places = torch.from_numpy(example.places).to(numbers.device)
+        loss = binary_cross_entropy_with_logits(asked[:, : learned.JOINED.start], places, reduction="sum")
+        for gap in example.gaps:
+            asking = asked[gap.first]
+            for own, other, side in POINTERS:
+                chances = (said[:, other] @ asking[own] / learned.POINTING**0.5).log_softmax(0)
+                right = torch.tensor(sorted({span[side] for span in gap.spans}), device=numbers.device)
+                loss = loss - chances[right].logsumexp(0)
+            wanted = torch.tensor(gap.connector, device=numbers.device)
+            loss = loss + JOINED_COUNTS * cross_entropy(asking[learned.JOINED], wanted)
+        losses.append(loss)
+    return torch.stack(losses).mean()
 
 
 TASK: Task[Example] = Task(lambda example: len(example.pair.ids), _loss)
@@ -325,7 +284,7 @@ def train_follow_ups(run: Run) -> Card:
     """Fit the part and return its card; a killed run resumes. Raises TrainingError and EvaluationError."""
     asked = {CANARD: list(canard(run.data, run.seed)), "made": list(made(run.data, run.seed))}
     examples = examples_of([question for questions in asked.values() for question in questions])
-    reader = Reader.new(run.seed, outputs=OUTPUTS, per_token=True)
+    reader = Reader.new(run.seed, outputs=learned.OUTPUTS, per_token=True)
     fit(reader, TASK, examples, HOW, run.work, say=run.say)
 
     def measured(name: str) -> Measured:
@@ -335,19 +294,21 @@ def train_follow_ups(run: Run) -> Card:
         for turn in turns:
             halves[hash_byte(turn.history[0] if turn.history else turn.raw) % 2].append(turn)
         run.say(f"{name}: reading {len(turns)} questions of {DEVELOPED_ON}")
-        follow_ups = read_follow_ups(run.work)
+        follow_ups = learned.read_follow_ups(run.work)
         surety, chosen_on = _best_surety(follow_ups, halves[0][:CHOSEN_ON])
         return {"surety": surety.model_dump()}, {
             "recipe": f"paper-trail train follow-ups --seed {run.seed}",
             "trained_on": {name: len(questions) for name, questions in asked.items()},
             "made_of": MADE_OF,
-            "licences": LICENCES,
-            "fitting": {"adapters": {"rank": RANK, "dropout": 0.0}, "plan": asdict(HOW)},
+            "licences": SETS["follow-ups"]["licences"],
+            "fitting": {"adapters": ADAPTERS, "plan": asdict(HOW)},
             "surety_chosen_on": {"canard-dev, one half of its dialogues": chosen_on},
             "held_back": {"canard-dev, the other half": _figures(follow_ups.with_surety(surety), halves[1])},
         }
 
-    return write_part(FOLLOW_UPS, reader, run, LONGEST, measured, scales={"surety": FIRST.model_dump()})
+    return write_part(
+        learned.FOLLOW_UPS, reader, run, LONGEST, measured, draft={"surety": FIRST.model_dump()}
+    )
 
 
 def _best_surety(reads: FollowUps, turns: Sequence[AskedTurn]) -> tuple[Surety, RewritingFigures]:

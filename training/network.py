@@ -4,9 +4,8 @@ import hashlib
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 import torch
@@ -26,19 +25,19 @@ from corpus.encoders import BUNDLED_SHA256, bundled_path, token_batches, token_s
 from training.files import Run, TrainingError, as_json, saving, write_durably
 
 RANK = 64
-# Attention in and out, and both matrices of the feed-forward net.
-ADAPTED = ["query", "key", "value", "dense"]
+ADAPTERS = {"rank": RANK, "dropout": 0.0}
+MATRICES = ["query", "key", "value", "dense"]  # of attention and of the feed-forward net
 TOKENS_AT_ONCE = {"cpu": 1536, "cuda": 65536}
 # "trunk.base_model.model.encoder.layer.0.attention.self.query.lora_A.default.weight"
 _ADAPTER = re.compile(r"^trunk\.base_model\.model\.(?P<matrix>.+)\.lora_(?P<side>[AB])\.default\.weight$")
-_SIDES = {"A": "down", "B": "up"}
 
 # For both texts of a pair: the token that begins at a character.
 Starts = tuple[dict[int, int], dict[int, int]]
+Scales = Mapping[str, Mapping[str, float]]
+Measured = tuple[Scales, Mapping[str, object]]
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """Two texts as tokens; the second begins at `second`."""
 
     ids: NDArray[np.uint16]
@@ -50,7 +49,7 @@ class Reader(torch.nn.Module):
 
     def __init__(self, outputs: int = 1, *, rank: int = RANK, per_token: bool = False) -> None:
         super().__init__()
-        self.trunk = adapted(_open_network(), rank, ADAPTED)
+        self.trunk = adapted(_open_network(), rank, MATRICES)
         self.head = torch.nn.Linear(self.trunk.config.hidden_size, outputs)
         torch.nn.init.normal_(self.head.weight, std=0.02)
         torch.nn.init.zeros_(self.head.bias)
@@ -76,30 +75,26 @@ class Reader(torch.nn.Module):
 
     def read(self, pairs: Sequence[Pair]) -> torch.Tensor:
         """Return the numbers of pairs; those of tokens are padded to the longest pair."""
-        device = self.head.weight.device
+        device, lengths = self.head.weight.device, [len(pair.ids) for pair in pairs]
         # Pairs of similar length share a batch: padding costs as much as text.
-        lengths = [len(pair.ids) for pair in pairs]
         batches = list(token_batches(lengths, TOKENS_AT_ONCE[device.type]))
-        found = [self._read([pairs[index] for index in batch]) for batch in batches]
-        if self.per_token:
-            found = [pad(numbers, (0, 0, 0, max(lengths) - numbers.shape[1])) for numbers in found]
+        found = []
+        for batch in batches:
+            tokens = [torch.from_numpy(pairs[index].ids.astype(np.int64)) for index in batch]
+            ids = pad_sequence(tokens, batch_first=True)
+            places = torch.arange(ids.shape[1]).expand(len(batch), -1)
+            mask = places < torch.tensor([[lengths[index]] for index in batch])
+            sides = mask & (places >= torch.tensor([[pairs[index].second] for index in batch]))
+            numbers = self(ids.to(device), mask.long().to(device), sides.long().to(device))
+            missing = max(lengths) - numbers.shape[1] if self.per_token else 0
+            found.append(pad(numbers, (0, 0, 0, missing)) if missing else numbers)
         order = torch.tensor([index for batch in batches for index in batch], device=device).argsort()
         return torch.cat(found)[order]
-
-    def _read(self, pairs: Sequence[Pair]) -> torch.Tensor:
-        device = self.head.weight.device
-        ids = pad_sequence([torch.from_numpy(pair.ids.astype(np.int64)) for pair in pairs], batch_first=True)
-        places = torch.arange(ids.shape[1]).expand(len(pairs), -1)
-        mask = places < torch.tensor([[len(pair.ids)] for pair in pairs])
-        sides = mask & (places >= torch.tensor([[pair.second] for pair in pairs]))
-        return cast(torch.Tensor, self(ids.to(device), mask.long().to(device), sides.long().to(device)))
 
 
 def adapted(model: Any, rank: int, matrices: str | list[str], **options: Any) -> Any:
     """Return a model with new LoRA adapters on the named matrices."""
-    config = LoraConfig(
-        r=rank, target_modules=matrices, **{"lora_alpha": rank, "lora_dropout": 0.0} | options
-    )
+    config = LoraConfig(**{"r": rank, "lora_alpha": rank, "target_modules": matrices, **options})
     with warnings.catch_warnings():
         # peft uses a name that transformers deprecates.
         warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
@@ -121,7 +116,7 @@ def _open_network() -> BertModel:
         transformers_logging.set_verbosity(before)
 
 
-def learned(model: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
+def trained(model: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
     """Return the parameters that are trained: adapters and head."""
     return {name: weight for name, weight in model.named_parameters() if weight.requires_grad}
 
@@ -129,7 +124,7 @@ def learned(model: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
 def restore(model: torch.nn.Module, weights: Mapping[str, torch.Tensor]) -> None:
     """Copy trained weights into a model."""
     with torch.no_grad():
-        for name, weight in learned(model).items():
+        for name, weight in trained(model).items():
             weight.copy_(weights[name])
 
 
@@ -155,13 +150,10 @@ def _pair(found: Encoding) -> Pair:
     return Pair(np.array(found.ids, np.uint16), second)
 
 
-def _product_name(name: str) -> str:
-    """Return the product's name of a trained parameter; raises TrainingError without one."""
-    if adapter := _ADAPTER.match(name):
-        return f"{adapter['matrix']}.{_SIDES[adapter['side']]}"
-    if name.startswith("head."):
-        return name
-    raise TrainingError(f"The product has no place for the parameter {name}.")
+def product_name(name: str) -> str:
+    """Return the product's name of a trained parameter."""
+    adapter = _ADAPTER.match(name)
+    return f"{adapter['matrix']}.{'down' if adapter['side'] == 'A' else 'up'}" if adapter else name
 
 
 def weights_of_part(part: str, folder: Path, reader: Reader, *, head: bool = True) -> dict[str, torch.Tensor]:
@@ -174,17 +166,14 @@ def weights_of_part(part: str, folder: Path, reader: Reader, *, head: bool = Tru
         held = load_file(path)
     except (OSError, SafetensorError) as error:
         raise TrainingError(f"The part {path}, to start from, cannot be read: {error}") from error
-    found: dict[str, torch.Tensor] = dict(learned(reader))
-    for name, weight in learned(reader).items():
-        if head or _ADAPTER.match(name):
-            own = held.get(_product_name(name))
+    found: dict[str, torch.Tensor] = dict(trained(reader))
+    for name, weight in trained(reader).items():
+        if head or not name.startswith("head."):
+            own = held.get(product_name(name))
             if own is None or own.shape != weight.shape:
                 raise TrainingError(f"The part {path} has other adapters than those to be fitted.")
             found[name] = own.to(weight.dtype)
     return found
-
-
-Measured = tuple[Mapping[str, Mapping[str, float]], Mapping[str, object]]
 
 
 def write_part(
@@ -194,37 +183,35 @@ def write_part(
     longest: int,
     measure: Callable[[str], Measured],
     *,
-    scales: Mapping[str, Mapping[str, float]] | None = None,
+    draft: Scales | None = None,
 ) -> Card:
     """Write a part and return its card.
 
-    A draft with `scales` goes to `run.work` first: `measure` takes its name, reads held-back data with it as
-    the product does, and returns the scales and the provenance of the final card.
+    A draft goes to `run.work` first: `measure` takes its name, reads held-back data with it as the product
+    does, and returns the scales and the provenance of the final card.
     """
-    weights = save(
-        {_product_name(name): one.detach().cpu().half().contiguous() for name, one in learned(reader).items()}
-    )
+    halves = {name: weight.detach().cpu().half().contiguous() for name, weight in trained(reader).items()}
+    weights = save({product_name(name): weight for name, weight in halves.items()})
     digest = hashlib.sha256(weights).hexdigest()
-    card = Card(
-        name=f"{part}-{digest[:8]}",
-        trunk_sha256=BUNDLED_SHA256,
-        weights_sha256=digest,
-        longest=longest,
-        scales=scales or {},
-        provenance={},
-    )
-    _write(run.work, part, card, weights)
-    measured, provenance = measure(card.name)
-    card = Card.model_validate(card.model_dump() | {"scales": measured, "provenance": provenance})
-    _write(run.out, part, card, weights)
-    return card
+    name = f"{part}-{digest[:8]}"
 
-
-def _write(folder: Path, part: str, card: Card, weights: bytes) -> None:
-    with saving(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        write_durably(folder / f"{part}.safetensors", weights)
+    def write(folder: Path, scales: Scales, provenance: Mapping[str, object]) -> Card:
+        card = Card(
+            name=name,
+            trunk_sha256=BUNDLED_SHA256,
+            weights_sha256=digest,
+            longest=longest,
+            scales=scales,
+            provenance=provenance,
+        )
+        with saving(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            write_durably(folder / f"{part}.safetensors", weights)
         write_card(folder, part, card)
+        return card
+
+    write(run.work, draft or {}, {})
+    return write(run.out, *measure(name))
 
 
 def write_card(folder: Path, part: str, card: Card) -> None:
@@ -250,8 +237,6 @@ def fitted_scale(
     middle, spread = matrix.mean(axis=0), np.maximum(matrix.std(axis=0), 1e-6)
     model = LogisticRegression(C=freedom, max_iter=2000, random_state=seed)
     model.fit((matrix - middle) / spread, np.asarray(answers), sample_weight=weights)
-    own: NDArray[np.float64] = model.coef_[0] / spread
-    intercept = float(model.intercept_[0] - own @ middle)
-    return {"intercept": round(intercept, 5)} | {
-        name: round(float(weight), 5) for name, weight in zip(names, own, strict=True)
-    }
+    own = model.coef_[0] / spread
+    found = {"intercept": model.intercept_[0] - own @ middle, **dict(zip(names, own, strict=True))}
+    return {name: round(float(weight), 5) for name, weight in found.items()}

@@ -1,15 +1,16 @@
 """Questions with texts of which people said which answer, from the sets that may train."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from corpus.language import Bm25
 from evaluation.answers.evidence.rows import EvidenceRow
 from evaluation.answers.evidence.sets import SETS
 from evaluation.input_files import read_json_lines
-from training.files import TrainingError, draw
+from training.files import TrainingError, draw, grouped
 
 MOST_TEXTS = 48  # texts kept of a question, hard ones first
 PASSAGE = 6  # sentences of a passage, in sets that mark sentences of whole papers
@@ -22,10 +23,7 @@ Rows = Callable[[Path], Iterator[EvidenceRow]]
 
 
 def question_rows(data: Path, most: Mapping[str, int], seed: int) -> list[EvidenceRow]:
-    """Return at most so many rows of each set, drawn at random, with their hardest texts.
-
-    Raises EvaluationError for a malformed file and TrainingError for a set without an answer.
-    """
+    """Return at most so many rows of each set; raises EvaluationError, or TrainingError without an answer."""
     found: list[EvidenceRow] = []
     for name, count in most.items():
         rows = list(READERS[name](data))
@@ -45,31 +43,21 @@ def _with_hardest(row: EvidenceRow, seed: int) -> EvidenceRow:
         kept = sorted({*relevant, *hard, *some})
         texts = tuple(texts[index] for index in kept)
         relevant = {place for place, index in enumerate(kept) if index in relevant}
-    return row.model_copy(
-        update={
-            "candidates": tuple(text[:LONGEST_TEXT] for text in texts),
-            "relevant": tuple(sorted(relevant)),
-        }
-    )
+    cut = tuple(text[:LONGEST_TEXT] for text in texts)
+    return row.model_copy(update={"candidates": cut, "relevant": tuple(sorted(relevant))})
 
 
 def _in_passages(name: str, data: Path) -> Iterator[EvidenceRow]:
     """Yield the rows of a set of whole papers, with passages in place of sentences."""
     for row in SETS[name](data):
         starts = range(0, len(row.candidates), PASSAGE)
-        yield row.model_copy(
-            update={
-                "set": f"{name}-passages",
-                "candidates": tuple(" ".join(row.candidates[at : at + PASSAGE]) for at in starts),
-                "relevant": tuple(sorted({index // PASSAGE for index in row.relevant})),
-            }
-        )
+        texts = tuple(" ".join(row.candidates[at : at + PASSAGE]) for at in starts)
+        relevant = tuple(sorted({index // PASSAGE for index in row.relevant}))
+        yield row.model_copy(update={"set": f"{name}-passages", "candidates": texts, "relevant": relevant})
 
 
 class _Pair(BaseModel):
     """A question and a text that answers it, or does not."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     question: str = Field(min_length=1)
     text: str
@@ -77,10 +65,9 @@ class _Pair(BaseModel):
     paper_id: str = ""
 
     def row(self, name: str, group: str, texts: Sequence[str]) -> EvidenceRow:
-        relevant = (texts.index(self.text),) if self.label else ()
-        return EvidenceRow(
-            set=name, group=group, question=self.question, candidates=tuple(texts), relevant=relevant
-        )
+        candidates, relevant = tuple(texts), (texts.index(self.text),) if self.label else ()
+        asked = self.question
+        return EvidenceRow(set=name, group=group, question=asked, candidates=candidates, relevant=relevant)
 
 
 def _pairs(data: Path, file: str) -> list[_Pair]:
@@ -91,10 +78,7 @@ def _pairs(data: Path, file: str) -> list[_Pair]:
 
 def _scidqa(data: Path) -> Iterator[EvidenceRow]:
     """Yield reviewers' questions: replies to other questions about the same paper do not answer."""
-    papers: dict[str, list[_Pair]] = {}
-    for pair in _pairs(data, "scidqa_qa.jsonl"):
-        papers.setdefault(pair.paper_id, []).append(pair)
-    for paper, pairs in papers.items():
+    for paper, pairs in grouped(_pairs(data, "scidqa_qa.jsonl"), "paper_id").items():
         replies = list(dict.fromkeys(pair.text for pair in pairs))
         if len(replies) >= FEWEST_REPLIES:
             yield from (pair.row("scidqa", paper, replies) for pair in pairs)
@@ -114,9 +98,8 @@ def _among_nearest(name: str, file: str, data: Path) -> Iterator[EvidenceRow]:
 _SHARED = ("qasper-sentences", "qasper-paragraphs", "clapnq", "qed", "covidqa", "evidence-inference")
 READERS: Mapping[str, Rows] = {
     **{name: SETS[name] for name in _SHARED},
-    "covidqa-passages": lambda data: _in_passages("covidqa", data),
-    "evidence-inference-passages": lambda data: _in_passages("evidence-inference", data),
+    **{f"{name}-passages": partial(_in_passages, name) for name in ("covidqa", "evidence-inference")},
     "scidqa": _scidqa,
-    "squad": lambda data: _among_nearest("squad", "squad_nqg_sentence_question.jsonl", data),
-    "qnli": lambda data: _among_nearest("qnli", "qnli_dev.jsonl", data),
+    "squad": partial(_among_nearest, "squad", "squad_nqg_sentence_question.jsonl"),
+    "qnli": partial(_among_nearest, "qnli", "qnli_dev.jsonl"),
 }

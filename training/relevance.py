@@ -5,56 +5,39 @@ which has to win where no text answers: the sign of a number tells whether its t
 """
 
 import random
-import tomllib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from assistant import learned
 from assistant.learned import (
     ANSWER,
-    LONGEST_QUESTION,
     RELEVANCE,
     Card,
     LearnedPart,
     RelevanceScorer,
-    answer_features,
-    network_features,
     read_card,
     read_part,
-    relevance_features,
     shares,
-    with_title,
 )
 from corpus.encoders import Encoder
 from evaluation.answers.evidence.rankers import Ranker
 from evaluation.answers.evidence.ranking import Figures, measure_rankers
 from evaluation.answers.evidence.rows import EvidenceRow
+from training import network
 from training.choice import JudgedData, choice_scales, judged_texts
-from training.files import Run, hash_byte
+from training.files import SETS, Run, hash_byte
 from training.fitting import Plan, Task, fit
-from training.network import (
-    RANK,
-    Measured,
-    Pair,
-    PairTokenizer,
-    Reader,
-    fitted_scale,
-    learned,
-    weights_of_part,
-    write_card,
-    write_part,
-)
+from training.network import ADAPTERS, Measured, Pair, PairTokenizer, Reader, fitted_scale, trained
 from training.questions import question_rows
 
-SETTINGS: dict[str, Any] = tomllib.loads(
-    Path(__file__).with_name("questions.toml").read_text(encoding="utf-8")
-)
+SETTINGS = SETS["relevance"]
 PLANS = {
     "general": Plan(epochs=1, learning_rate=1e-3, tokens=4096),
     "papers": Plan(epochs=1, learning_rate=1e-3 / 3, tokens=4096),
@@ -68,16 +51,6 @@ MOST_SENTENCES = 6  # of an answer, for its relevance
 # Learned from last: they are closest to what the product is asked.
 LAST = frozenset({"qasper-sentences", "qasper-paragraphs", "clapnq"})
 REPLAYED = 0.1  # share of the general questions that are read again beside the last ones
-LICENCES = {
-    "qasper": "CC BY 4.0",
-    "covidqa": "Apache-2.0",
-    "evidence-inference": "MIT",
-    "scidqa": "ODC-By",
-    "clapnq": "Apache-2.0",
-    "qed": "CC BY-SA 3.0",
-    "squad": "CC BY-SA 4.0",
-    "qnli": "CC BY-SA 4.0",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +70,10 @@ def examples_of(asked: Sequence[Texts]) -> list[Example]:
     tokenizer = PairTokenizer(LONGEST)
     found = []
     for question, titles, texts, answers in asked:
-        cut = question[:LONGEST_QUESTION]
+        cut = question[: learned.LONGEST_QUESTION]
         plain = tokenizer.pairs([(cut, text) for text in texts])
         titled = tokenizer.pairs(
-            [(cut, with_title(title, text)) for title, text in zip(titles, texts, strict=True)]
+            [(cut, learned.with_title(title, text)) for title, text in zip(titles, texts, strict=True)]
         )
         found.append(Example(tuple(plain), tuple(titled), np.array(answers, dtype=bool)))
     return found
@@ -180,14 +153,15 @@ def train_relevance(run: RelevanceRun, encoder: Encoder) -> Card:
     held = [row for row in rows if fold_of(row) == run.held]
     reader = Reader.new(run.seed)
     if run.begun:
-        start: Mapping[str, torch.Tensor] = weights_of_part(RELEVANCE, run.begun, reader)
+        start: Mapping[str, torch.Tensor] = network.weights_of_part(RELEVANCE, run.begun, reader)
     else:
         start = _taught([row for row in rows if fold_of(row) != run.held], run)
     if run.judged:
         reader = run.fitted(judged_texts(run.judged), "judged", start)
     else:
         reader = Reader.new(run.seed, start)
-    return write_part(RELEVANCE, reader, run, LONGEST, lambda name: _measured(name, held, run, encoder))
+    measure = partial(_measured, held=held, run=run, encoder=encoder)
+    return network.write_part(RELEVANCE, reader, run, LONGEST, measure)
 
 
 def _taught(rows: Sequence[EvidenceRow], run: RelevanceRun) -> Mapping[str, torch.Tensor]:
@@ -196,7 +170,7 @@ def _taught(rows: Sequence[EvidenceRow], run: RelevanceRun) -> Mapping[str, torc
     first = run.fitted([texts_of(row) for row in general], "general", None)
     last = [row for row in rows if row.set in LAST]
     last += [row for row in general if hash_byte(row.question) / 256 < REPLAYED]
-    return learned(run.fitted([texts_of(row) for row in last], "papers", learned(first)))
+    return trained(run.fitted([texts_of(row) for row in last], "papers", trained(first)))
 
 
 def fold_of(row: EvidenceRow) -> int:
@@ -214,10 +188,10 @@ def fit_choice(data: JudgedData, out: Path, seed: int) -> Card:
 
     Raises TrainingError, EvaluationError, CorpusError, and LearnedError without such a part.
     """
-    card, network = read_part(RELEVANCE, out)
-    scales = choice_scales(data, RelevanceScorer(LearnedPart(card, network)), seed)
+    card, weights = read_part(RELEVANCE, out)
+    scales = choice_scales(data, RelevanceScorer(LearnedPart(card, weights)), seed)
     card = card.model_copy(update={"scales": {**card.scales, **scales}})
-    write_card(out, RELEVANCE, card)
+    network.write_card(out, RELEVANCE, card)
     return card
 
 
@@ -228,13 +202,13 @@ Read = Sequence[tuple[EvidenceRow, Features]]
 def _measured(name: str, held: Sequence[EvidenceRow], run: RelevanceRun, encoder: Encoder) -> Measured:
     """Return scales and provenance: held-back questions are read as the product reads them."""
     run.say(f"{name}: reading {len(held)} questions that were held back")
-    network = RelevanceScorer(LearnedPart(*read_part(RELEVANCE, run.work)))
-    read = [(row, _features(row, network, encoder)) for row in held]
+    scorer = RelevanceScorer(LearnedPart(*read_part(RELEVANCE, run.work)))
+    read = [(row, _features(row, scorer, encoder)) for row in held]
     scales = {
         "all": _scale(read, run.seed, with_network=True),
         "features": _scale(read, run.seed, with_network=False),
         f"{ANSWER}_all": _answer_scale(read, run.seed, with_network=True),
-        **(choice_scales(run.judged, network, run.seed) if run.judged else {}),
+        **(choice_scales(run.judged, scorer, run.seed) if run.judged else {}),
         f"{ANSWER}_features": _answer_scale(read, run.seed, with_network=False),
     }
     return scales, {
@@ -242,20 +216,20 @@ def _measured(name: str, held: Sequence[EvidenceRow], run: RelevanceRun, encoder
         "begun_with": read_card(RELEVANCE, run.begun).name if run.begun else "",
         "trained_on": SETTINGS["questions"],
         "scale_of_the_choice_fitted_on": sorted(run.judged.measured) if run.judged else [],
-        "licences": LICENCES,
+        "licences": SETTINGS["licences"],
         "fitting": {
-            "adapters": {"rank": RANK, "dropout": 0.0},
+            "adapters": ADAPTERS,
             **{name: asdict(plan) for name, plan in PLANS.items()},
         },
         "held_back": _figures(read, run.seed),
     }
 
 
-def _features(row: EvidenceRow, network: RelevanceScorer, encoder: Encoder) -> Features:
+def _features(row: EvidenceRow, scorer: RelevanceScorer, encoder: Encoder) -> Features:
     asked, vectors = encoder.encode_query(row.question), encoder.encode_passages(row.candidates)
-    numbers = network.numbers(row.question, row.candidates, [row.title] * len(row.candidates))
-    features = relevance_features(row.question, row.candidates, asked, vectors)
-    return features | network_features(numbers)
+    numbers = scorer.numbers(row.question, row.candidates, [row.title] * len(row.candidates))
+    features = learned.relevance_features(row.question, row.candidates, asked, vectors)
+    return features | learned.network_features(numbers)
 
 
 def _scale(read: Read, seed: int, *, with_network: bool) -> dict[str, float]:
@@ -287,7 +261,7 @@ def _answer_scale(read: Read, seed: int, *, with_network: bool) -> dict[str, flo
         is_answered = bool(row.relevant) and chance.random() < 0.5
         if is_answered:
             few = [*few[:-1], chance.choice(row.relevant)]
-        for name, values in answer_features(found, few).items():
+        for name, values in learned.answer_features(found, few).items():
             if with_network or name != "network":
                 features[name] += values
         answers.append(is_answered)

@@ -6,53 +6,33 @@ the pooling and temperature of the bundled encoder.
 
 import hashlib
 import json
+import math
 import random
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import torch
 from safetensors.torch import load_file, save
 from torch.nn.functional import cross_entropy, normalize
 
-from corpus.durable import sync_tree
 from corpus.encoders import BUNDLED_SHA256, bundled_path
 from corpus.language import Bm25
 from corpus.settings import BUNDLED_ENCODER
 from evaluation.answers.query_contexts import HISTORIES, QueryContext, history_of, query_in_context
-from training.files import (
-    CARD,
-    Run,
-    Say,
-    as_json,
-    by_set,
-    draw,
-    finished_card,
-    hash_byte,
-    saving,
-    write_durably,
-)
+from training.files import SETS, Run, draw, finished_card, grouped, hash_byte, write_durably, write_model
 from training.fitting import CHECKPOINT, Plan, Task, autocast, fit, reported
 from training.network import Pair, PairTokenizer, Reader
-from training.sought import LICENCES, SoughtTexts, sought_texts
+from training.sought import SoughtTexts, sought_texts
 
-# Queries of each set, at most.
-COUNTS = {
-    "citations": 8000,
-    "titles": 8000,
-    "qasper": 2000,
-    "canard-rewrites": 4000,
-    "canard-answers": 4000,
-}
 TEMPERATURE = 0.05
 HARDEST = 8  # negatives are drawn from the nearest texts by words: the nearest itself may be right
 PARTS = 10  # of each set, by paper or dialogue, of which one is held back
 WEIGHTS = "model.safetensors"
 # Files of the bundled folder that do not describe the new weights.
-LEFT_OUT = frozenset({WEIGHTS, "README.md", "data_config.json", ".gitattributes"})
+LEFT_OUT = (WEIGHTS, "README.md", "data_config.json", ".gitattributes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +69,8 @@ class Example:
     """
 
     query: Pair
-    texts: tuple[Pair, ...]
-    keys: tuple[int, ...]
+    texts: Sequence[Pair]
+    keys: Sequence[int]
     right: frozenset[int]
 
     @property
@@ -112,11 +92,15 @@ class SentenceReader(Reader):
         return normalize((states.float() * kept).sum(1) / kept.sum(1), dim=1)
 
 
+def _read(reader: Reader, batch: Sequence[Example]) -> tuple[torch.Tensor, list[int]]:
+    """Return the vectors of queries and then of all texts, each read once, and the texts' numbers."""
+    texts = {key: text for example in batch for key, text in zip(example.keys, example.texts, strict=True)}
+    return reader.read([*(example.query for example in batch), *texts.values()]), list(texts)
+
+
 def _loss(reader: Reader, batch: Sequence[Example]) -> torch.Tensor:
     """Return the mean loss of queries among all texts of the batch, each of which is read once."""
-    texts = {key: text for example in batch for key, text in zip(example.keys, example.texts, strict=True)}
-    keys = list(texts)
-    vectors = reader.read([*(example.query for example in batch), *texts.values()])
+    vectors, keys = _read(reader, batch)
     own = torch.tensor([keys.index(example.keys[0]) for example in batch], device=vectors.device)
     also = [[key in example.right and key != example.keys[0] for key in keys] for example in batch]
     return info_nce(
@@ -141,10 +125,10 @@ class Examples:
         self._plan = plan
         self._tokenizer = PairTokenizer(plan.length)
         self._keys: dict[str, int] = {}
-        self._told = by_set(row for row in rows if row.history)
+        self._told = grouped((row for row in rows if row.history), "set")
         self._pools = {
             name: list(dict.fromkeys(text for row in own for text in row.texts))
-            for name, own in by_set(rows).items()
+            for name, own in grouped(rows, "set").items()
         }
         self._nearest = {name: Bm25(pool) for name, pool in self._pools.items()}
 
@@ -174,77 +158,74 @@ class Examples:
         keys, right = (
             [self._keys.setdefault(text, len(self._keys)) for text in some] for some in (texts, row.texts)
         )
-        return Example(query, tuple(encoded), tuple(keys), frozenset(right))
-
-    def within(self, rows: Sequence[SoughtTexts], most: int | None) -> Iterator[Example]:
-        """Yield the examples of rows until they have `most` tokens."""
-        left = float("inf") if most is None else most
-        for example in map(self.example, rows):
-            left -= example.tokens
-            if left < 0:
-                return
-            yield example
+        return Example(query, encoded, keys, frozenset(right))
 
 
 def train_retriever(run: Run, plan: RetrieverPlan, checkpoint_seconds: float = 60.0) -> dict[str, Any]:
     """Fine-tune the bundled encoder and return the card; a killed run resumes. Raises TrainingError."""
-    work, out, say = run.work, run.out, run.say
-    rows = sought_texts(run.data, COUNTS, plan.seed)
+    work, out = run.work, run.out
+    rows = sought_texts(run.data, SETS["retriever"]["queries"], plan.seed)
     digest = hashlib.sha256(json.dumps([BUNDLED_SHA256, plan.numbers], sort_keys=True).encode())
     for row in rows:
         digest.update(repr(row).encode())
     fingerprint = digest.hexdigest()
     if (finished := finished_card(out, fingerprint)) is not None:
-        say(f"{out} holds this encoder already.")
+        run.say(f"{out} holds this encoder already.")
         return finished
     held = [row for row in rows if hash_byte(row.group) % PARTS == 0]
     learned = [row for row in rows if hash_byte(row.group) % PARTS]
     random.Random(plan.seed).shuffle(learned)
-    taken = list(Examples(learned, plan).within(learned, plan.most_tokens))
+    taken, left = [], math.inf if plan.most_tokens is None else plan.most_tokens
+    for example in map(Examples(learned, plan).example, learned):
+        left -= example.tokens
+        if left < 0:
+            break
+        taken.append(example)
     reader = SentenceReader.new(plan.seed, rank=plan.rank)
     how = Plan(1, plan.learning_rate, plan.tokens, seed=plan.seed, checkpoint_seconds=checkpoint_seconds)
-    curve = fit(reader, TASK, taken, how, work, say=say, fingerprint=fingerprint)
-    counts = {name: len(some) for name, some in by_set(learned[: len(taken)]).items()}
+    curve = fit(reader, TASK, taken, how, work, say=run.say, fingerprint=fingerprint)
+    examples = Examples(held, plan)
+    figures: dict[str, dict[str, dict[str, float]]] = {"before": {}, "after": {}}
+    for name, queries in grouped(held, "set").items():
+        asked = [examples.example(row) for row in queries[: plan.measured]]
+        with reader.trunk.disable_adapter():
+            figures["before"][name] = _found(reader, asked)
+        figures["after"][name] = _found(reader, asked)
+        run.say(f"{name}, {len(asked)} held back: {figures['before'][name]}, then {figures['after'][name]}")
+    counts = {name: len(some) for name, some in grouped(learned[: len(taken)], "set").items()}
     card = {
         "kind": "retriever",
         "method": "InfoNCE with in-batch and hard negatives (TruthReader, section 3.2); LoRA, merged",
         "fingerprint": fingerprint,
         "base": {"name": BUNDLED_ENCODER, "sha256": BUNDLED_SHA256, "licence": "Apache-2.0"},
         "data": {"queries": counts, "tokens": sum(example.tokens for example in taken)},
-        "licences": {name: LICENCES[name] for name in counts},
+        "licences": {name: SETS["retriever"]["licences"][name] for name in counts},
         "numbers": {**plan.numbers, "temperature": TEMPERATURE, "epochs": how.epochs},
         "curve": reported(curve),
-        "held_back": _figures(plan, reader, held, say),
+        "held_back": figures,
         "versions": {name: version(name) for name in ("torch", "transformers", "peft")},
     }
-    _write_encoder(reader, card, out)
-    (work / CHECKPOINT).unlink(missing_ok=True)
-    return card
 
+    def write() -> None:
+        merged = reader.trunk.merge_and_unload().state_dict()
+        weights = {
+            name: merged[name].detach().cpu().contiguous() if name in merged else weight
+            for name, weight in load_file(bundled_path() / WEIGHTS).items()
+        }
+        ignored = shutil.ignore_patterns(*LEFT_OUT)
+        options: dict[str, Any] = {"dirs_exist_ok": True, "ignore": ignored, "copy_function": shutil.copyfile}
+        shutil.copytree(bundled_path(), out, **options)
+        write_durably(out / WEIGHTS, save(weights, metadata={"format": "pt"}))
 
-def _figures(
-    plan: RetrieverPlan, reader: SentenceReader, held: Sequence[SoughtTexts], say: Say
-) -> dict[str, dict[str, dict[str, float]]]:
-    """Return what held-back queries find, by set, before and after training."""
-    examples = Examples(held, plan)
-    figures: dict[str, dict[str, dict[str, float]]] = {"before": {}, "after": {}}
-    for name, rows in by_set(held).items():
-        asked = [examples.example(row) for row in rows[: plan.measured]]
-        with reader.trunk.disable_adapter():
-            figures["before"][name] = _found(reader, asked)
-        figures["after"][name] = _found(reader, asked)
-        told = (f"{when} {found[name]['recall@1']:.3f}" for when, found in figures.items())
-        say(f"{name}, {len(asked)} held back: recall@1 {', '.join(told)}")
-    return figures
+    return write_model(out, card, write, [work / CHECKPOINT])
 
 
 def _found(reader: SentenceReader, asked: Sequence[Example]) -> dict[str, float]:
     """Return how well queries find their texts among all of them and their hard negatives."""
-    texts = {key: text for example in asked for key, text in zip(example.keys, example.texts, strict=True)}
-    keys = list(texts)
     reader.eval()
     with torch.no_grad(), autocast(reader):
-        vectors = reader.read([*(example.query for example in asked), *texts.values()]).float()
+        vectors, keys = _read(reader, asked)
+    vectors = vectors.float()
     order = (vectors[: len(asked)] @ vectors[len(asked) :].T).argsort(dim=1, descending=True).tolist()
     ranks = [
         next(rank for rank, index in enumerate(ranked, start=1) if keys[index] in example.right)
@@ -257,24 +238,3 @@ def _found(reader: SentenceReader, asked: Sequence[Example]) -> dict[str, float]
     }
     means = {name: round(sum(values) / len(values), 4) for name, values in measures.items()}
     return {"queries": len(asked), "texts": len(keys), **means}
-
-
-def _write_encoder(reader: SentenceReader, card: Mapping[str, object], out: Path) -> None:
-    """Write the bundled folder with merged weights, and last the card, which marks it as complete."""
-    merged = reader.trunk.merge_and_unload().state_dict()
-    weights = {
-        name: merged[name].detach().cpu().contiguous() if name in merged else weight
-        for name, weight in load_file(bundled_path() / WEIGHTS).items()
-    }
-    with saving(out):
-        out.mkdir(parents=True, exist_ok=True)
-        shutil.copytree(
-            bundled_path(),
-            out,
-            dirs_exist_ok=True,
-            ignore=lambda _folder, _names: LEFT_OUT,
-            copy_function=shutil.copyfile,
-        )
-        write_durably(out / WEIGHTS, save(weights, metadata={"format": "pt"}))
-        sync_tree(out)
-        write_durably(out / CARD, as_json(card))

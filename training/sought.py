@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from evaluation.answers.rewriting import Exchange
 from evaluation.input_files import read_json_lines
 from evaluation.retrieval import read_queries
 from evaluation.summaries.citation_style import CITE, neutral
 from indexer.errors import SourceError
-from training.files import TrainingError, draw
+from training.files import TrainingError, draw, grouped
 
 CANARD = "rewriting/canard_train.jsonl"
 FIRST_FREE_YEAR = 2016  # from then on the Anthology is under CC BY, before it is non-commercial
@@ -36,10 +37,7 @@ class SoughtTexts:
 
 
 def sought_texts(data: Path, most: Mapping[str, int], seed: int) -> list[SoughtTexts]:
-    """Return at most so many queries of each set, drawn at random.
-
-    Raises EvaluationError for a malformed file and TrainingError for a set without a text to find.
-    """
+    """Return at most so many queries of each set; raises EvaluationError, or TrainingError without any."""
     found: list[SoughtTexts] = []
     for name, count in most.items():
         rows = [row for row in READERS[name](data) if row.texts]
@@ -49,16 +47,12 @@ def sought_texts(data: Path, most: Mapping[str, int], seed: int) -> list[SoughtT
     return found
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class _CitingSentence(_Record):
+class _CitingSentence(BaseModel):
     citing_text: str
     paper_id: str
 
 
-class _CitedPaper(_Record):
+class _CitedPaper(BaseModel):
     paper_id: str
     title: str
     abstract: str
@@ -71,11 +65,8 @@ def _citations(data: Path) -> Iterator[SoughtTexts]:
     file = data / "citations" / "scisummnet_citances.jsonl"
     citing = read_json_lines(file, _CitingSentence, "Each line has citing_text and paper_id.")
     # As the product encodes passages: the title before the text.
-    texts = {
-        paper.paper_id: f"{paper.title.strip()}\n{paper.abstract.strip()}"
-        for paper in cited
-        if paper.abstract.strip()
-    }
+    with_abstract = [paper for paper in cited if paper.abstract.strip()]
+    texts = {paper.paper_id: f"{paper.title.strip()}\n{paper.abstract.strip()}" for paper in with_abstract}
     papers: dict[str, dict[str, None]] = {}
     for sentence in citing:
         query = without_markers(sentence.citing_text)
@@ -102,21 +93,19 @@ def _titles(data: Path) -> Iterator[SoughtTexts]:
     except SourceError as error:
         raise TrainingError(str(error)) from None
     for volume in volumes:
-        if (volume.collection.year or 0) < FIRST_FREE_YEAR:
-            continue
-        for source in volume.papers():
-            paper = source.paper
+        is_free = (volume.collection.year or 0) >= FIRST_FREE_YEAR
+        for paper in (source.paper for source in volume.papers() if is_free):
             if paper.abstract and paper.title and paper.id not in measured:
                 yield SoughtTexts("titles", paper.id, paper.title, (paper.abstract,))
     if volumes.problems:
         raise TrainingError(volumes.problems[0])
 
 
-class _Paragraph(_Record):
+class _Paragraph(BaseModel):
     sentences: tuple[str, ...]
 
 
-class _PaperQuestion(_Record):
+class _PaperQuestion(BaseModel):
     """A question about a paper, as in QASPER."""
 
     question: str = Field(min_length=1)
@@ -127,26 +116,17 @@ class _PaperQuestion(_Record):
 
 def _qasper(data: Path) -> Iterator[SoughtTexts]:
     """Yield questions with their evidence; earlier questions about the paper are their history."""
-    said: dict[str, list[Exchange]] = {}
-    rows: dict[str, list[SoughtTexts]] = {}
-    file = data / "questions" / "qasper_train.jsonl"
-    for asked in read_json_lines(file, _PaperQuestion, "Each line has question, paper_id and evidence."):
-        paper, history = asked.paper_id, said.setdefault(asked.paper_id, [])
-        texts = dict.fromkeys(" ".join(part.sentences).strip() for part in asked.evidence)
-        row = SoughtTexts(
-            "qasper",
-            paper,
-            asked.question,
-            tuple(text for text in texts if text),
-            tuple(history[-MOST_EXCHANGES:]),
-            asked.question,
-        )
-        rows.setdefault(paper, []).append(row)
-        history.append((asked.question, next(iter(asked.answers), "")))
-    yield from (row for questions in rows.values() for row in questions)
+    file, hint = data / "questions" / "qasper_train.jsonl", "Each line has question, paper_id and evidence."
+    for paper, questions in grouped(read_json_lines(file, _PaperQuestion, hint), "paper_id").items():
+        said = [(asked.question, next(iter(asked.answers), "")) for asked in questions]
+        for number, asked in enumerate(questions):
+            texts = dict.fromkeys(" ".join(part.sentences).strip() for part in asked.evidence)
+            history = tuple(said[max(0, number - MOST_EXCHANGES) : number])
+            own = tuple(filter(None, texts))
+            yield SoughtTexts("qasper", paper, asked.question, own, history, asked.question)
 
 
-class CanardTurn(_Record):
+class CanardTurn(BaseModel):
     """A question as asked and as rewritten to stand alone; of the answer there are key words."""
 
     q: str = Field(min_length=1)
@@ -154,7 +134,7 @@ class CanardTurn(_Record):
     ans_kw: str = ""
 
 
-class CanardDialogue(_Record):
+class CanardDialogue(BaseModel):
     """A dialogue of CANARD."""
 
     id: str
@@ -183,9 +163,5 @@ READERS: Mapping[str, Callable[[Path], Iterator[SoughtTexts]]] = {
     "citations": _citations,
     "titles": _titles,
     "qasper": _qasper,
-    "canard-rewrites": lambda data: _canard("canard-rewrites", data),
-    "canard-answers": lambda data: _canard("canard-answers", data),
-}
-LICENCES: Mapping[str, str] = {
-    name: "CC BY-SA 4.0" if name.startswith("canard") else "CC BY 4.0" for name in READERS
+    **{name: partial(_canard, name) for name in ("canard-rewrites", "canard-answers")},
 }

@@ -14,16 +14,7 @@ from tests.tiny_chat import CHAT_TEMPLATE, dialogue, save_tiny_chat
 
 pytest.importorskip("peft", reason="peft, of the extra train, is not installed")
 
-from training.generator import (
-    IGNORED,
-    Dialogue,
-    GeneratorPlan,
-    encode,
-    keeps_apart,
-    labels_of,
-    loss_of,
-    steps_of,
-)
+from training.generator import IGNORED, Dialogue, GeneratorPlan, Row, encode, keeps_apart, steps_of
 
 ROW = tuple(Message(one["role"], one["content"]) for one in dialogue("mosses"))
 REPLY = ROW[-1].content
@@ -56,8 +47,7 @@ def test_the_loss_is_on_the_reply_and_what_ends_it(folder: Path, template: str, 
     assert tokenizer.decode(one.tokens[: one.answer]).endswith(read_end)
     assert ROW[0].content in tokenizer.decode(one.tokens[: one.answer])
     assert tokenizer.decode(one.tokens[one.answer :]).replace("\n", "") == f"{REPLY}<|end|>"
-    labels = labels_of((one,))[0]
-    assert (labels != IGNORED).sum() == len(one.tokens) - one.answer
+    assert Row((one,)).labels == [IGNORED] * one.answer + list(one.tokens[one.answer :])
 
 
 def test_what_is_read_is_what_the_model_is_asked_with(folder: Path) -> None:
@@ -71,12 +61,12 @@ def test_what_is_read_is_what_the_model_is_asked_with(folder: Path) -> None:
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=30), st.integers())
 def test_every_dialogue_stands_once_in_a_row_that_has_room(lengths: list[int], seed: int) -> None:
     dialogues = [Dialogue((place,) * length, 0) for place, length in enumerate(lengths)]
-    packed = steps_of(dialogues, GeneratorPlan(epochs=1, length=40, seed=seed), packed=True)
-    rows = [row for _, step in packed for row in step]
+    packed = steps_of(dialogues, GeneratorPlan(epochs=1, length=40, seed=seed), is_packed=True)
+    rows = [row.dialogues for step in packed for row in step]
     assert sorted(one.tokens[0] for row in rows for one in row) == list(range(len(lengths)))
     assert all(sum(len(one.tokens) for one in row) <= 40 for row in rows)
-    steps = steps_of(dialogues, GeneratorPlan(epochs=2, length=40, rows_per_step=3), packed=False)
-    assert sum(len(taken) for _, taken in steps) == 2 * len(lengths)
+    steps = steps_of(dialogues, GeneratorPlan(epochs=2, length=40, rows_per_step=3), is_packed=False)
+    assert sum(map(len, steps)) == 2 * len(lengths)
 
 
 @pytest.mark.parametrize("attention", ["eager", "sdpa"])
@@ -90,8 +80,8 @@ def test_dialogues_in_a_row_do_not_see_each_other(folder: Path, attention: str) 
     dialogues = [encode(tokenizer, row, {tokenizer.eos_token_id}, system=True) for row in rows]
     device = torch.device("cpu")
     with torch.no_grad():
-        together = loss_of(model, tuple(dialogues), device)
-        alone = sum(loss_of(model, (one,), device) for one in dialogues)
+        together = Row(tuple(dialogues)).loss(model, device)
+        alone = sum(Row((one,)).loss(model, device) for one in dialogues)
     assert float(together) == pytest.approx(float(alone), rel=1e-5)
     assert keeps_apart(model, dialogues[0], dialogues[1], device)
 

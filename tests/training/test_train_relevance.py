@@ -15,7 +15,7 @@ from evaluation.answers.evidence.rows import EvidenceRow
 from training.__main__ import app
 from training.files import TrainingError
 from training.fitting import CHECKPOINT, Plan, Task, fit
-from training.network import Reader, learned
+from training.network import Reader, trained
 from training.questions import question_rows
 from training.relevance import TASK, examples_of, fold_of, texts_of
 
@@ -63,8 +63,8 @@ def test_a_run_goes_on_where_it_was_killed_and_ends_alike(tmp_path: Path) -> Non
     told: list[str] = []
     fit(again, TASK, examples, PLAN, tmp_path / "cut", say=told.append)
     assert "4 done" in told[0]
-    for name, weight in learned(whole).items():
-        assert learned(again)[name].allclose(weight, atol=1e-6), name
+    for name, weight in trained(whole).items():
+        assert trained(again)[name].allclose(weight, atol=1e-6), name
 
 
 def test_it_learns_which_text_answers_and_that_none_may(tmp_path: Path) -> None:

@@ -223,10 +223,10 @@ def test_killed_and_run_again_it_comes_to_the_same_weights(tmp_path: Path, data:
         "import training.fitting as fitting\n"
         "from training.__main__ import app\n"
         "step = fitting.Loop._step\n"
-        "def dying(loop, optimizer, weights, batch, number):\n"
+        "def dying(loop, optimizer, weights, number):\n"
         "    if number == 4:\n"
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
-        "    return step(loop, optimizer, weights, batch, number)\n"
+        "    return step(loop, optimizer, weights, number)\n"
         "fitting.Loop._step = dying\n"
         "app(sys.argv[1:])\n"
     )

@@ -47,7 +47,7 @@ def test_it_learns_what_supports_a_claim(tmp_path: Path) -> None:
     plan = Plan(epochs=30, learning_rate=5e-3, tokens=800, checkpoint_seconds=600)
     fit(one, TASK, examples, plan, tmp_path, say=lambda _: None)
     one.eval()
-    numbers = one.read([example.pair for example in examples])[:, 0].tolist()
+    numbers = one.read([pair for pair, _ in examples])[:, 0].tolist()
     assert min(numbers[:3]) > max(numbers[3:])
 
 

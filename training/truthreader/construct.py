@@ -8,23 +8,24 @@ import json
 import random
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from string import Template
+from typing import cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from assistant.checking import score_attribution
 from assistant.generators import PromptedGenerator, by_rank
-from assistant.models import BadReplyError, Completion, Enough, Exchange, ModelError, OnPiece, Schema
+from assistant.models import BadReplyError, ChatModel, Completion, ModelError
 from assistant.prompts import NO_ANSWER, as_data, as_line, load_prompt, mark, render_passage
 from assistant.questions import request_kind
-from assistant.records import Answer, CallLog, Draft, Message, Parameters, Provenance, Rewrite, Turn
+from assistant.records import Answer, CallLog, Message, Provenance, Rewrite, Turn
 from corpus.records import Passage, Scope
 from corpus.text import shortened, words
-from training.files import Say, as_json, saving, write_durably
+from training.files import Say, as_json, grouped, saving, write_durably
 from training.truthreader import examples
 from training.truthreader.documents import Dropped, SourceDocument
 from training.truthreader.examples import CARRIED, Change, Example, HistoryType, Kind, Library, Pair
@@ -119,7 +120,7 @@ class Construction:
 
     def _written(self) -> Iterator[Pair]:
         """Ask about drawn passages, then for a summary and a synthesis of each document that has one."""
-        passages, of_paper = self._library.passages, self._of_paper
+        passages, of_paper = self._library.passages, grouped(self._library.passages, "paper_id")
         chosen: Sequence[Passage] = passages
         if self._limit is not None and len(passages) > self._limit:
             drawn = random.Random(self._seed).sample(range(len(passages)), self._limit)
@@ -128,18 +129,15 @@ class Construction:
             yield from self._ask(passage.id, "fact", (passage,))
             self._say(f"passage {place} of {len(chosen)}")
         for paper in dict.fromkeys(passage.paper_id for passage in chosen):
-            own = of_paper(paper)
+            own = of_paper[paper]
             if len(own) > 1:
-                yield from self._ask(f"{paper}:summary", "summary", own[:SUMMARY_PASSAGES])
+                yield from self._ask(f"{paper}:summary", "summary", tuple(own[:SUMMARY_PASSAGES]))
             near = dict.fromkeys(passage.paper_id for passage in self._library.nearest(own[0].text))
             others = [other for other in near if other != paper][: SYNTHESIS_PAPERS - 1]
             if others:
-                shown = tuple(of_paper(one)[0] for one in (paper, *others))
+                shown = tuple(of_paper[one][0] for one in (paper, *others))
                 yield from self._ask(f"{paper}:synthesis", "synthesis", shown)
             self._say(f"document {paper}")
-
-    def _of_paper(self, paper: str) -> tuple[Passage, ...]:
-        return tuple(passage for passage in self._library.passages if passage.paper_id == paper)
 
     def _followed(self, pairs: Sequence[Pair]) -> Iterator[Pair]:
         for pair in pairs:
@@ -151,7 +149,12 @@ class Construction:
         self, identifier: str, kind: Kind, shown: tuple[Passage, ...], leans_on: Pair | None = None
     ) -> list[Pair]:
         """Have the model write questions that passages answer, or what is asked after `leans_on`."""
-        values = {"material": "\n\n".join(self._material(shown))}
+        material = []
+        for paper, passages in groupby(shown, key=lambda passage: passage.paper_id):
+            title = f"Title: {as_line(self._library.papers[paper].title)}"
+            body = (title, *map(render_passage, passages))
+            material.append("\n".join((mark("paper"), *body, mark("end of paper"))))
+        values = {"material": "\n\n".join(material)}
         if leans_on:
             said = (as_line(leans_on.question), as_data(leans_on.answer))
             values["earlier"] = "\n".join((mark("earlier"), *said, mark("end of earlier")))
@@ -167,12 +170,6 @@ class Construction:
             Pair(f"{identifier}:{place}", kind, one.question, one.answer, shown, leans_on)
             for place, one in enumerate(replied, start=1)
         ]
-
-    def _material(self, shown: Sequence[Passage]) -> Iterator[str]:
-        for paper, passages in groupby(shown, key=lambda passage: passage.paper_id):
-            title = as_line(self._library.papers[paper].title)
-            body = "\n".join(map(render_passage, passages))
-            yield f"{mark('paper')}\nTitle: {title}\n{body}\n{mark('end of paper')}"
 
     def _faithful(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
         """Yield the pairs whose answers their passages carry and whose questions are new."""
@@ -258,6 +255,13 @@ class Construction:
 
     def write(self, out: Path, about: Mapping[str, object]) -> Mapping[str, object]:
         """Write what was dropped, the statistics and, last, the rows; return the statistics."""
+
+        def counted(names: Iterable[str]) -> dict[str, int]:
+            return dict(sorted(Counter(names).items()))
+
+        def lines(records: Sequence[Row | Dropped]) -> str:
+            return "".join(json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in records)
+
         rows, refused = self.rows, sum(row.is_refusal for row in self.rows)
         labels = sum(len(row.cited) for row in rows)
         counts = {
@@ -266,26 +270,18 @@ class Construction:
             "refusals": refused,
             "refusal_share": round(refused / len(rows), 4) if rows else 0.0,
             "citations_per_answer": round(labels / (len(rows) - refused), 2) if len(rows) > refused else 0.0,
-            "kinds": _counts(row.kind for row in rows),
-            "histories": _counts(row.history_type for row in rows),
-            "changes": _counts(row.change for row in rows),
+            "kinds": counted(row.kind for row in rows),
+            "histories": counted(row.history_type for row in rows),
+            "changes": counted(row.change for row in rows),
             "dropped": len(self.dropped),
-            "dropped_reasons": _counts(f"{one.step}: {one.reason}" for one in self.dropped),
+            "dropped_reasons": counted(f"{one.step}: {one.reason}" for one in self.dropped),
         }
         with saving(out):
             out.parent.mkdir(parents=True, exist_ok=True)
-            write_durably(out.with_suffix(".dropped.jsonl"), "".join(map(_line, self.dropped)))
+            write_durably(out.with_suffix(".dropped.jsonl"), lines(self.dropped))
             write_durably(out.with_suffix(".statistics.json"), as_json(counts))
-            write_durably(out, "".join(map(_line, rows)))
+            write_durably(out, lines(rows))
         return counts
-
-
-def _line(record: Row | Dropped) -> str:
-    return json.dumps(asdict(record), ensure_ascii=False) + "\n"
-
-
-def _counts(names: Iterable[str]) -> dict[str, int]:
-    return dict(sorted(Counter(names).items()))
 
 
 def answer_text(example: Example, chance: random.Random) -> str:
@@ -300,68 +296,41 @@ def answer_text(example: Example, chance: random.Random) -> str:
     return f"{NO_ANSWER} {reason}"
 
 
-class _ListeningModel:
-    """A model that writes nothing and keeps the messages that it was sent."""
+class _Silent:
+    """A model that writes nothing: only the messages for it are wanted."""
 
     id = label = "the model in training"
-    messages: tuple[Message, ...] = ()
 
-    def stream(
-        self,
-        messages: Sequence[Message],
-        parameters: Parameters,  # noqa: ARG002
-        enough: Enough | None = None,  # noqa: ARG002
-    ) -> Generator[str, None, Completion]:
-        self.messages = tuple(messages)
+    def stream(self, *_: object) -> Generator[str, None, Completion]:
         yield ""
         return Completion("")
-
-    def reply(
-        self,
-        messages: Sequence[Message],  # noqa: ARG002
-        parameters: Parameters,  # noqa: ARG002
-        schema: type[Schema],
-        on_exchange: Callable[[Exchange], None] | None = None,  # noqa: ARG002
-        on_piece: OnPiece | None = None,  # noqa: ARG002
-    ) -> Schema:
-        raise ModelError(f"Nothing is asked for in the form of {schema.__name__}.")
 
 
 def _sent(example: Example, context: int) -> tuple[Message, ...] | None:
     """Return the messages that the product sends, None where it would leave a passage out."""
-    model = _ListeningModel()
-    papers, question = example.evidence.papers, example.pair.question
+    papers, question, log = example.evidence.papers, example.pair.question, CallLog()
     # A summary is asked of its one paper, everything else of the whole corpus.
     is_of_paper = example.pair.kind == "summary" and len(papers) == 1
     scope = Scope(papers=(papers[0].paper.id,)) if is_of_paper else Scope()
     rewrite = Rewrite(question, question, kind=request_kind(question, scope))
-    turns = tuple(map(_as_turn, example.history))
-    generator = PromptedGenerator(model, context=context, order=by_rank)
+    generator = PromptedGenerator(cast(ChatModel, _Silent()), context=context, order=by_rank)
     try:
-        draft = _end_of(generator.write_draft(rewrite, turns, example.evidence, CallLog()))
+        for _ in generator.write_draft(rewrite, tuple(map(_as_turn, example.history)), example.evidence, log):
+            pass
     except ModelError:
         return None
-    return None if draft.left_out else model.messages
-
-
-def _end_of(pieces: Generator[str, None, Draft]) -> Draft:
-    while True:
-        try:
-            next(pieces)
-        except StopIteration as end:
-            draft: Draft = end.value
-            return draft
+    return None if log.calls[-1].left_out else log.calls[-1].messages
 
 
 def _as_turn(earlier: Example) -> Turn:
     """Return an earlier example as a turn, as far as prompts show turns."""
-    question = earlier.pair.question
+    rewrite = Rewrite(earlier.pair.question, earlier.pair.question)
     return Turn(
-        question=question,
+        question=earlier.pair.question,
         asked="",
         scope=Scope(),
         papers_wanted=len(earlier.evidence.papers),
-        rewrite=Rewrite(question, question),
+        rewrite=rewrite,
         hits=(),
         evidence=earlier.evidence,
         answer=Answer(examples.written(earlier.sentences)),
