@@ -1,23 +1,32 @@
 """The choice of sentences: how likely each belongs to an answer, by scales fitted on judged questions."""
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assistant.chat import Assistant
-from assistant.generators import MOST_READ, answerable_features, ask_of, compare, read_features, with_kind
+from assistant.generators import (
+    MOST_READ,
+    Asking,
+    Compared,
+    answerable_features,
+    ask_of,
+    compare,
+    read_features,
+    with_kind,
+)  # fmt: skip
 from assistant.learned import ANSWERABLE, CHOICE, RelevanceScorer, shares
 from assistant.reading import is_quotable
 from corpus.language import Bm25
 from evaluation.answers.asking import open_assistant
 from evaluation.judged import FULL, JudgedQuestion, find, read_judged
 from training.files import TrainingError, hash_byte
-from training.network import fitted_scale
+from training.network import Answers, fitted_scale
 
 HARDEST = 24  # wrong sentences of a question, the nearest by words
 FREEDOM = 0.01
@@ -54,14 +63,21 @@ class JudgedData:
             yield question, assistants[corpus]
 
 
-def judged_texts(data: JudgedData) -> list[tuple[str, list[str], list[str], list[bool]]]:
-    """Return the questions that the network learns from, with titles and texts, and which texts answer.
+def judged_texts(data: JudgedData) -> list[tuple[str, list[tuple[str, str]], list[bool]]]:
+    """Return the questions that the network learns from, with texts (with titles) and which of them answer.
 
     Sentences that answer in part are left out beside full answers.
     """
     found = []
     for question, assistant in data.opened(measured=False):
-        sentences = _judged_sentences(question, assistant)
+        sentences = [
+            (paper.paper.title, text, question.grades[place])
+            for paper in find(question, assistant).evidence.papers
+            for passage in paper.passages
+            for index in range(len(passage.sentences))
+            if (place := (paper.paper.id, passage.number, index)) in question.grades
+            and is_quotable(text := passage.sentence_text(index))
+        ]
         best = max((grade for _, _, grade in sentences), default=0.0)
         right = [sentence for sentence in sentences if sentence[2] == best > 0]
         wrong = [sentence for sentence in sentences if not sentence[2]]
@@ -69,59 +85,42 @@ def judged_texts(data: JudgedData) -> list[tuple[str, list[str], list[str], list
             scores = Bm25([text for _, text, _ in wrong]).scores(question.question)
             wrong = [wrong[at] for at in np.argsort(-np.asarray(scores), kind="stable")[:HARDEST]]
         if kept := [*right, *wrong]:
-            titles, texts = [title for title, _, _ in kept], [text for _, text, _ in kept]
-            answers = [True] * len(right) + [False] * len(wrong)
-            found.append((question.question, titles, texts, answers))
+            texts = [(title, text) for title, text, _ in kept]
+            found.append((question.question, texts, [bool(grade) for _, _, grade in kept]))
     return found
-
-
-def _judged_sentences(question: JudgedQuestion, assistant: Assistant) -> list[tuple[str, str, float]]:
-    """Return title, text and grade of the judged sentences that are found for a question."""
-    return [
-        (paper.paper.title, text, question.grades[place])
-        for paper in find(question, assistant).evidence.papers
-        for passage in paper.passages
-        for index in range(len(passage.sentences))
-        if (place := (paper.paper.id, passage.number, index)) in question.grades
-        and is_quotable(text := passage.sentence_text(index))
-    ]
-
-
-Features = Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """A question's candidates: their features, without and with the network's, and grades, NaN without."""
+    """A question's candidates with their features, without or with the network's, and grades, NaN without."""
 
     question: JudgedQuestion
-    features: Features
+    asking: Asking
+    compared: Compared
+    features: Mapping[str, Sequence[float]]
     grades: NDArray[np.float64]
 
-
-class _Asked:
-    """A judged question with the writer's candidates."""
-
-    def __init__(self, question: JudgedQuestion, assistant: Assistant) -> None:
+    @classmethod
+    def of(cls, question: JudgedQuestion, assistant: Assistant) -> Self:
+        """Return the candidates of the product's writer."""
         given = find(question, assistant)
-        self.asking, sentences = ask_of(given.rewrite, given.evidence, assistant.encoder)
-        self.compared = compare(self.asking, sentences)
+        asking, sentences = ask_of(given.rewrite, given.evidence, assistant.encoder)
+        compared = compare(asking, sentences)
         places = (
-            (found.paper.paper.id, found.passage.number, found.sentence) for found in self.compared.candidates
+            (found.paper.paper.id, found.passage.number, found.sentence) for found in compared.candidates
         )
         grades = np.asarray([question.grades.get(place, np.nan) for place in places])
-        self.rows = _Rows(question, with_kind(self.compared.features, self.asking.kind), grades)
+        return cls(question, asking, compared, with_kind(compared.features, asking.kind), grades)
 
-    def read(self, scale: Mapping[str, float], network: RelevanceScorer) -> _Rows:
+    def read(self, scale: Mapping[str, float], network: RelevanceScorer) -> "_Rows":
         """Return the candidates that are likeliest by a scale, with the network's features."""
-        likely = shares(self.rows.features, scale)
-        kept = np.argsort(-np.asarray(likely), kind="stable")[:MOST_READ]
+        kept = np.argsort(-np.asarray(shares(self.features, scale)), kind="stable")[:MOST_READ]
         candidates = [self.compared.candidates[at] for at in kept]
         titles = [found.paper.paper.title for found in candidates]
         numbers = network.numbers(self.asking.query, [found.text for found in candidates], titles)
         few = {name: [values[at] for at in kept] for name, values in self.compared.features.items()}
         features = with_kind(few | read_features(numbers, candidates), self.asking.kind)
-        return _Rows(self.rows.question, features, self.rows.grades[kept])
+        return replace(self, features=features, grades=self.grades[kept])
 
 
 def choice_scales(data: JudgedData, network: RelevanceScorer, seed: int) -> dict[str, dict[str, float]]:
@@ -130,29 +129,28 @@ def choice_scales(data: JudgedData, network: RelevanceScorer, seed: int) -> dict
     The likeliest without the network are those that it reads. Refusal is learned from near misses and, as
     these are few, from questions asked of a foreign corpus.
     """
-    asked = [_Asked(question, assistant) for question, assistant in data.opened(measured=True)]
-    asked = [one for one in asked if one.compared.candidates]
-    foreign = [one for one in _foreign(data) if one.compared.candidates]
-    unread, far = [one.rows for one in asked], [one.rows for one in foreign]
-    _check_enough(unread)
-    first = _scale(unread, seed)
-    read, far_read = ([one.read(first, network) for one in few] for few in (asked, foreign))
+    asked = [_Rows.of(question, assistant) for question, assistant in data.opened(measured=True)]
+    asked = [rows for rows in asked if rows.compared.candidates]
+    foreign = [rows for rows in _foreign(data) if rows.compared.candidates]
+    _check_enough(asked)
+    first = _scale(asked, seed)
+    read, far_read = ([rows.read(first, network) for rows in few] for few in (asked, foreign))
     return {
         f"{CHOICE}_features": first,
         f"{CHOICE}_all": _scale(read, seed),
-        f"{ANSWERABLE}_features": _answerable_scale(unread, far, seed),
+        f"{ANSWERABLE}_features": _answerable_scale(asked, foreign, seed),
         f"{ANSWERABLE}_all": _answerable_scale(read, far_read, seed),
     }
 
 
-def _foreign(data: JudgedData) -> Iterator[_Asked]:
+def _foreign(data: JudgedData) -> Iterator[_Rows]:
     """Yield questions of whole corpora, asked of corpora that cannot answer them."""
     assistants = {question.corpus: assistant for question, assistant in data.opened(measured=True)}
     for question in read_judged(data.questions):
         if question.answerable and not question.paper:
             for corpus in data.foreign.get(question.corpus, ()):
                 changes = {"collection": None, "answerable": False, "seen": ()}
-                yield _Asked(question.model_copy(update=changes), assistants[corpus])
+                yield _Rows.of(question.model_copy(update=changes), assistants[corpus])
 
 
 def _answerable_scale(rows: Sequence[_Rows], foreign: Sequence[_Rows], seed: int) -> dict[str, float]:
@@ -160,18 +158,17 @@ def _answerable_scale(rows: Sequence[_Rows], foreign: Sequence[_Rows], seed: int
 
     The chances of each half of the questions come from a scale fitted on the other half.
     """
-    features: dict[str, list[float]] = defaultdict(list)
-    answers: list[bool] = []
-    weights: list[float] = []
-    for half in (0, 1):
-        scale = _scale([row for row in rows if _half(row) != half], seed)
-        for row, weight in [*((row, 1.0) for row in rows), *((row, FOREIGN) for row in foreign)]:
-            if _half(row) == half:
-                for name, (value,) in answerable_features(row.features, shares(row.features, scale)).items():
-                    features[name].append(value)
-                answers.append(row.question.answerable)
-                weights.append(weight)
-    return fitted_scale(features, answers, seed, weights=weights)
+
+    def answers() -> Answers:
+        for half in (0, 1):
+            scale = _scale([row for row in rows if _half(row) != half], seed)
+            for row, weight in [*((row, 1.0) for row in rows), *((row, FOREIGN) for row in foreign)]:
+                if _half(row) == half:
+                    found = answerable_features(row.features, shares(row.features, scale))
+                    best = {name: value for name, (value,) in found.items()}
+                    yield best, row.question.answerable, weight
+
+    return fitted_scale(answers(), seed)
 
 
 def _check_enough(rows: Sequence[_Rows]) -> None:
@@ -194,18 +191,15 @@ def _scale(rows: Sequence[_Rows], seed: int) -> dict[str, float]:
 
     The weight of a question grows with its number of answering sentences, but less than proportionally.
     """
-    names = sorted({name for row in rows for name in row.features})
-    features: dict[str, list[float]] = {name: [] for name in names}
-    answers: list[bool] = []
-    weights: list[float] = []
-    for row in rows:
-        known = np.flatnonzero(~np.isnan(row.grades))
-        own = 1 / math.sqrt(1 + np.count_nonzero(row.grades[known]))
-        for at in known.tolist():
-            for answer, counts in ((True, row.grades[at]), (False, 1 - row.grades[at])):
-                if counts:
-                    answers.append(answer)
-                    weights.append(own * counts)
-                    for name in names:
-                        features[name].append(row.features[name][at] if name in row.features else 0.0)
-    return fitted_scale(features, answers, seed, weights=weights, freedom=FREEDOM)
+
+    def answers() -> Answers:
+        for row in rows:
+            known = np.flatnonzero(~np.isnan(row.grades))
+            own = 1 / math.sqrt(1 + np.count_nonzero(row.grades[known]))
+            for at in known.tolist():
+                features = {name: values[at] for name, values in row.features.items()}
+                for answer, counts in ((True, row.grades[at]), (False, 1 - row.grades[at])):
+                    if counts:
+                        yield features, answer, own * counts
+
+    return fitted_scale(answers(), seed, freedom=FREEDOM)

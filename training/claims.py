@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -189,20 +189,18 @@ def quoted(claims: Sequence[Claim], share: float, seed: int) -> list[Claim]:
     for claim in {claim.sentences: claim for claim in claims}.values():
         chance = random.Random(f"{seed}:quoted:{claim.sentences[0]}")
         whole = [sentence for sentence in claim.sentences if len(sentence.split()) in QUOTED_WORDS]
-        if whole and chance.random() < share:
-            found += _quotations(claim, chance.choice(whole), names, chance)
+        if not whole or chance.random() >= share:
+            continue
+        sentence = chance.choice(whole)
+        short = shortened(sentence, chance)
+        found.append(replace(claim, claim=short, level=1.0))
+        if wrong := _wrong(short, claim.sentences, names, chance):
+            found.append(replace(claim, claim=wrong, level=0.0))
+        if (other := _wrong(sentence, claim.sentences, names, chance)) and chance.random() < 0.5:
+            changed = tuple(other if own == sentence else own for own in claim.sentences)
+            found.append(replace(claim, claim=other, sentences=changed, level=1.0))
+            found.append(replace(claim, claim=short, sentences=changed, level=0.0))
     return found
-
-
-def _quotations(claim: Claim, sentence: str, names: Sequence[str], chance: random.Random) -> Iterator[Claim]:
-    short = shortened(sentence, chance)
-    yield replace(claim, claim=short, level=1.0)
-    if wrong := _wrong(short, claim.sentences, names, chance):
-        yield replace(claim, claim=wrong, level=0.0)
-    if (other := _wrong(sentence, claim.sentences, names, chance)) and chance.random() < 0.5:
-        changed = tuple(other if own == sentence else own for own in claim.sentences)
-        yield replace(claim, claim=other, sentences=changed, level=1.0)
-        yield replace(claim, claim=short, sentences=changed, level=0.0)
 
 
 def shortened(sentence: str, chance: random.Random) -> str:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from assistant import learned
-from assistant.learned import CONNECTORS, Card, Exchange, FollowUps, Said, Surety, Word, said_before, words_of
+from assistant.learned import CONNECTORS, Card, Exchange, Said, Surety, Word, said_before, words_of
 from assistant.questions import rewrite_from_words
 from corpus.language import stop_words
 from evaluation.answers.evidence.rows import EvidenceRow
@@ -61,6 +61,7 @@ REPLACING, BEHIND_AND_BRACKETED = (0.1, 0.2, 0.3), ((0.3, 0.3), (0.4, 0.3), (0.4
 FIRST = Surety(points=0.4, replacing=REPLACING[0], behind=0.3, bracketed=0.3)
 WORSE_COUNTS = 0.1  # weight of questions that a rewrite made worse, beside the mean F1
 CHOSEN_ON = 300
+HALVES = ("canard-dev, one half of its dialogues", "canard-dev, the other half")
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +262,7 @@ def examples_of(resolved: Sequence[Resolved]) -> list[Example]:
 def _loss(reader: Reader, batch: Sequence[Example]) -> torch.Tensor:
     """Return the mean loss of places, connectors and pointers; all mentions of the words meant are right."""
     losses = []
-    for numbers, example in zip(reader.read([one.pair for one in batch]).float(), batch, strict=True):
+    for numbers, example in zip(reader.read([example.pair for example in batch]).float(), batch, strict=True):
         asked, said = numbers[example.asked], numbers[example.said]
         places = torch.from_numpy(example.places).to(numbers.device)
         loss = binary_cross_entropy_with_logits(asked[:, : learned.JOINED.start], places, reduction="sum")
@@ -295,40 +296,32 @@ def train_follow_ups(run: Run) -> Card:
             halves[hash_byte(turn.history[0] if turn.history else turn.raw) % 2].append(turn)
         run.say(f"{name}: reading {len(turns)} questions of {DEVELOPED_ON}")
         follow_ups = learned.read_follow_ups(run.work)
-        surety, chosen_on = _best_surety(follow_ups, halves[0][:CHOSEN_ON])
+
+        def figures(surety: Surety, few: Sequence[AskedTurn]) -> RewritingFigures:
+            reads = follow_ups.with_surety(surety)
+            found = measure_rewriting(
+                few, lambda question, history: rewrite_from_words(question, history, reads)
+            )
+            return found["all"]
+
+        def worth(surety: Surety) -> float:
+            found = figures(surety, halves[0][:CHOSEN_ON])
+            return found["rewritten"]["f1"] - WORSE_COUNTS * found["worse_than_raw"]
+
+        # First the threshold of replacements, then those of insertions.
+        best = max((FIRST.model_copy(update={"replacing": bar}) for bar in REPLACING), key=worth)
+        pairs = (dict(zip(("behind", "bracketed"), bars, strict=True)) for bars in BEHIND_AND_BRACKETED)
+        surety = max((best.model_copy(update=bars) for bars in pairs), key=worth)
         return {"surety": surety.model_dump()}, {
             "recipe": f"paper-trail train follow-ups --seed {run.seed}",
             "trained_on": {name: len(questions) for name, questions in asked.items()},
             "made_of": MADE_OF,
             "licences": SETS["follow-ups"]["licences"],
             "fitting": {"adapters": ADAPTERS, "plan": asdict(HOW)},
-            "surety_chosen_on": {"canard-dev, one half of its dialogues": chosen_on},
-            "held_back": {"canard-dev, the other half": _figures(follow_ups.with_surety(surety), halves[1])},
+            "surety_chosen_on": {HALVES[0]: figures(surety, halves[0][:CHOSEN_ON])},
+            "held_back": {HALVES[1]: figures(surety, halves[1])},
         }
 
     return write_part(
         learned.FOLLOW_UPS, reader, run, LONGEST, measured, draft={"surety": FIRST.model_dump()}
     )
-
-
-def _best_surety(reads: FollowUps, turns: Sequence[AskedTurn]) -> tuple[Surety, RewritingFigures]:
-    """Return the best thresholds: first that of replacements, then those of insertions."""
-
-    def tried(**bars: float) -> tuple[Surety, RewritingFigures]:
-        surety = FIRST.model_copy(update=bars)
-        return surety, _figures(reads.with_surety(surety), turns)
-
-    def worth(found: tuple[Surety, RewritingFigures]) -> float:
-        return found[1]["rewritten"]["f1"] - WORSE_COUNTS * found[1]["worse_than_raw"]
-
-    replacing = max((tried(replacing=bar) for bar in REPLACING), key=worth)[0].replacing
-    others = (
-        tried(replacing=replacing, behind=behind, bracketed=bracketed)
-        for behind, bracketed in BEHIND_AND_BRACKETED
-    )
-    return max(others, key=worth)
-
-
-def _figures(reads: FollowUps, turns: Sequence[AskedTurn]) -> RewritingFigures:
-    found = measure_rewriting(turns, lambda question, history: rewrite_from_words(question, history, reads))
-    return found["all"]

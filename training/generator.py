@@ -97,10 +97,6 @@ class Row(NamedTuple):
             for place, token in enumerate(dialogue.tokens)
         ]
 
-    @property
-    def answer_tokens(self) -> int:
-        return sum(len(dialogue.tokens) - dialogue.answer for dialogue in self.dialogues)
-
     def logits(self, model: Any, device: torch.device) -> torch.Tensor:
         """Return the predictions after every token: (1, tokens, vocabulary).
 
@@ -139,20 +135,23 @@ def train_generator(run: Run, name: str, plan: GeneratorPlan, checkpoint_steps: 
 
     def losses(step: Sequence[Row]) -> Iterator[torch.Tensor]:
         # Each answer token has the same weight, whatever its row.
-        answers = sum(row.answer_tokens for row in step)
+        answers = _answers(step)
         yield from (row.loss(model, device) / answers for row in step)
 
     how = Plan(plan.epochs, plan.learning_rate, plan.length, 0.03, 0.0, plan.seed)
     points = Loop(model, steps, losses, how, run.out, fingerprint, run.say, 1, checkpoint_steps).run()
-    curve = [
-        {
-            **point,
-            "epoch": step[0].epoch,
-            "tokens": sum(len(row.tokens) for row in step),
-            "answer_tokens": sum(row.answer_tokens for row in step),
-        }
-        for point, step in zip(points, steps, strict=True)
-    ]
+    curve: list[dict[str, Any]] = []
+    for point, step in zip(points, steps, strict=True):
+        counts = {"tokens": sum(len(row.tokens) for row in step), "answer_tokens": _answers(step)}
+        curve.append({**point, "epoch": step[0].epoch, **counts})
+    tokens, answers, seconds = (
+        sum(point[of] for point in curve) for of in ("tokens", "answer_tokens", "seconds")
+    )
+    losses_of: dict[int, float] = {}
+    for epoch in (1, plan.epochs):
+        own = [point for point in curve if point["epoch"] == epoch]
+        summed = sum(point["loss"] * point["answer_tokens"] for point in own)
+        losses_of[epoch] = round(summed / sum(point["answer_tokens"] for point in own), 4)
     about = {"rows": len(rows), "too_long": len(rows) - len(dialogues), "packed": is_packed}
     made = _read(run.data.with_suffix(".statistics.json"), json.loads)
     licence = _read(Path(name) / "README.md", _LICENCE.search)
@@ -163,7 +162,15 @@ def train_generator(run: Run, name: str, plan: GeneratorPlan, checkpoint_steps: 
         "base": base,
         "data": {"file": run.data.name, "sha256": data_digest, **about} | ({"made": made} if made else {}),
         "numbers": asdict(plan),
-        "figures": _figures(curve),
+        "figures": {
+            "steps": len(curve),
+            "first_epoch_loss": losses_of[1],
+            "last_epoch_loss": losses_of[plan.epochs],
+            "tokens": tokens,
+            "answer_tokens": answers,
+            "seconds": round(seconds, 1),
+            "tokens_per_second": round(tokens / max(seconds, 1e-9), 1),
+        },
         "licences": {
             "base": licence["name"].strip() if licence else "not stated beside the weights",
             "note": NOTE,
@@ -177,6 +184,11 @@ def train_generator(run: Run, name: str, plan: GeneratorPlan, checkpoint_steps: 
         tokenizer.save_pretrained(run.out)
 
     return write_model(run.out, card, write, [run.out / CHECKPOINT, run.out / CURVE])
+
+
+def _answers(step: Sequence[Row]) -> int:
+    """Return the number of answer tokens in a step."""
+    return sum(len(dialogue.tokens) - dialogue.answer for row in step for dialogue in row.dialogues)
 
 
 def _sha256(path: Path) -> str:
@@ -290,11 +302,11 @@ def encode(tokenizer: Any, messages: Sequence[Message], stops: Collection[int], 
 
 def keeps_apart(model: Any, first: Dialogue, second: Dialogue, device: torch.device) -> bool:
     """Return True if a dialogue's logits do not depend on another one before it in its row."""
-    one, other = (Dialogue(dialogue.tokens[:LOOKED_AT], 0) for dialogue in (first, second))
+    before, looked_at = (Dialogue(dialogue.tokens[:LOOKED_AT], 0) for dialogue in (first, second))
     model.eval()
     with torch.no_grad():
-        alone = Row((other,)).logits(model, device)
-        behind = Row((one, other)).logits(model, device)[:, len(one.tokens) :]
+        alone = Row((looked_at,)).logits(model, device)
+        behind = Row((before, looked_at)).logits(model, device)[:, len(before.tokens) :]
     difference = (behind - alone).float().norm() / alone.float().norm()
     return bool(difference < APART.get(alone.dtype, APART[torch.bfloat16]))
 
@@ -309,25 +321,3 @@ def steps_of(dialogues: Sequence[Dialogue], plan: GeneratorPlan, *, is_packed: b
         rows = [Row(tuple(dialogues[index] for index in own), epoch) for own in places]
         steps += [rows[at : at + plan.rows_per_step] for at in range(0, len(rows), plan.rows_per_step)]
     return steps
-
-
-def _figures(curve: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Return the totals of a run, with the mean losses of its first and its last epoch."""
-
-    def mean_loss(epoch: int) -> float:
-        points = [point for point in curve if point["epoch"] == epoch]
-        summed = sum(point["loss"] * point["answer_tokens"] for point in points)
-        return float(round(summed / sum(point["answer_tokens"] for point in points), 4))
-
-    tokens, answers, seconds = (
-        sum(point[name] for point in curve) for name in ("tokens", "answer_tokens", "seconds")
-    )
-    return {
-        "steps": len(curve),
-        "first_epoch_loss": mean_loss(1),
-        "last_epoch_loss": mean_loss(curve[-1]["epoch"]),
-        "tokens": tokens,
-        "answer_tokens": answers,
-        "seconds": round(seconds, 1),
-        "tokens_per_second": round(tokens / max(seconds, 1e-9), 1),
-    }

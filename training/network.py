@@ -3,7 +3,7 @@
 import hashlib
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Self, cast
 
@@ -220,23 +220,21 @@ def write_card(folder: Path, part: str, card: Card) -> None:
         write_durably(folder / f"{part}.json", as_json(card.model_dump()))
 
 
-def fitted_scale(
-    features: Mapping[str, Sequence[float]],
-    answers: Sequence[bool],
-    seed: int,
-    *,
-    weights: Sequence[float] | None = None,
-    freedom: float = 1.0,
-) -> dict[str, float]:
+Answers = Iterable[tuple[Mapping[str, float], bool, float]]
+
+
+def fitted_scale(answers: Answers, seed: int, *, freedom: float = 1.0) -> dict[str, float]:
     """Return intercept and weights of a logistic regression over standardised features.
 
-    `weights` are those of the answers; `freedom` is the inverse of the regularisation.
+    `answers` has features (0 where missing), truth and weight of each; `freedom` is the inverse of the
+    regularisation.
     """
-    names = sorted(features)
-    matrix = np.column_stack([np.asarray(features[name], dtype=np.float64) for name in names])
+    rows, truths, weights = zip(*answers, strict=True)
+    names = sorted({name for row in rows for name in row})
+    matrix = np.array([[row.get(name, 0.0) for name in names] for row in rows], dtype=np.float64)
     middle, spread = matrix.mean(axis=0), np.maximum(matrix.std(axis=0), 1e-6)
     model = LogisticRegression(C=freedom, max_iter=2000, random_state=seed)
-    model.fit((matrix - middle) / spread, np.asarray(answers), sample_weight=weights)
+    model.fit((matrix - middle) / spread, np.asarray(truths), sample_weight=weights)
     own = model.coef_[0] / spread
     found = {"intercept": model.intercept_[0] - own @ middle, **dict(zip(names, own, strict=True))}
     return {name: round(float(weight), 5) for name, weight in found.items()}

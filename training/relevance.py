@@ -5,11 +5,11 @@ which has to win where no text answers: the sign of a number tells whether its t
 """
 
 import random
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -34,7 +34,7 @@ from training import network
 from training.choice import JudgedData, choice_scales, judged_texts
 from training.files import SETS, Run, hash_byte
 from training.fitting import Plan, Task, fit
-from training.network import ADAPTERS, Measured, Pair, PairTokenizer, Reader, fitted_scale, trained
+from training.network import ADAPTERS, Answers, Measured, Pair, PairTokenizer, Reader, fitted_scale, trained
 from training.questions import question_rows
 
 SETTINGS = SETS["relevance"]
@@ -53,70 +53,62 @@ LAST = frozenset({"qasper-sentences", "qasper-paragraphs", "clapnq"})
 REPLAYED = 0.1  # share of the general questions that are read again beside the last ones
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A question beside each of its texts, as tokens, without and with title; `answers` marks the texts."""
 
-    plain: tuple[Pair, ...]
-    titled: tuple[Pair, ...]
+    plain: Sequence[Pair]
+    titled: Sequence[Pair]
     answers: NDArray[np.bool_]
 
+    @property
+    def tokens(self) -> int:
+        """The tokens of the texts that are read at once."""
+        mean = sum(len(pair.ids) for pair in self.titled) / len(self.titled)
+        return int(mean * min(TEXTS_AT_ONCE, len(self.titled)))
 
-Texts = tuple[str, Sequence[str], Sequence[str], Sequence[bool]]
+
+# A question, its texts with their titles, and which of them answer.
+Asked = tuple[str, Sequence[tuple[str, str]], Sequence[bool]]
 
 
-def examples_of(asked: Sequence[Texts]) -> list[Example]:
-    """Return questions with their titles and texts, of which some answer, as tokens."""
-    tokenizer = PairTokenizer(LONGEST)
-    found = []
-    for question, titles, texts, answers in asked:
+def asked_of(rows: Iterable[EvidenceRow]) -> list[Asked]:
+    return [
+        (row.question, [(row.title, text) for text in row.candidates], [at in row.relevant for at in places])
+        for row in rows
+        for places in (range(len(row.candidates)),)
+    ]
+
+
+def examples_of(asked: Sequence[Asked]) -> list[Example]:
+    """Return questions and texts as tokens."""
+    tokenizer, found = PairTokenizer(LONGEST), []
+    for question, texts, answers in asked:
         cut = question[: learned.LONGEST_QUESTION]
-        plain = tokenizer.pairs([(cut, text) for text in texts])
-        titled = tokenizer.pairs(
-            [(cut, learned.with_title(title, text)) for title, text in zip(titles, texts, strict=True)]
-        )
-        found.append(Example(tuple(plain), tuple(titled), np.array(answers, dtype=bool)))
+        plain = tokenizer.pairs([(cut, text) for _, text in texts])
+        titled = tokenizer.pairs([(cut, learned.with_title(title, text)) for title, text in texts])
+        found.append(Example(plain, titled, np.array(answers, dtype=bool)))
     return found
 
 
-def texts_of(row: EvidenceRow) -> Texts:
-    answers = [index in row.relevant for index in range(len(row.candidates))]
-    return row.question, [row.title] * len(answers), row.candidates, answers
-
-
-def _tokens(example: Example) -> int:
-    mean = sum(len(pair.ids) for pair in example.titled) / len(example.titled)
-    return int(mean * min(TEXTS_AT_ONCE, len(example.titled)))
-
-
 def _loss(reader: Reader, batch: Sequence[Example]) -> torch.Tensor:
-    drawn = [_drawn(example) for example in batch]
-    found = reader.read([pair for pairs, _ in drawn for pair in pairs])[:, 0].float()
-    parts = torch.split(found, [len(pairs) for pairs, _ in drawn])
-    return torch.stack(
-        [_listwise(own, answers) for own, (_, answers) in zip(parts, drawn, strict=True)]
-    ).mean()
+    """Return the mean loss of questions, each with some of its texts: at most a third of them answer."""
+    pairs, counts = [], []
+    for example in batch:
+        texts = example.plain if float(torch.rand(())) < NO_TITLE else example.titled
+        right, wrong = np.flatnonzero(example.answers), np.flatnonzero(~example.answers)
+        right = right[torch.randperm(len(right)).numpy()][: TEXTS_AT_ONCE // 3]
+        wrong = wrong[torch.randperm(len(wrong)).numpy()][: TEXTS_AT_ONCE - len(right)]
+        pairs += [texts[at] for at in (*right, *wrong)]
+        counts.append((len(right), len(right) + len(wrong)))
+    numbers = reader.read(pairs)[:, 0].float().split([count for _, count in counts])  # type: ignore[no-untyped-call]
+    losses = []
+    for own, (right_ones, _) in zip(numbers, counts, strict=True):
+        chances = torch.cat([own, own.new_zeros(1)]).log_softmax(0)
+        losses.append(-chances[:right_ones].logsumexp(0) if right_ones else -chances[-1])
+    return torch.stack(losses).mean()
 
 
-def _drawn(example: Example) -> tuple[list[Pair], torch.Tensor]:
-    """Return some texts at random: at most a third of them answer."""
-    pairs = example.plain if float(torch.rand(())) < NO_TITLE else example.titled
-    right, wrong = np.flatnonzero(example.answers), np.flatnonzero(~example.answers)
-    right = right[torch.randperm(len(right)).numpy()][: TEXTS_AT_ONCE // 3]
-    wrong = wrong[torch.randperm(len(wrong)).numpy()][: TEXTS_AT_ONCE - len(right)]
-    kept = [*right.tolist(), *wrong.tolist()]
-    return [pairs[index] for index in kept], torch.arange(len(kept)) < len(right)
-
-
-def _listwise(numbers: torch.Tensor, answers: torch.Tensor) -> torch.Tensor:
-    """Return the loss of one question: numbers and truth values of its texts, (texts,)."""
-    chances = torch.cat([numbers, numbers.new_zeros(1)]).log_softmax(0)
-    if not bool(answers.any()):
-        return -chances[-1]
-    return -chances[:-1][answers.to(chances.device)].logsumexp(0)
-
-
-TASK: Task[Example] = Task(_tokens, _loss)
+TASK: Task[Example] = Task(lambda example: example.tokens, _loss)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +122,7 @@ class RelevanceRun(Run):
     judged: JudgedData | None = None
     begun: Path | None = None
 
-    def fitted(self, asked: Sequence[Texts], name: str, start: Mapping[str, torch.Tensor] | None) -> Reader:
+    def fitted(self, asked: Sequence[Asked], name: str, start: Mapping[str, torch.Tensor] | None) -> Reader:
         """Return a reader fitted to questions, with its checkpoint in a folder of its own."""
         reader = Reader.new(self.seed, start)
         fit(
@@ -167,10 +159,10 @@ def train_relevance(run: RelevanceRun, encoder: Encoder) -> Card:
 def _taught(rows: Sequence[EvidenceRow], run: RelevanceRun) -> Mapping[str, torch.Tensor]:
     """Return what is learned from general questions, and then from those about papers."""
     general = [row for row in rows if row.set not in LAST]
-    first = run.fitted([texts_of(row) for row in general], "general", None)
+    first = run.fitted(asked_of(general), "general", None)
     last = [row for row in rows if row.set in LAST]
     last += [row for row in general if hash_byte(row.question) / 256 < REPLAYED]
-    return trained(run.fitted([texts_of(row) for row in last], "papers", trained(first)))
+    return trained(run.fitted(asked_of(last), "papers", trained(first)))
 
 
 def fold_of(row: EvidenceRow) -> int:
@@ -234,14 +226,20 @@ def _features(row: EvidenceRow, scorer: RelevanceScorer, encoder: Encoder) -> Fe
 
 def _scale(read: Read, seed: int, *, with_network: bool) -> dict[str, float]:
     """Return the regression of answers on features, with or without those of the network."""
-    features: dict[str, list[float]] = defaultdict(list)
-    answers: list[bool] = []
-    for row, found in read:
-        for name, values in found.items():
-            if with_network or not name.startswith("network"):
-                features[name] += values
-        answers += [index in row.relevant for index in range(len(row.candidates))]
-    return fitted_scale(features, answers, seed)
+    answers = (
+        (
+            {
+                name: values[at]
+                for name, values in found.items()
+                if with_network or not name.startswith("network")
+            },
+            at in row.relevant,
+            1.0,
+        )
+        for row, found in read
+        for at in range(len(row.candidates))
+    )
+    return fitted_scale(answers, seed)
 
 
 def _answer_scale(read: Read, seed: int, *, with_network: bool) -> dict[str, float]:
@@ -250,28 +248,27 @@ def _answer_scale(read: Read, seed: int, *, with_network: bool) -> dict[str, flo
     The few are the likeliest wrong sentences of a question, for half of the questions with a right one.
     """
     chance = random.Random(seed)
-    features: dict[str, list[float]] = defaultdict(list)
-    answers: list[bool] = []
-    for row, found in read:
-        wrong = [at for at in range(len(row.candidates)) if at not in row.relevant]
-        wrong.sort(key=lambda at: -found["network"][at] - found["cosine"][at])
-        few = wrong[: chance.randint(1, MOST_SENTENCES)]
-        if not few:
-            continue
-        is_answered = bool(row.relevant) and chance.random() < 0.5
-        if is_answered:
-            few = [*few[:-1], chance.choice(row.relevant)]
-        for name, values in learned.answer_features(found, few).items():
-            if with_network or name != "network":
-                features[name] += values
-        answers.append(is_answered)
-    return fitted_scale(features, answers, seed)
+
+    def answers() -> Answers:
+        for row, found in read:
+            likely = np.add(found["network"], found["cosine"])
+            order = np.argsort(-likely, kind="stable").tolist()
+            few = [at for at in order if at not in row.relevant][: chance.randint(1, MOST_SENTENCES)]
+            is_answered = bool(few and row.relevant) and chance.random() < 0.5
+            if is_answered:
+                few = [*few[:-1], chance.choice(row.relevant)]
+            if few:
+                best = learned.answer_features(found, few).items()
+                own = {name: value for name, (value,) in best if with_network or name != "network"}
+                yield own, is_answered, 1.0
+
+    return fitted_scale(answers(), seed)
 
 
 def _figures(read: Read, seed: int) -> dict[str, Figures]:
     """Return each ranker's figures by set, each half of the papers by the scale of the other half."""
     features = dict(read)
-    others = {half: [one for one in read if _half(one[0]) != half] for half in (0, 1)}
+    others = {half: [(row, found) for row, found in read if _half(row) != half] for half in (0, 1)}
     all_scales = {half: _scale(other, seed, with_network=True) for half, other in others.items()}
     without = {half: _scale(other, seed, with_network=False) for half, other in others.items()}
     rankers: dict[str, Ranker] = {

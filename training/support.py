@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -14,25 +13,16 @@ from assistant.learned import RELEVANCE, SHIPPED, SUPPORT, Card, LearnedPart, re
 from corpus.encoders import Encoder
 from evaluation.answers.attribution import fitting as scales
 from evaluation.answers.attribution.agreement import measure_attribution
-from evaluation.answers.attribution.pairs import LabelledPair, read_all_pairs
+from evaluation.answers.attribution.pairs import read_all_pairs
 from training import claims as made_of
+from training import network
 from training.claims import Claim
 from training.files import SETS, Run
 from training.fitting import Plan, Task, fit
-from training.network import (
-    ADAPTERS,
-    Measured,
-    Pair,
-    PairTokenizer,
-    Reader,
-    restore,
-    weights_of_part,
-    write_part,
-)
+from training.network import ADAPTERS, Measured, Pair, PairTokenizer, Reader
 
 LONGEST = 256
 HOW = Plan(epochs=1, learning_rate=7e-4, tokens=2048)
-ATTRIBUTION = Path("attribution") / "pairs.jsonl"
 HELD_PAIRS = 400  # of each set that is learned from
 # The scales are fitted on what the product shows: claims of answers and articles beside what they cite.
 SCALED = frozenset({"AttributionBench", "WiCE", "citation_integrity", "factcheck_gpt"})
@@ -59,29 +49,40 @@ def train_support(run: Run, encoder: Encoder) -> Card:
 
     The network starts from the shipped relevance part. Raises TrainingError, EvaluationError and CorpusError.
     """
-    judged, made = learned_claims(run.data, run.seed, run.held)
+    settings, data, seed = SETS["support"], run.data, run.seed
+    judged = made_of.labelled_claims(data, settings["labelled"], seed, run.held)
+    summaries = made_of.summary_claims(data, settings["summaries"], seed)
+    shares, supported = settings["made"], [*judged, *summaries]
+    made = [*summaries, *made_of.altered(supported, shares["altered"], seed)]
+    made += made_of.elsewhere(supported, shares["elsewhere"], seed)
+    made += made_of.quoted(summaries, shares["quoted"], seed)
+    judged = made_of.among_others(judged, shares["among_others"], seed)
     reader = Reader.new(run.seed)
-    restore(reader, weights_of_part(RELEVANCE, SHIPPED, reader, head=False))
+    network.restore(reader, network.weights_of_part(RELEVANCE, SHIPPED, reader, head=False))
     fit(reader, TASK, examples_of([*judged, *made]), HOW, run.work / "claims", say=run.say)
 
     def measured(name: str) -> Measured:
-        held_back = [
-            *read_all_pairs(run.data / ATTRIBUTION),
-            *made_of.held_pairs(run.data, run.held, HELD_PAIRS),
-        ]
+        held_back = read_all_pairs(run.data / "attribution" / "pairs.jsonl")
+        held_back += made_of.held_pairs(run.data, run.held, HELD_PAIRS)
         pairs = [pair for pair in held_back if pair.set in SCALED]
         run.say(f"{name}: reading {len(pairs)} pairs that it has not learned from")
         compared = scales.compare_pairs(pairs, encoder, LearnedPart(*read_part(SUPPORT, run.work)))
         every = np.ones(len(pairs), dtype=bool)
         fitted = {"all": scales.fit(compared, every)}
         fitted["features"] = scales.fit(compared, every, with_network=False)
-        told = {scale: {"intercept": one.intercept, **one.weights} for scale, one in fitted.items()}
+        told = {of: {"intercept": scale.intercept, **scale.weights} for of, scale in fitted.items()}
 
         def figures(measure: Callable[..., tuple[scales.Matrix, scales.Matrix]]) -> dict[str, object]:
-            return {
-                name: _figures(pairs, compared, measure(compared, with_network=has))
-                for name, has in (("with the network", True), ("without", False))
-            }
+            """Return how well supported claims are told from others, by set, and from altered ones."""
+            found: dict[str, object] = {}
+            for how, has in (("with the network", True), ("without", False)):
+                agreed = measure_attribution(pairs, compared, measure(compared, with_network=has), "")
+                sets = {
+                    of: {"auroc": row["auroc_support"], "ece": row["ece"]} for of, row in agreed.sets.items()
+                }
+                below = {kind: row.below_support for kind, row in agreed.contrast.items()}
+                found[how] = {**sets, "below": below}
+            return found
 
         return told, {
             "recipe": f"paper-trail train support --seed {run.seed} --held {run.held}",
@@ -89,34 +90,10 @@ def train_support(run: Run, encoder: Encoder) -> Card:
             "judged": Counter(claim.set for claim in judged),
             "made": Counter(claim.set for claim in made),
             "scaled_on": Counter(pair.set for pair in pairs),
-            "licences": SETS["support"]["licences"],
+            "licences": settings["licences"],
             "fitting": {"adapters": ADAPTERS, "claims": asdict(HOW)},
             "cross_validated": figures(scales.cross_validated),
             "other_sets_only": figures(scales.across_sets),
         }
 
-    return write_part(SUPPORT, reader, run, LONGEST, measured)
-
-
-def learned_claims(data: Path, seed: int, held: int) -> tuple[list[Claim], list[Claim]]:
-    """Return the claims that people judged, and those made of them."""
-    wanted = SETS["support"]
-    shares = wanted["made"]
-    judged = made_of.labelled_claims(data, wanted["labelled"], seed, held)
-    summaries = made_of.summary_claims(data, wanted["summaries"], seed)
-    made = [
-        *summaries,
-        *made_of.altered([*judged, *summaries], shares["altered"], seed),
-        *made_of.elsewhere([*judged, *summaries], shares["elsewhere"], seed),
-        *made_of.quoted(summaries, shares["quoted"], seed),
-    ]
-    return made_of.among_others(judged, shares["among_others"], seed), made
-
-
-def _figures(
-    pairs: Sequence[LabelledPair], compared: scales.Compared, support: tuple[scales.Matrix, scales.Matrix]
-) -> dict[str, object]:
-    """Return how well supported claims are told from others, by set, and from altered ones."""
-    found = measure_attribution(pairs, compared, support, "")
-    told = {name: {"auroc": row["auroc_support"], "ece": row["ece"]} for name, row in found.sets.items()}
-    return {**told, "below": {kind: row.below_support for kind, row in found.contrast.items()}}
+    return network.write_part(SUPPORT, reader, run, LONGEST, measured)

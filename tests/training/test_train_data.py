@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from assistant.prompts import no_answer_reason
 from corpus.encoders.base import SentenceEncoder
 from tests.small_corpus import make_paper, write_corpus
-from tests.standin_chat import Behaviour, Received, StandinChat, refusal, reply
+from tests.standin_chat import Behaviour, Received, StandinChat, reply
 from tests.standin_writer import quote_material, write_documents
 from training.__main__ import app
 from training.truthreader.documents import read_documents
@@ -82,15 +82,8 @@ def test_a_row_is_what_the_product_sends_and_its_labels_are_given(tmp_path: Path
     ("text", "reason"),
     [
         ("This is no JSON.", "asking: malformed reply"),
-        (
-            '{"pairs": [{"question": "What of it all?", "answer": "' + "x" * 9_000 + '"}]}',
-            "asking: malformed reply",
-        ),
         ('{"pairs": []}', "asking: nothing to ask"),
-        (
-            '{"pairs": [{"question": "What did Zanzibar find?", "answer": "Zanzibar found 99 owls."}]}',
-            "filtering:",
-        ),
+        ('{"pairs": [{"question": "What was found?", "answer": "Zanzibar found 99 owls."}]}', "filtering:"),
     ],
 )
 def test_what_a_model_writes_badly_is_dropped_with_the_reason(
@@ -105,23 +98,6 @@ def test_what_a_model_writes_badly_is_dropped_with_the_reason(
     assert all(f"{one['step']}: {one['reason']}".startswith(reason) for one in dropped)
 
 
-def test_a_server_that_fails_ends_it_and_the_next_run_goes_on(tmp_path: Path, documents: Path) -> None:
-    def until_the_third(request: Received) -> Behaviour:
-        return quote_material(request) if len(server.requests) <= 3 else refusal(401, "no more")
-
-    with StandinChat(default=until_the_third) as server:
-        result, _ = make(tmp_path, documents, server)
-        assert result.exit_code == 2
-        assert result.output.strip()
-    kept = len(read(tmp_path / "rows.calls.jsonl"))
-    with StandinChat(default=quote_material) as server:
-        result, _ = make(tmp_path, documents, server)
-        assert result.exit_code == 0
-        made = len(server.requests)
-    assert len(read(tmp_path / "rows.calls.jsonl")) == kept + made
-    assert kept == 3
-
-
 def test_killed_at_any_call_it_loses_that_call_alone(tmp_path: Path, documents: Path) -> None:
     held = Behaviour(wait_before=60.0)
     asked: list[str] = []
@@ -134,25 +110,11 @@ def test_killed_at_any_call_it_loses_that_call_alone(tmp_path: Path, documents: 
         return behave
 
     out = tmp_path / "rows.jsonl"
-    command = [
-        sys.executable,
-        "-m",
-        "training",
-        "data",
-        "--documents",
-        documents,
-        "--out",
-        out,
-        "--model",
-        "m",
-    ]
+    command = [sys.executable, "-m", "training", "data", "--model", "m"]
+    command += ["--documents", str(documents), "--out", str(out)]
     with StandinChat(default=holding(5)) as server:
-        process = subprocess.Popen(
-            command,
-            env=os.environ | environment(tmp_path, server.url),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen(command, env=os.environ | environment(tmp_path, server.url), **silent)
         deadline = time.monotonic() + 60
         while len(asked) < 6 and time.monotonic() < deadline:
             time.sleep(0.02)
@@ -190,11 +152,10 @@ def test_broken_documents_are_named(tmp_path: Path, text: str, said: str) -> Non
     assert said in result.output
 
 
-def test_what_is_not_there_is_said(tmp_path: Path) -> None:
+def test_a_path_without_documents_is_named(tmp_path: Path) -> None:
     with StandinChat() as server:
         result, _ = make(tmp_path, tmp_path / "nowhere", server)
-    assert result.exit_code == 2
-    assert "no documents at" in result.output
+    assert (result.exit_code, "no documents at" in result.output) == (2, True)
 
 
 def test_without_a_model_it_says_how_to_have_one(tmp_path: Path, documents: Path) -> None:

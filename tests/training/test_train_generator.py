@@ -1,20 +1,10 @@
 """Training a generator for real, a tiny one: it learns to cite, goes on where it was, says what is wrong."""
 
 import json
-import os
-import resource
-import shutil
-import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import torch
-from safetensors.torch import load_file
 from typer.testing import CliRunner
 
 from assistant.models.local import LocalModel
@@ -23,6 +13,7 @@ from assistant.records import Message, Parameters
 from tests.standin_chat import StandinChat
 from tests.standin_writer import quote_material, write_documents
 from tests.tiny_chat import SUBJECTS, dialogue, save_tiny_chat, write_dialogues
+from tests.training.test_train_fitting import files_of_at_most
 from training.__main__ import app
 
 pytest.importorskip("peft", reason="peft, of the extra train, is not installed")
@@ -49,18 +40,7 @@ def run(data: Path, model: Path, out: Path, *options: str):
 
 
 def test_taught_twenty_dialogues_it_cites(tmp_path: Path, model: Path, data: Path) -> None:
-    options = (
-        "--epochs",
-        "60",
-        "--learning-rate",
-        "0.003",
-        "--length",
-        "150",
-        "--rank",
-        "32",
-        "--rows-per-step",
-        "2",
-    )
+    options = "--epochs 60 --learning-rate 0.003 --length 150 --rank 32 --rows-per-step 2".split()
     result = run(data, model, tmp_path / "out", *options)
     assert result.exit_code == 0, result.output
     card = json.loads((tmp_path / "out" / "card.json").read_text())
@@ -101,34 +81,6 @@ def test_it_takes_what_the_data_command_makes(tmp_path: Path, model: Path) -> No
     assert card["data"]["too_long"] == 0
 
 
-@pytest.mark.long
-def test_killed_and_run_again_it_comes_to_the_same_weights(tmp_path: Path, model: Path, data: Path) -> None:
-    straight, killed = tmp_path / "straight", tmp_path / "killed"
-    command = [sys.executable, "-m", "training", *arguments(data, model, killed, *SHORT)]
-    # Slow enough to be killed in the middle: it waits for its lines to be read.
-    process = subprocess.Popen(
-        command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
-    assert process.stderr
-    for line in process.stderr:
-        if line.startswith(b"step 5 "):
-            break
-    process.send_signal(signal.SIGKILL)
-    process.communicate()
-    assert (killed / "checkpoint.pt").is_file()
-    assert not (killed / "card.json").exists()
-    went_on = run(data, model, killed, *SHORT)
-    assert went_on.exit_code == 0, went_on.output
-    assert "step 4 of" not in went_on.output
-    assert run(data, model, straight, *SHORT).exit_code == 0
-    ours, theirs = (load_file(folder / "model.safetensors") for folder in (killed, straight))
-    assert ours.keys() == theirs.keys()
-    for name, weights in ours.items():
-        assert torch.allclose(weights, theirs[name], rtol=0, atol=1e-6), name
-    before = load_file(model / "model.safetensors")
-    assert any(not torch.equal(weights, theirs[name]) for name, weights in before.items())
-
-
 def test_what_is_complete_is_not_trained_again(tmp_path: Path, model: Path, data: Path) -> None:
     out = tmp_path / "out"
     clock = time.process_time()
@@ -146,29 +98,16 @@ def test_what_is_complete_is_not_trained_again(tmp_path: Path, model: Path, data
     assert "holds another model" in other.output
 
 
-@contextmanager
-def files_of_at_most(size: int) -> Iterator[None]:
-    """Let no file grow beyond a size, as on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-@pytest.mark.parametrize("room", [20_000, 500_000])
-def test_on_a_full_disk_it_says_so_and_goes_on_later(
-    tmp_path: Path, model: Path, data: Path, room: int
-) -> None:
+def test_on_a_full_disk_it_says_so_and_goes_on_later(tmp_path: Path, model: Path, data: Path) -> None:
     out = tmp_path / "out"
-    with files_of_at_most(room):
+    with files_of_at_most(500_000):
         result = run(data, model, out, *SHORT)
     assert result.exit_code == 2
     assert "cannot be written" in result.output
     assert "Free space and run again" in result.output
     assert not (out / "card.json").exists()
-    assert run(data, model, out, *SHORT).exit_code == 0
+    went_on = run(data, model, out, *SHORT)
+    assert (went_on.exit_code, "step 1 of" in went_on.output) == (0, False)
 
 
 @pytest.mark.parametrize(
@@ -202,13 +141,3 @@ def test_what_cannot_be_trained_is_said(tmp_path: Path, model: Path, data: Path)
     result = run(data, silent, tmp_path / "out")
     assert result.exit_code == 2
     assert "no chat template" in result.output
-
-
-def test_a_checkpoint_of_another_run_is_not_gone_on_with(tmp_path: Path, model: Path, data: Path) -> None:
-    out = tmp_path / "out"
-    with files_of_at_most(500_000):
-        run(data, model, out, *SHORT)
-    assert "other numbers" in run(data, model, out, *SHORT, "--seed", "3").output
-    (out / "checkpoint.pt").write_bytes(b"broken")
-    assert "cannot be read" in run(data, model, out, *SHORT).output
-    shutil.rmtree(out)

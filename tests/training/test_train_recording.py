@@ -1,7 +1,6 @@
 """What is kept of calls, in every state that a killed process leaves; and the prompts, word for word."""
 
 import os
-import resource
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from assistant.models.together import Patience, TogetherModel
 from assistant.prompts import load_prompt
 from assistant.records import Message, Parameters
 from tests.standin_chat import StandinChat, reply
+from tests.training.test_train_fitting import files_of_at_most
 from training.files import TrainingError
 from training.truthreader.construct import PROMPTS, PairsReply
 from training.truthreader.recording import RecordedModel
@@ -76,14 +76,9 @@ def test_half_a_line_is_cut_and_a_foreign_one_is_said(tmp_path: Path) -> None:
 
 def test_a_disk_that_takes_no_more_is_said(tmp_path: Path) -> None:
     path = tmp_path / "calls.jsonl"
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     with StandinChat(default=reply("b" * 5_000)) as server:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, hard))
-        try:
-            with pytest.raises(TrainingError, match="Free space"):
-                recorded(path, server).reply(ASKED, PairsReply)
-        finally:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        with files_of_at_most(1_000), pytest.raises(TrainingError, match="Free space"):
+            recorded(path, server).reply(ASKED, PairsReply)
         assert recorded(path, server).count == 0
         (tmp_path / "file").write_text("")
         with pytest.raises(TrainingError, match="cannot be written"):

@@ -1,14 +1,8 @@
 """The retriever's command on a toy set: it learns, goes on after a kill, and writes an encoder to open."""
 
 import json
-import os
 import pkgutil
-import resource
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,106 +12,77 @@ import pytest
 pytest.importorskip("peft", reason="peft, of the extra train, is not installed")
 
 import torch
-from safetensors.torch import load_file
 from typer.testing import CliRunner
 
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import BUNDLED_SHA256, SentenceEncoder
-from corpus.records import Collection, Scope, paper_id
-from corpus.search import search
 from corpus.settings import read_settings
-from corpus.store import Corpus, read_manifest
 from evaluation.answers.query_contexts import CONTEXTS, QueryContext
-from indexer.build import build_collection
-from indexer.sources import SourcePaper
-from tests.small_corpus import make_paper
 from training.__main__ import app
 from training.network import PairTokenizer
 from training.retriever import Examples, RetrieverPlan, SentenceReader, info_nce
 from training.sought import SoughtTexts, sought_texts, without_markers
 
 SUBJECTS = (
-    "parsing",
-    "tagging",
-    "summarization",
-    "translation",
-    "retrieval",
-    "dialogue",
-    "speech",
-    "morphology",
-    "coreference",
-    "paraphrase",
-    "sentiment",
-    "semantics",
-)
+    "parsing tagging summarization translation retrieval dialogue speech morphology coreference paraphrase"
+    " sentiment semantics"
+).split()
 SHORT = ("--length", "32", "--tokens-per-step", "250", "--rank", "2", "--measured", "2")
 
 
-def anthology(years: dict[str, int]) -> dict[str, str]:
-    """Return files of the Anthology by name, each with a paper on every subject."""
-    files = {}
-    for name, year in years.items():
-        papers = "".join(
-            f"<paper id='{number}'><title>On {subject} of {year}</title><author><last>B</last></author>"
-            f"<abstract>This paper of {year} is about {subject}.</abstract><bibkey>b-{number}</bibkey>"
-            "</paper>"
-            for number, subject in enumerate(SUBJECTS, start=1)
-        )
-        files[f"{name}.xml"] = (
-            f"<?xml version='1.0' encoding='UTF-8'?>\n<collection id='{name}'><volume id='main'"
-            f" type='proceedings'><meta><booktitle>B</booktitle><year>{year}</year>"
-            "<venue>trail</venue></meta>"
-            f"<frontmatter><bibkey>f-{name}</bibkey></frontmatter>{papers}</volume></collection>"
-        )
-    return files
+def anthology(name: str, year: int) -> dict[str, str]:
+    """Return a file of the Anthology by its name, with a paper on every subject."""
+    papers = "".join(
+        f"<paper id='{number}'><title>On {subject} of {year}</title><author><last>B</last></author>"
+        f"<abstract>This paper of {year} is about {subject}.</abstract><bibkey>b-{number}</bibkey></paper>"
+        for number, subject in enumerate(SUBJECTS, start=1)
+    )
+    meta = f"<meta><booktitle>B</booktitle><year>{year}</year><venue>trail</venue></meta>"
+    volume = (
+        f"<volume id='main' type='proceedings'>{meta}<frontmatter><bibkey>f-{name}</bibkey></frontmatter>"
+    )
+    head = f"<?xml version='1.0' encoding='UTF-8'?>\n<collection id='{name}'>"
+    return {f"acl_anthology/xml/{name}.xml": f"{head}{volume}{papers}</volume></collection>"}
+
+
+def lines(rows: Iterable[dict[str, Any]]) -> str:
+    return "\n".join(map(json.dumps, rows)) + "\n"
+
+
+def turns(subject: str) -> list[dict[str, str]]:
+    first, second = f"Who began {subject}?", f"When did they end {subject}?"
+    return [
+        {"q": first, "rewrite": first, "ans_kw": "lee and kim"},
+        {"q": "When did they end it?", "rewrite": second, "ans_kw": f"{subject} last year"},
+    ]
 
 
 def write_data(data: Path, **changes: str) -> Path:
     """Write the smallest folder of sets, all files of which the recipe reads."""
-    lines: dict[str, list[dict[str, Any]]] = {
-        "citations/scisummnet_papers": [
+    numbered = list(enumerate(SUBJECTS))
+    kinds = [(kind, subject) for subject in SUBJECTS for kind in ("kind", "corpus")]
+    files = {
+        "citations/scisummnet_papers.jsonl": lines(
             {"paper_id": f"P{number}", "title": f"A book on {subject}", "abstract": f"We study {subject}."}
-            for number, subject in enumerate(SUBJECTS)
-        ],
-        "citations/scisummnet_citances": [
+            for number, subject in numbered
+        ),
+        "citations/scisummnet_citances.jsonl": lines(
             {"paper_id": f"P{number}", "citing_text": f"As was done for {subject} long ago (Lee, 2001)."}
-            for number, subject in enumerate(SUBJECTS)
-        ],
-        "questions/qasper_train": [
-            {
-                "question": f"What {kind} of {subject} is there?",
-                "paper_id": subject,
-                "answers": ["Two"],
-                "evidence": [{"sentences": ["There are two.", f"One {kind} of {subject} is ours."]}],
-            }
-            for subject in SUBJECTS
-            for kind in ("kind", "corpus")
-        ],
-        "rewriting/canard_train": [
-            {
-                "id": subject,
-                "turns": [
-                    {
-                        "q": f"Who began {subject}?",
-                        "rewrite": f"Who began {subject}?",
-                        "ans_kw": "lee and kim",
-                    },
-                    {
-                        "q": "When did they end it?",
-                        "rewrite": f"When did they end {subject}?",
-                        "ans_kw": f"{subject} last year",
-                    },
-                ],
-            }
-            for subject in SUBJECTS
-        ],
+            for number, subject in numbered
+        ),
+        "questions/qasper_train.jsonl": lines(
+            {"question": f"What {kind} of {subject} is there?", "paper_id": subject, "answers": ["Two"]}
+            | {"evidence": [{"sentences": ["There are two.", f"One {kind} of {subject} is ours."]}]}
+            for kind, subject in kinds
+        ),
+        "rewriting/canard_train.jsonl": lines(
+            {"id": subject, "turns": turns(subject)} for subject in SUBJECTS
+        ),
+        "acl_anthology/xml/schema.rnc": (
+            pkgutil.get_data("acl_anthology", "data/schema.rnc") or b""
+        ).decode(),
     }
-    files = {f"{name}.jsonl": "\n".join(map(json.dumps, rows)) + "\n" for name, rows in lines.items()}
-    files |= {f"acl_anthology/xml/{name}": text for name, text in anthology({"2020.a": 2020}).items()}
-    files["acl_anthology/xml/schema.rnc"] = (
-        pkgutil.get_data("acl_anthology", "data/schema.rnc") or b""
-    ).decode()
-    for name, text in (files | changes).items():
+    for name, text in (files | anthology("2020.a", 2020) | changes).items():
         (data / name).parent.mkdir(parents=True, exist_ok=True)
         (data / name).write_text(text, encoding="utf-8")
     return data
@@ -128,53 +93,24 @@ def data(tmp_path: Path) -> Path:
     return write_data(tmp_path / "data")
 
 
-def arguments(data: Path, folder: Path, *options: str) -> list[str]:
-    folders = ["--data", str(data), "--work", str(folder / "work"), "--out", str(folder / "out")]
-    return ["retriever", *folders, *SHORT, *options]
-
-
 def run(data: Path, folder: Path, *options: str) -> Any:
-    return CliRunner().invoke(app, arguments(data, folder, *options))
+    folders = ["--data", str(data), "--work", str(folder / "work"), "--out", str(folder / "out")]
+    return CliRunner().invoke(app, ["retriever", *folders, *SHORT, *options])
 
 
-class Papers:
-    """A collection of two papers."""
-
-    collection = Collection(id="c", title="C")
-
-    def __len__(self) -> int:
-        return 2
-
-    def papers(self) -> Iterator[SourcePaper]:
-        for position, title in enumerate(("Parsing of trees", "Translation of songs")):
-            yield SourcePaper(title, make_paper("c", str(position), position=position, title=title))
-
-
-def test_the_encoder_opens_by_a_setting_and_a_build_records_it(
+def test_the_encoder_opens_and_its_card_says_what_was_learned_from(
     tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = run(data, tmp_path, "--learning-rate", "0.01")
+    options = ("--context", "concatenated", "--learning-rate", "0.01")
+    made = run(data, tmp_path, *options)
     assert made.exit_code == 0, made.output
-    out = tmp_path / "out"
     assert not (tmp_path / "work" / "checkpoint.pt").exists()
-    monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("PAPER_TRAIL_ENCODER", str(out))
-    settings = read_settings()
-    encoder = open_encoder(settings)
+    monkeypatch.setenv("PAPER_TRAIL_ENCODER", str(tmp_path / "out"))
+    encoder = open_encoder(read_settings())
     assert encoder.sha256 != BUNDLED_SHA256
-    ours, theirs = (one.encode_query("songs in translation") for one in (encoder, SentenceEncoder()))
+    ours, theirs = (opened.encode_query("songs in translation") for opened in (encoder, SentenceEncoder()))
     assert np.linalg.norm(ours) == pytest.approx(1, abs=1e-5)
     assert 0 < ours @ theirs < 0.9999
-    build_collection(settings, encoder, Papers(), lambda _: None)
-    manifest = read_manifest(settings.corpus_path)
-    assert (manifest.encoder, manifest.encoder_sha256) == (str(out), encoder.sha256)
-    corpus = Corpus.open(settings.corpus_path, encoder)
-    assert search(corpus, encoder, "songs", Scope(), mode="dense")[0].paper.id == paper_id("c", "1")
-
-
-def test_the_card_says_what_was_learned_from_and_what_it_brought(tmp_path: Path, data: Path) -> None:
-    made = run(data, tmp_path, "--context", "concatenated")
-    assert made.exit_code == 0, made.output
     card = json.loads((tmp_path / "out" / "card.json").read_text())
     sets = {"citations", "titles", "qasper", "canard-rewrites", "canard-answers"}
     assert set(card["data"]["queries"]) == set(card["licences"]) == sets
@@ -184,7 +120,7 @@ def test_the_card_says_what_was_learned_from_and_what_it_brought(tmp_path: Path,
     assert card["held_back"]["before"].keys() == card["held_back"]["after"].keys() <= sets
     assert "CC BY-SA 4.0" in card["licences"].values()
     assert json.loads(made.stdout.splitlines()[-1]) == card["held_back"]
-    again = run(data, tmp_path, "--context", "concatenated")
+    again = run(data, tmp_path, *options)
     assert (again.exit_code, "holds this encoder already" in again.output) == (0, True)
     other = run(data, tmp_path, "--seed", "1")
     assert (other.exit_code, "holds another model" in other.output) == (2, True)
@@ -194,12 +130,12 @@ def test_it_learns_what_the_bundled_encoder_cannot_know(tmp_path: Path) -> None:
     names = dict(
         zip("zork frob quux blim dax wug toma kiki bouba lorp mep snee".split(), SUBJECTS, strict=True)
     )
-    lines = [
-        json.dumps({"paper_id": f"P{number}", "citing_text": f"Of what they call {name} there are {count}."})
+    citing = lines(
+        {"paper_id": f"P{number}", "citing_text": f"Of what they call {name} there are {count}."}
         for count in range(20)
         for number, name in enumerate(names)
-    ]
-    data = write_data(tmp_path / "data", **{"citations/scisummnet_citances.jsonl": "\n".join(lines)})
+    )
+    data = write_data(tmp_path / "data", **{"citations/scisummnet_citances.jsonl": citing})
     made = run(data, tmp_path, "--learning-rate", "0.01", "--rank", "16", "--tokens-per-step", "600")
     assert made.exit_code == 0, made.output
 
@@ -214,86 +150,19 @@ def test_it_learns_what_the_bundled_encoder_cannot_know(tmp_path: Path) -> None:
     assert after >= before + 5
 
 
-@pytest.mark.long
-def test_killed_and_run_again_it_comes_to_the_same_weights(tmp_path: Path, data: Path) -> None:
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
-    each_step = ("--checkpoint-seconds", "0")
-    program = (
-        "import os, signal, sys\n"
-        "import training.fitting as fitting\n"
-        "from training.__main__ import app\n"
-        "step = fitting.Loop._step\n"
-        "def dying(loop, optimizer, weights, number):\n"
-        "    if number == 4:\n"
-        "        os.kill(os.getpid(), signal.SIGKILL)\n"
-        "    return step(loop, optimizer, weights, number)\n"
-        "fitting.Loop._step = dying\n"
-        "app(sys.argv[1:])\n"
-    )
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path.cwd())}
-    command = [sys.executable, "-c", program, *arguments(data, killed, *each_step)]
-    done = subprocess.run(command, env=environment, check=False)
-    assert done.returncode == -signal.SIGKILL
-    assert (killed / "work" / "checkpoint.pt").is_file()
-    assert not (killed / "out" / "card.json").exists()
-    other = run(data, killed, *each_step, "--seed", "1")
-    assert (other.exit_code, "of a run on other data" in other.output) == (2, True)
-    went_on = run(data, killed, *each_step)
-    assert went_on.exit_code == 0, went_on.output
-    assert "3 done" in went_on.output
-    assert run(data, whole, *each_step).exit_code == 0
-    ours, theirs = (load_file(folder / "out" / "model.safetensors") for folder in (killed, whole))
-    for name, weights in ours.items():
-        assert torch.allclose(weights, theirs[name], rtol=0, atol=1e-6), name
-
-
-@contextmanager
-def files_of_at_most(size: int) -> Iterator[None]:
-    """Let no file grow beyond a size, as on a full disk."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-
-
-@pytest.mark.parametrize("room", [10, 20_000, 5_000_000])
-def test_on_a_full_disk_it_says_so_and_goes_on_later(tmp_path: Path, data: Path, room: int) -> None:
-    with files_of_at_most(room):
-        result = run(data, tmp_path)
-    assert result.exit_code == 2
-    assert "cannot be written" in result.output
-    assert not (tmp_path / "out" / "card.json").exists()
-    assert run(data, tmp_path).exit_code == 0
-
-
-def test_a_checkpoint_that_cannot_be_read_is_said(tmp_path: Path, data: Path) -> None:
-    with files_of_at_most(5_000_000):
-        run(data, tmp_path)
-    (tmp_path / "work" / "checkpoint.pt").write_bytes(b"broken")
-    result = run(data, tmp_path)
-    assert (result.exit_code, "cannot be read" in result.output) == (2, True)
+CITANCES = "citations/scisummnet_citances.jsonl"
+QASPER, XML = "questions/qasper_train.jsonl", "acl_anthology/xml/2020.a.xml"
 
 
 @pytest.mark.parametrize(
     ("file", "text", "said"),
     [
-        ("citations/scisummnet_citances.jsonl", '{"paper_id": "P1"}', "scisummnet_citances.jsonl, line 1"),
-        (
-            "citations/scisummnet_citances.jsonl",
-            '{"paper_id": "P1", "citing_text": "See (Lee, 2001)."}',
-            "The set citations in",
-        ),
-        ("citations/scisummnet_papers.jsonl", "nonsense", "scisummnet_papers.jsonl, line 1"),
-        ("questions/qasper_train.jsonl", "", "qasper_train.jsonl is empty"),
-        (
-            "questions/qasper_train.jsonl",
-            '{"question": "a", "paper_id": "b", "evidence": []}',
-            "The set qasper in",
-        ),
-        ("acl_anthology/xml/2020.a.xml", "<collection id='2020.a'>", "2020.a.xml cannot be read"),
-        ("acl_anthology/xml/2020.a.xml", "<collection id='2020.a'/>", "The set titles in"),
+        (CITANCES, '{"paper_id": "P1"}', "scisummnet_citances.jsonl, line 1"),
+        (CITANCES, '{"paper_id": "P1", "citing_text": "See (Lee, 2001)."}', "The set citations in"),
+        (QASPER, "", "qasper_train.jsonl is empty"),
+        (QASPER, '{"question": "a", "paper_id": "b", "evidence": []}', "The set qasper in"),
+        (XML, "<collection id='2020.a'>", "2020.a.xml cannot be read"),
+        (XML, "<collection id='2020.a'/>", "The set titles in"),
         ("rewriting/canard_train.jsonl", '{"id": "a", "turns": [{"q": "b"}]}', "canard_train.jsonl, line 1"),
     ],
 )
@@ -301,11 +170,6 @@ def test_a_set_that_cannot_teach_is_named(tmp_path: Path, file: str, text: str, 
     result = run(write_data(tmp_path / "data", **{file: text}), tmp_path)
     assert result.exit_code == 2
     assert said in " ".join(result.output.split())
-
-
-def test_data_that_are_not_there_are_named(tmp_path: Path) -> None:
-    result = run(tmp_path / "nowhere", tmp_path)
-    assert (result.exit_code, "cannot be read" in result.output) == (2, True)
 
 
 def test_a_run_may_read_fewer_tokens(tmp_path: Path, data: Path) -> None:
@@ -317,17 +181,11 @@ def test_a_run_may_read_fewer_tokens(tmp_path: Path, data: Path) -> None:
 
 
 def test_only_free_years_and_what_does_not_measure_are_learned(tmp_path: Path) -> None:
-    data = write_data(
-        tmp_path,
-        **{
-            f"acl_anthology/xml/{name}": text
-            for name, text in anthology({"2020.a": 2020, "2009.b": 2009}).items()
-        },
-        **{
-            "citations/citeacl/queries.jsonl": '{"_id": "q", "text": "x"}',
-            "citations/citeacl/qrels.tsv": "query-id\tcorpus-id\tscore\nq\t2020.a-main.3\t1\n",
-        },
-    )
+    citeacl = {
+        "citations/citeacl/queries.jsonl": '{"_id": "q", "text": "x"}',
+        "citations/citeacl/qrels.tsv": "query-id\tcorpus-id\tscore\nq\t2020.a-main.3\t1\n",
+    }
+    data = write_data(tmp_path, **anthology("2009.b", 2009), **citeacl)
     titles = sought_texts(data, {"titles": 100}, 1)
     assert len(titles) == len(SUBJECTS) - 1
     assert "2020.a-main.3" not in {row.group for row in titles}

@@ -161,20 +161,9 @@ def test_the_command_writes_a_part_that_the_product_opens(
     assert open_support().name == card["name"]
 
 
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        ("nonsense", "pairs.jsonl, line 1"),
-        (
-            '{"set": "scone", "split": "train", "claim": "a", "evidence": "b", "label": "not"}',
-            "no set 'citation_integrity' to learn from",
-        ),
-    ],
-)
-def test_a_set_that_cannot_teach_is_named(tmp_path: Path, lines: str, said: str) -> None:
-    made = run(write_sets(tmp_path / "data", lines), tmp_path)
-    assert made.exit_code == 2
-    assert said in " ".join(made.output.split())
+def test_a_malformed_set_is_named(tmp_path: Path) -> None:
+    made = run(write_sets(tmp_path / "data", "nonsense"), tmp_path)
+    assert (made.exit_code, "pairs.jsonl, line 1" in " ".join(made.output.split())) == (2, True)
 
 
 def test_what_may_only_measure_is_never_learned_from(tmp_path: Path) -> None:

@@ -9,11 +9,11 @@ import random
 import tomllib
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import groupby
 from pathlib import Path
 from string import Template
-from typing import cast
+from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -28,7 +28,7 @@ from corpus.text import shortened, words
 from training.files import Say, as_json, grouped, saving, write_durably
 from training.truthreader import examples
 from training.truthreader.documents import Dropped, SourceDocument
-from training.truthreader.examples import CARRIED, Change, Example, HistoryType, Kind, Library, Pair
+from training.truthreader.examples import CARRIED, Example, Kind, Library, Pair
 from training.truthreader.faithful import answer_problem, clean_sentences, entity_problem, question_problem
 from training.truthreader.recording import RecordedModel
 
@@ -61,20 +61,6 @@ class PairsReply(BaseModel):
     pairs: list[PairReply] = Field(max_length=MOST_PAIRS)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """An example as it is trained on: the messages that the product would send, and the reply."""
-
-    id: str
-    kind: Kind
-    history_type: HistoryType
-    change: Change
-    is_refusal: bool
-    cited: tuple[int, ...]
-    papers: tuple[str, ...]
-    messages: tuple[Message, ...]
-
-
 class Construction:
     """Makes rows of documents with a model's help; what is dropped on the way is kept with the reason.
 
@@ -100,7 +86,7 @@ class Construction:
         self._library = Library({paper.id: paper for paper, _ in documents}, passages)
         self._model, self._limit, self._context = model, limit, context
         self._seed, self._say = seed, say
-        self.rows: list[Row] = []
+        self.rows: list[dict[str, Any]] = []
         self.dropped: list[Dropped] = []
 
     def run(self) -> None:
@@ -135,7 +121,7 @@ class Construction:
             near = dict.fromkeys(passage.paper_id for passage in self._library.nearest(own[0].text))
             others = [other for other in near if other != paper][: SYNTHESIS_PAPERS - 1]
             if others:
-                shown = tuple(of_paper[one][0] for one in (paper, *others))
+                shown = tuple(of_paper[identifier][0] for identifier in (paper, *others))
                 yield from self._ask(f"{paper}:synthesis", "synthesis", shown)
             self._say(f"document {paper}")
 
@@ -167,8 +153,8 @@ class Construction:
         if not replied:
             self.dropped.append(Dropped(identifier, "asking", "nothing to ask"))
         return [
-            Pair(f"{identifier}:{place}", kind, one.question, one.answer, shown, leans_on)
-            for place, one in enumerate(replied, start=1)
+            Pair(f"{identifier}:{place}", kind, reply.question, reply.answer, shown, leans_on)
+            for place, reply in enumerate(replied, start=1)
         ]
 
     def _faithful(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
@@ -234,51 +220,51 @@ class Construction:
             else:
                 self._drop(example.pair, "refusals", "related passages answer it too")
 
-    def _rendered(self, example: Example) -> Row | None:
+    def _rendered(self, example: Example) -> dict[str, Any] | None:
         """Return an example as the product's messages and the reply, without papers that do not fit."""
-        fitting = examples.fewer_papers(example, lambda one: _sent(one, self._context) is not None)
+        fitting = examples.fewer_papers(example, lambda changed: _sent(changed, self._context) is not None)
         messages = _sent(fitting, self._context) if fitting else None
         if fitting is None or messages is None:
             self._drop(example.pair, "rendering", "too long for the context")
             return None
         reply = answer_text(fitting, self._chance(example, "reply"))
-        return Row(
-            id=f"{example.pair.id}:{example.change}",
-            kind=example.pair.kind,
-            history_type=fitting.history_type,
-            change=fitting.change,
-            is_refusal=not fitting.sentences,
-            cited=fitting.cited,
-            papers=tuple(paper.paper.id for paper in fitting.evidence.papers),
-            messages=(*messages, Message("assistant", reply)),
-        )
+        return {
+            "id": f"{example.pair.id}:{example.change}",
+            "kind": example.pair.kind,
+            "history_type": fitting.history_type,
+            "change": fitting.change,
+            "is_refusal": not fitting.sentences,
+            "cited": fitting.cited,
+            "papers": [paper.paper.id for paper in fitting.evidence.papers],
+            "messages": [asdict(message) for message in (*messages, Message("assistant", reply))],
+        }
 
     def write(self, out: Path, about: Mapping[str, object]) -> Mapping[str, object]:
         """Write what was dropped, the statistics and, last, the rows; return the statistics."""
 
-        def counted(names: Iterable[str]) -> dict[str, int]:
-            return dict(sorted(Counter(names).items()))
+        def counted(values: Iterable[str]) -> dict[str, int]:
+            return dict(sorted(Counter(values).items()))
 
-        def lines(records: Sequence[Row | Dropped]) -> str:
-            return "".join(json.dumps(asdict(one), ensure_ascii=False) + "\n" for one in records)
+        def lines(records: Iterable[Mapping[str, Any]]) -> str:
+            return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
 
-        rows, refused = self.rows, sum(row.is_refusal for row in self.rows)
-        labels = sum(len(row.cited) for row in rows)
+        rows, dropped = self.rows, self.dropped
+        refused, labels = (sum(row["is_refusal"] for row in rows), sum(len(row["cited"]) for row in rows))
         counts = {
             **about,
             "rows": len(rows),
             "refusals": refused,
             "refusal_share": round(refused / len(rows), 4) if rows else 0.0,
             "citations_per_answer": round(labels / (len(rows) - refused), 2) if len(rows) > refused else 0.0,
-            "kinds": counted(row.kind for row in rows),
-            "histories": counted(row.history_type for row in rows),
-            "changes": counted(row.change for row in rows),
-            "dropped": len(self.dropped),
-            "dropped_reasons": counted(f"{one.step}: {one.reason}" for one in self.dropped),
+            "kinds": counted(row["kind"] for row in rows),
+            "histories": counted(row["history_type"] for row in rows),
+            "changes": counted(row["change"] for row in rows),
+            "dropped": len(dropped),
+            "dropped_reasons": counted(f"{lost.step}: {lost.reason}" for lost in dropped),
         }
         with saving(out):
             out.parent.mkdir(parents=True, exist_ok=True)
-            write_durably(out.with_suffix(".dropped.jsonl"), lines(self.dropped))
+            write_durably(out.with_suffix(".dropped.jsonl"), lines(map(asdict, dropped)))
             write_durably(out.with_suffix(".statistics.json"), as_json(counts))
             write_durably(out, lines(rows))
         return counts

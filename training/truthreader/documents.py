@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from corpus.records import Collection, Paper, Passage, paper_id
 from corpus.sentences import sentence_spans
@@ -35,8 +35,6 @@ class Dropped:
 class TextRecord(BaseModel):
     """A line of a file of documents."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
     id: str = Field(min_length=1, max_length=200)
     title: str = Field(min_length=1, max_length=2_000)
     text: str = Field(min_length=1, max_length=2_000_000)
@@ -55,30 +53,27 @@ def read_documents(path: Path) -> tuple[list[SourceDocument], list[Dropped]]:
 
             corpus = Corpus(folder, read_manifest(folder))  # without an encoder: nothing is searched
             return [(paper, corpus.passages(paper.id)) for paper in corpus.papers()], []
-    if path.is_dir():
-        return _folder(path)
-    raise TrainingError(f"There are no documents at {path}: name a PAPER_TRAIL_HOME, a folder or JSON lines.")
-
-
-def _folder(path: Path) -> tuple[list[SourceDocument], list[Dropped]]:
+    if not path.is_dir():
+        raise TrainingError(
+            f"There are no documents at {path}: name a PAPER_TRAIL_HOME, a folder or JSON lines."
+        )
     # These import what reads files.
     from indexer.sources.folder import Folder  # noqa: PLC0415
     from indexer.uploads.document import KINDS  # noqa: PLC0415
     from indexer.uploads.paper import ReadLimits, read_file  # noqa: PLC0415
 
+    read: list[SourceDocument] = []
+    dropped: list[Dropped] = []
     try:
         entries = Folder(path, Collection(COLLECTION, "Documents"), KINDS).papers()
     except SourceError as error:
         raise TrainingError(str(error)) from None
-    read: list[SourceDocument] = []
-    dropped: list[Dropped] = []
     for entry in entries:
         try:
             found = read_file(entry.file or path, entry.name, COLLECTION, ReadLimits())
+            read.append((found.paper, found.passages))
         except ParseError as error:
             dropped.append(Dropped(entry.name, "documents", "unreadable document", detail=str(error)))
-        else:
-            read.append((found.paper, found.passages))
     return read, dropped
 
 

@@ -4,7 +4,7 @@ The labels of an example are those of its own evidence.
 """
 
 import random
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Literal, NamedTuple
@@ -69,6 +69,10 @@ class Example:
     def cited(self) -> tuple[int, ...]:
         """The labels cited, in order of first appearance."""
         return tuple(dict.fromkeys(label for sentence in self.sentences for label in sentence.labels))
+
+    @property
+    def cited_papers(self) -> set[str]:
+        return {paper.paper.id for paper in self.evidence.papers if paper.label in self.cited}
 
 
 class Library:
@@ -152,8 +156,8 @@ def cite(sentences: Iterable[str], evidence: Evidence, shown: Sequence[Passage])
     def labels(sentence: str) -> tuple[int, ...]:
         chosen: list[tuple[int, str, bool]] = []
         score = 0.0
-        while len(chosen) < MOST_LABELS and (rest := [one for one in given if one not in chosen]):
-            together = ("\n".join(text for _, text, _ in (*chosen, one)) for one in rest)
+        while len(chosen) < MOST_LABELS and (rest := [source for source in given if source not in chosen]):
+            together = ("\n".join(text for _, text, _ in (*chosen, source)) for source in rest)
             gains = [score_attribution(sentence, text) - score for text in together]
             best = max(range(len(rest)), key=lambda place: gains[place] + GAIN * rest[place][2])
             if chosen and gains[best] < GAIN:
@@ -229,17 +233,8 @@ def with_history(example: Example, others: Sequence[Example], chance: random.Ran
     irrelevant = []
     if chance.random() < 0.5:
         own = {passage.paper_id for passage in example.pair.shown}
-        free = [other for other in others if not other.pair.leans_on and own.isdisjoint(_cited(other))]
+        free = [other for other in others if not other.pair.leans_on and own.isdisjoint(other.cited_papers)]
         irrelevant = [chance.choice(free)] if free else []
-    kinds: dict[tuple[bool, bool], HistoryType] = {
-        (False, False): "none",
-        (True, False): "relevant",
-        (False, True): "irrelevant",
-        (True, True): "both",
-    }
-    kind = kinds[bool(relevant), bool(irrelevant)]
+    kinds: tuple[HistoryType, ...] = ("none", "relevant", "irrelevant", "both")
+    kind = kinds[len(relevant) + 2 * len(irrelevant)]
     return replace(example, history=(*irrelevant, *relevant), history_type=kind)
-
-
-def _cited(example: Example) -> Iterator[str]:
-    return (paper.paper.id for paper in example.evidence.papers if paper.label in example.cited)

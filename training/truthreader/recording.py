@@ -77,7 +77,7 @@ class RecordedModel:
             # A reply that does not fit is sent back, as in an uninterrupted run.
             sent = (*messages, *complaint(completion, problem))
         if len(received) >= MOST_REPLIES:
-            raise bad_reply(self.model.label, problem, tuple(one.text for one in received))
+            raise bad_reply(self.model.label, problem, tuple(completion.text for completion in received))
 
         def keep(exchange: Exchange) -> None:
             completion = exchange.completion
