@@ -177,7 +177,7 @@ def _wait(event: threading.Event) -> None:
 def test_so_many_documents_and_so_large(make: Make) -> None:
     blocked = threading.Event()
     readers = UploadWorkers(at_once=1)
-    readers.submit(lambda: _wait(blocked))
+    readers.submit(lambda: _wait(blocked), "another")
     own = make(readers=readers, limits=Limits(most_bytes=10))
     with pytest.raises(DocumentError, match="larger than"):
         own.add_file("large.txt", b"x" * 11)
@@ -222,12 +222,28 @@ def test_what_could_not_be_read_does_not_count_and_makes_way_for_another_try(
 def test_a_server_with_too_much_to_read_says_so(make: Make) -> None:
     blocked = threading.Event()
     readers = UploadWorkers(at_once=1, most_waiting=1)
-    readers.submit(lambda: _wait(blocked))
+    readers.submit(lambda: _wait(blocked), "another")
     own = make(readers=readers)
     with pytest.raises(DocumentError, match="Too many documents"):
         own.add_file("a.txt", b"words")
     assert own.documents() == ()
     blocked.set()
+
+
+def test_fault_one_visitor_took_all_readers_of_documents(make: Make) -> None:
+    readers = UploadWorkers()
+    with StandinFiles({f"/{n}": Served(b"words", "text/plain") for n in range(8)}) as server:
+        server.troubles += [Trouble(silent=60.0)] * 8
+        tabs = [make(readers=readers, owner="one") for _ in range(2)]
+        for number in range(8):
+            tabs[number % 2].add_address(f"{server.url}/{number}")
+        wait_for(lambda: bool(server.requests))
+        other = make(readers=readers, owner="other")
+        other.add_file("notes.md", NOTES.encode())
+        assert [one.state for one in finish(other)] == ["ready"]
+        assert all(tab.is_reading() for tab in tabs)
+        for tab in tabs:
+            tab.remove_all()
 
 
 def test_the_reader_of_documents_is_told_no_secret(
