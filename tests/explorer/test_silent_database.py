@@ -5,12 +5,15 @@ from streamlit.testing.v1 import AppTest
 
 from tests.demo_home import PROJECT
 from tests.silent_server import (
+    OPEN_SOCKETS,
     SAID,
     SHORT_SECONDS,
     no_word_of_sockets,  # noqa: F401 - a fixture of every test here
     silent_server,
     within,
 )
+
+pytestmark = OPEN_SOCKETS
 
 
 @pytest.mark.usefixtures("home")

@@ -14,12 +14,15 @@ from assistant.storage.conversations import ConversationError, ConversationStore
 from assistant.storage.libraries import LibraryError, LibraryStore
 from tests.postgres_server import PostgresServer
 from tests.silent_server import (
+    OPEN_SOCKETS,
     SAID,
     SHORT_SECONDS,
     no_word_of_sockets,  # noqa: F401 - a fixture of every test here
     silent_server,
     within,
 )
+
+pytestmark = OPEN_SOCKETS
 
 
 def test_fault_every_store_waited_a_minute_for_a_server_that_never_answers() -> None:
