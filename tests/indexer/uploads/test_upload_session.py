@@ -3,6 +3,8 @@
 import gc
 import io
 import stat
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +25,7 @@ from indexer.uploads import folders, sandbox, session
 from indexer.uploads.document import DocumentError, shown_name, stored_name, unused_key
 from indexer.uploads.sandbox import BusyError, Limits, StoppedError, draw_sandboxed
 from indexer.uploads.session import MOST_DOCUMENTS, UploadedDocument, UploadSession, UploadWorkers
+from tests.shifted_clock import COMPILER, ShiftedClock
 from tests.small_pdf import write_endless_pdf, write_pdf
 from tests.standin_files import Served, StandinFiles, Trouble
 
@@ -228,6 +231,42 @@ def test_a_server_with_too_much_to_read_says_so(make: Make) -> None:
         own.add_file("a.txt", b"words")
     assert own.documents() == ()
     blocked.set()
+
+
+REMOVE_AFTER_THE_CLOCK_IS_SET_BACK = """
+import sys, time
+from pathlib import Path
+from corpus.encoder_choice import open_encoder
+from corpus.settings import read_settings
+from indexer.uploads.session import UploadSession, UploadWorkers
+from tests.indexer.uploads.test_upload_session import CANARY, NOTES, files_with
+ahead = Path(sys.argv[2])
+own = UploadSession(Path(sys.argv[1]), open_encoder(read_settings()), UploadWorkers())
+for name, content in (("notes.md", NOTES), ("cats.md", "# On cats\\n\\nCats sleep all day long. So it is.")):
+    own.add_file(name, content.encode())
+    while own.is_reading():
+        time.sleep(0.02)
+print([one.state for one in own.documents()], bool(files_with(own.folder, CANARY)))
+ahead.write_text("0")
+own.remove(1)
+print([one.title for one in own.corpus.papers()], files_with(own.folder, CANARY))
+own.close()
+"""
+
+
+@pytest.mark.skipif(not COMPILER, reason="no C compiler is installed")
+def test_fault_text_of_removed_documents_stayed_where_the_clock_had_been_set_back(tmp_path: Path) -> None:
+    clock = ShiftedClock.make(tmp_path)
+    clock.set_ahead(3600)
+    done = subprocess.run(
+        [sys.executable, "-c", REMOVE_AFTER_THE_CLOCK_IS_SET_BACK, str(tmp_path / "home"), str(clock.file)],
+        cwd=PROJECT,
+        env=clock.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.splitlines() == ["['ready', 'ready'] True", "['On cats'] []"], done.stderr
 
 
 def test_fault_one_visitor_took_all_readers_of_documents(make: Make) -> None:
