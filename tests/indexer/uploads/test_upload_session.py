@@ -244,7 +244,7 @@ ahead = Path(sys.argv[2])
 own = UploadSession(Path(sys.argv[1]), open_encoder(read_settings()), UploadWorkers())
 for name, content in (("notes.md", NOTES), ("cats.md", "# On cats\\n\\nCats sleep all day long. So it is.")):
     own.add_file(name, content.encode())
-    while own.is_reading():
+    while own.is_reading() or list(own.folder.glob("document-*")):
         time.sleep(0.02)
 print([one.state for one in own.documents()], bool(files_with(own.folder, CANARY)))
 ahead.write_text("0")
