@@ -1,6 +1,7 @@
 """The base of all stores: SQLite in a private file, or any database that SQLAlchemy reaches."""
 
 import logging
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -18,8 +19,11 @@ from corpus.settings import Settings
 
 BUSY_SECONDS = 10
 BUSY_LOOK_SECONDS = 0.01
-# A PostgreSQL server that does not reply for so long is taken for gone.
-SILENT_SECONDS = 60
+# Seconds after which a PostgreSQL server is taken for gone: one that does not reply to a statement, and one
+# that does not let in or does not reply to the check of a connection.
+SILENT_SECONDS, CONNECT_SECONDS = 60, 5
+# For so many seconds a server that was silent is not asked again: each screen asks several stores.
+PAUSE_SECONDS = 10
 # To a server, of one store of one process; there are six.
 IDLE_CONNECTIONS, MOST_CONNECTIONS = 2, 5
 # The driver that is taken where the URL names none.
@@ -34,6 +38,7 @@ _FAULTS = {
     "SQLITE_NOTADB": "it is no database. Move it away, or set PAPER_TRAIL_CONVERSATIONS to another place",
     "SQLITE_CANTOPEN": "it cannot be opened. Check its folder and its permissions",
     "SQLITE_IOERR": "the disk failed or is full. Check it",
+    "SilentServerError": "its server does not answer. Check it, or try again in a moment",
     "InterfaceError": "its server cannot be reached or went away. Start it, or try again",
     "TimeoutError": "all connections to its server are in use. Try again",
     "08": "the connection to its server broke. Try again",
@@ -52,7 +57,14 @@ _FAULTS = {
     "57P": "its server is stopping or starting. Try again in a moment",
 }
 
+# When a server that was silent is asked again, in monotonic seconds; for all stores of this process.
+_asked_again: dict[sa.URL, float] = {}
+
 logger = logging.getLogger(__name__)
+
+
+class SilentServerError(OSError):
+    """A server has been silent a moment ago, and is not asked again yet."""
 
 
 class Database:
@@ -130,13 +142,18 @@ class Database:
     def _as_store_errors(self) -> Iterator[None]:
         """Raise the store's error for the database's, whose message may hold what was to be stored."""
         try:
+            if time.monotonic() < _asked_again.get(self._url, 0.0):
+                raise SilentServerError
             yield
         except UnicodeEncodeError:
             raise self.error("An id or a name holds characters that cannot be stored.") from None
         # The driver for PostgreSQL passes on what its socket says.
         except (SQLAlchemyError, OSError) as error:
             name = _fault_name(error)
-            logger.warning("the %s at %s: %s", self.keeps, self._name, name)
+            if not isinstance(error, SilentServerError):
+                logger.warning("the %s at %s: %s", self.keeps, self._name, name)
+                if name == SilentServerError.__name__:
+                    _asked_again[self._url] = time.monotonic() + PAUSE_SECONDS
             known = (words for beginning, words in _FAULTS.items() if name.startswith(beginning))
             fault = next(known, f"the database does not answer ({name}). Check it")
             # Visitors and programs read this; where a server is they need not know.
@@ -268,8 +285,12 @@ def _engine_of_server(url: sa.URL) -> sa.Engine:
     """Return the connections of one store to a server."""
     options: dict[str, Any] = {}
     if url.drivername == POSTGRESQL:
-        options = {"connect_args": {"timeout": SILENT_SECONDS, "application_name": "paper-trail"}}
-    pool = {"pool_size": IDLE_CONNECTIONS, "max_overflow": MOST_CONNECTIONS - IDLE_CONNECTIONS}
+        options = {"connect_args": {"timeout": CONNECT_SECONDS, "application_name": "paper-trail"}}
+    pool = {
+        "pool_size": IDLE_CONNECTIONS,
+        "max_overflow": MOST_CONNECTIONS - IDLE_CONNECTIONS,
+        "pool_timeout": BUSY_SECONDS,
+    }
     engine = sa.create_engine(url, hide_parameters=True, **pool, **options)
     sa.event.listen(engine, "checkout", partial(_check_alive, engine.dialect))
     sa.event.listen(engine, "do_connect", _connect)
@@ -289,9 +310,18 @@ def _connect(dialect: sa.Dialect, _record: Any, args: Any, options: Any) -> Any:
 def _check_alive(dialect: sa.Dialect, connection: Any, *_: Any) -> None:
     """Have what its server has closed opened anew; SQLAlchemy's own check knows fewer faults."""
     try:
+        _wait_at_most(connection, CONNECT_SECONDS)
         dialect.do_ping(connection)
+        _wait_at_most(connection, SILENT_SECONDS)
     except Exception as error:
         raise DisconnectionError from error
+
+
+def _wait_at_most(connection: Any, seconds: float) -> None:
+    """Bound how long a connection waits for each reply, where it is one of pg8000's."""
+    # pg8000 has one time for connecting and for everything after it.
+    if socket := getattr(connection, "_usock", None):
+        socket.settimeout(seconds)
 
 
 def _set_up_postgresql(connection: Any, _record: Any) -> None:
@@ -303,9 +333,17 @@ def _set_up_postgresql(connection: Any, _record: Any) -> None:
 
 def _fault_name(error: Exception) -> str:
     """Return SQLite's name for what went wrong, PostgreSQL's state, or the kind of error."""
+    if isinstance(error, SilentServerError) or any(isinstance(one, TimeoutError) for one in _causes(error)):
+        return SilentServerError.__name__
     if isinstance(error, OSError):
         return "InterfaceError"
     original = getattr(error, "orig", None)
     told = original.args[0] if original is not None and original.args else None
     state = getattr(original, "sqlstate", None) or (told.get("C") if isinstance(told, dict) else None)
     return str(getattr(original, "sqlite_errorname", state or type(original or error).__name__))
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__

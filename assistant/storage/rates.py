@@ -36,9 +36,11 @@ def take_from(
     """Return when each allowance is whole again if so many seconds are taken of it, and an empty mapping.
 
     Where one would be whole only after `most` seconds, return an empty mapping, and by how many seconds each
-    would be over. An allowance is at most empty: a clock that is set back keeps nobody out for longer.
+    would be over. An allowance is at most empty, and whole where its time can only be that of a clock that
+    was ahead: else it would be refused until that time.
     """
-    begun = {key: min(max(whole_at.get(key, now), now), now + most) for key in seconds}
+    known = {key: at if at < now + 2 * most else now for key, at in whole_at.items()}
+    begun = {key: min(max(known.get(key, now), now), now + most) for key in seconds}
     over = {key: begun[key] + seconds[key] - now - most for key in seconds}
     if any(excess > _ROUNDING for excess in over.values()):
         return {}, over

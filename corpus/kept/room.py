@@ -7,6 +7,7 @@ it.
 """
 
 import logging
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -125,10 +126,11 @@ class Room:
 def _measured(folder: Path) -> int:
     """Return how many bytes the files of a folder take, but for what is noted of it."""
     total = 0
-    for path in folder.rglob("*"):
-        # Another process may change it meanwhile.
-        with suppress(OSError):
-            total += path.stat().st_size if path.is_file() and path != folder / RECORD else 0
+    # Others may change it meanwhile: os.walk passes over folders that are gone, rglob does not.
+    for place, _, names in os.walk(folder):
+        for path in (Path(place, name) for name in names):
+            with suppress(OSError):
+                total += path.stat().st_size if path.is_file() and path != folder / RECORD else 0
     return total
 
 

@@ -19,6 +19,8 @@ from corpus.records import Scope, parse_topic_key
 from corpus.store.manifest import rebuild_advice
 from corpus.text import spaced
 
+# Lance names the files of versions by how far they are from this, so that the newest is listed first.
+_LARGEST_VERSION = 2**64 - 1
 KEEP_VERSIONS = timedelta(days=3650)  # old versions are what a replay checks out
 # How LanceDB ends the file that describes a version of a table.
 _VERSION_END = b"LANC"
@@ -273,6 +275,18 @@ def _bring_up_to_date(name: str, table: Any) -> None:
         # Made until 2026: vectors are compared in memory (corpus/store/passage_index.py).
         if "vector" in index.columns:
             table.drop_index(index.name)
+
+
+def drop_manifests_but_newest(place: Place, name: str, table: Any) -> None:
+    """Have a table no version but the newest; the files of the others are then named by none.
+
+    LanceDB goes by the clock: to it, versions written before the clock was set back are of the future.
+    """
+    version = int(table.version)
+    newest = {f"{version}.manifest", f"{_LARGEST_VERSION - version:020}.manifest"}
+    for manifest in (place / f"{name}.lance" / "_versions").files("*.manifest"):
+        if manifest.name not in newest:
+            manifest.delete()
 
 
 def rows_without_index(table: Any, column: str) -> int:

@@ -236,8 +236,9 @@ class CorpusWriter:
     def compact(self, keep_versions: timedelta = KEEP_VERSIONS, *, unverified: bool = False) -> None:
         """Rewrite the tables as few files, publish that, and drop what is older than `keep_versions`.
 
-        With `unverified` also files that no version names: what a writer left that was killed, or, where the
-        tables are not locked, what another one is just writing.
+        With `unverified` also all other versions, however old the clock says they are, and files that no
+        version names: what a writer left that was killed, or, where the tables are not locked, what another
+        one is just writing.
         """
         with self._changing():
             tables.bring_indices_up_to_date(self._tables)
@@ -255,7 +256,9 @@ class CorpusWriter:
             self._publish(manifest)
             if keep_versions < KEEP_VERSIONS:
                 # Only now: until then the versions that were published before are the corpus.
-                for table in self._tables.values():
+                for name, table in self._tables.items():
+                    if unverified:
+                        tables.drop_manifests_but_newest(self._path, name, table)
                     table.optimize(cleanup_older_than=keep_versions, delete_unverified=unverified)
         self._published = manifest
         if self._path.is_shared:

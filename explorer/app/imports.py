@@ -6,7 +6,7 @@ from assistant.comparing import Comparison
 from assistant.records import AssistantError, Conversation
 from assistant.trail import ImportKind, library_named, read_checked
 from explorer.app.resources import Library
-from explorer.app.session import Visitor, current_owners
+from explorer.app.session import Visitor, current_owner, current_owners
 from indexer.uploads.document import DocumentError
 from indexer.uploads.sandbox import import_sandboxed
 
@@ -18,14 +18,14 @@ _NOT_READABLE = (
 )
 
 
-def read_conversation_file(data: bytes) -> Conversation:
+def read_conversation_file(visitor: Visitor, data: bytes) -> Conversation:
     """Return the conversation of a file that a visitor brings; raises AssistantError."""
-    return cast(Conversation, _read("conversation", data))
+    return cast(Conversation, _read(visitor, "conversation", data))
 
 
-def read_comparison_file(data: bytes) -> Comparison:
+def read_comparison_file(visitor: Visitor, data: bytes) -> Comparison:
     """Return the comparison of a file that a visitor brings; raises AssistantError."""
-    return cast(Comparison, _read("comparison", data))
+    return cast(Comparison, _read(visitor, "comparison", data))
 
 
 def library_of_import(library: Library, visitor: Visitor, read: Conversation | Comparison) -> str:
@@ -39,10 +39,10 @@ def library_of_import(library: Library, visitor: Visitor, read: Conversation | C
     return named
 
 
-def _read(kind: ImportKind, data: bytes) -> Conversation | Comparison:
+def _read(visitor: Visitor, kind: ImportKind, data: bytes) -> Conversation | Comparison:
     if len(data) > LARGEST_IMPORT_MB * 2**20:
         raise AssistantError(f"The file is larger than {LARGEST_IMPORT_MB} MB, the most that is read.")
     try:
-        return read_checked(kind, import_sandboxed(_PROGRAM, kind, data))
+        return read_checked(kind, import_sandboxed(_PROGRAM, kind, data, owner=current_owner(visitor)))
     except (DocumentError, OSError) as error:
         raise AssistantError(str(error)) from error

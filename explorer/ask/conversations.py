@@ -258,7 +258,7 @@ def import_transcript(library: Library, visitor: Visitor, data: bytes) -> None:
     """Store a transcript as one of the visitor's conversations and show it; or keep what is wrong with it."""
     try:
         documents_limit().take(current_caller(visitor))
-        read = read_conversation_file(data)
+        read = read_conversation_file(visitor, data)
         over, owner, store = (
             library_of_import(library, visitor, read),
             current_owner(visitor),

@@ -172,7 +172,7 @@ def import_comparison(library: Library, visitor: Visitor, session: CurrentCompar
     """Store a comparison from a file as the visitor's own and show it; or keep what is wrong with it."""
     try:
         documents_limit().take(current_caller(visitor))
-        read = read_comparison_file(data)
+        read = read_comparison_file(visitor, data)
         if fault := fault_of(read):
             raise AssistantError(f"This comparison cannot be shown: {fault}.")
         over, owner, store = (

@@ -29,12 +29,15 @@ TITLE_LENGTH, MOST_NEW, MOST_NOTED = 160, 20, 200
 def render_reading(library: Library, visitor: Visitor) -> None:
     """Draw the Reading screen."""
     st.title("Reading", anchor=False)
-    if visitor.now.notes_problem:
-        st.caption(escaped(visitor.now.notes_problem))
-        visitor.update(VisitorSession.fail_to_keep, "")
     listed, followed = listed_papers(library, visitor), followed_arrivals(library, visitor)
     noted = _noted(library, visitor)
+    # Also of what could not be read just now.
+    if problem := visitor.now.notes_problem:
+        st.caption(escaped(problem))
+        visitor.update(VisitorSession.fail_to_keep, "")
     if not (listed or followed or noted):
+        if problem:
+            return
         _draw_nothing()
         return
     ids = (

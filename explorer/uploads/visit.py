@@ -8,7 +8,16 @@ import streamlit as st
 from assistant.records import AssistantError
 from corpus.kept import Room
 from corpus.records import Scope, is_upload, library_of
-from explorer.app import Library, Visitor, VisitorSession, field_value, jobs, set_field
+from explorer.app import (
+    Library,
+    Visitor,
+    VisitorSession,
+    current_owner,
+    current_visitor,
+    field_value,
+    jobs,
+    set_field,
+)
 from explorer.components import forget_pictures
 from explorer.uploads.kept import ask_kept, kept_or_none, leave_scope, read_kept
 from indexer.uploads.sandbox import limits_of
@@ -33,6 +42,7 @@ def begin_documents(library: Library) -> UploadSession:
             settings.home,
             library.encoder,
             _readers(),
+            owner=current_owner(current_visitor()),
             allow_private=settings.private_hosts,
             limits=limits_of(settings),
             room=Room.of(settings),

@@ -86,6 +86,7 @@ _DRAWN_AT_ONCE = 2
 _drawing: list[str] = []
 _drawing_changed = threading.Condition()
 _importing = threading.Lock()
+_importers, _importers_lock = set[str](), threading.Lock()
 _LONGEST_WAIT_SECONDS = 30.0
 
 
@@ -145,11 +146,31 @@ def draw_sandboxed(
         return drawn_page(_run("Drawing", arguments, stop or threading.Event(), limits))
 
 
-def import_sandboxed(program: str, argument: str, data: bytes, *, limits: Limits = IMPORT_LIMITS) -> bytes:
+def import_sandboxed(
+    program: str, argument: str, data: bytes, *, owner: str, limits: Limits = IMPORT_LIMITS
+) -> bytes:
     """Return what a program of ours prints of a file on its standard input; raises DocumentError.
 
-    Files are read one after the other; who waits for half a minute is told to try again.
+    Files are read one after the other, and one of an owner's waits, however many sessions they have; who
+    waits for half a minute is told to try again.
     """
+    with _importing_for(owner):
+        return _import_in_turn(program, argument, data, limits)
+
+
+@contextlib.contextmanager
+def _importing_for(owner: str) -> Iterator[None]:
+    with _importers_lock:
+        if owner in _importers:
+            raise BusyError("Another file of yours is being imported. Wait until that is done.")
+        _importers.add(owner)
+    try:
+        yield
+    finally:
+        _importers.discard(owner)
+
+
+def _import_in_turn(program: str, argument: str, data: bytes, limits: Limits) -> bytes:
     if not _importing.acquire(timeout=_LONGEST_WAIT_SECONDS):
         raise BusyError("Other files are being imported at the moment. Try again in a minute.")
     try:

@@ -11,6 +11,7 @@ import shutil
 import threading
 import uuid
 import weakref
+from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -50,7 +51,7 @@ MOST_LISTED = 80
 # A browser whose connection dropped has two minutes to come back (Streamlit's disconnectedSessionTTL).
 ABSENT_SECONDS = 180.0
 
-READ_AT_ONCE = 2
+READ_AT_ONCE = 3
 MOST_WAITING = 120
 _TEXTS_AT_ONCE = 128
 
@@ -91,20 +92,60 @@ class _Under:
     stop: threading.Event = field(default_factory=threading.Event)
 
 
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """A document that waits for a worker, and whose it is."""
+
+    owner: str
+    work: Callable[[], None]
+    done: "Future[None]" = field(default_factory=Future)
+
+
 class UploadWorkers:
-    """The workers of one server: so many documents are read at once, so many wait, the rest is refused."""
+    """The workers of one server: so many documents are read at once, so many wait, the rest is refused.
+
+    One owner never has all workers, and those of whom least is being read come first: a document that takes
+    as long as it may keeps nobody else waiting.
+    """
 
     def __init__(self, at_once: int = READ_AT_ONCE, most_waiting: int = MOST_WAITING) -> None:
         self._workers = ThreadPoolExecutor(at_once, thread_name_prefix="document")
-        self._places = threading.BoundedSemaphore(most_waiting)
+        self._at_once, self._of_one, self._most = at_once, max(1, at_once - 1), most_waiting
+        self._waiting: list[_Waiting] = []
+        self._reading: Counter[str] = Counter()
+        self._lock = threading.Lock()
 
-    def submit(self, work: Callable[[], None]) -> "Future[None]":
+    def submit(self, work: Callable[[], None], owner: str) -> "Future[None]":
         """Have a worker do something; raises DocumentError where too much is waiting."""
-        if not self._places.acquire(blocking=False):
-            raise DocumentError("Too many documents are being read at the moment. Try again in a minute.")
-        future = self._workers.submit(work)
-        future.add_done_callback(lambda _: self._places.release())
-        return future
+        waiting = _Waiting(owner, work)
+        with self._lock:
+            if len(self._waiting) + self._reading.total() >= self._most:
+                raise DocumentError("Too many documents are being read at the moment. Try again in a minute.")
+            self._waiting.append(waiting)
+            self._begin()
+        return waiting.done
+
+    def _begin(self) -> None:
+        """Hand to free workers what may be read now."""
+        while self._waiting and self._reading.total() < self._at_once:
+            first = min(self._waiting, key=lambda one: self._reading[one.owner])
+            if self._reading[first.owner] >= self._of_one:
+                return
+            self._waiting.remove(first)
+            self._reading[first.owner] += 1
+            self._workers.submit(self._read, first)
+
+    def _read(self, waiting: _Waiting) -> None:
+        try:
+            waiting.work()
+        except BaseException as error:  # noqa: BLE001 - told to whoever has the future
+            waiting.done.set_exception(error)
+        else:
+            waiting.done.set_result(None)
+        finally:
+            with self._lock:
+                self._reading[waiting.owner] -= 1
+                self._begin()
 
 
 class UploadSession:
@@ -121,12 +162,17 @@ class UploadSession:
         encoder: Encoder,
         readers: UploadWorkers,
         *,
+        owner: str = "",
         allow_private: bool = False,
         limits: Limits = LIMITS,
         room: Room | None = None,
     ) -> None:
-        """Make the folder, in a `room` that may be limited; raises DocumentError when it cannot be made."""
+        """Make the folder, in a `room` that may be limited; raises DocumentError when it cannot be made.
+
+        Without an `owner` the visit is its own.
+        """
         self.folder = new_visit_folder(home)
+        self._owner = owner or self.folder.name
         self._room = room or Room(home)
         self._taking = threading.Lock()
         self.encoder = encoder
@@ -290,7 +336,7 @@ class UploadSession:
     def _submit(self, document: UploadedDocument, under: _Under, material: Material) -> None:
         number = document.number
         try:
-            future = self._readers.submit(lambda: self._read(number, under, material))
+            future = self._readers.submit(lambda: self._read(number, under, material), self._owner)
         except DocumentError:
             self.remove(number)
             raise
@@ -409,7 +455,7 @@ class UploadSession:
         writer.remove_papers([document.paper_id])
         writer.publish()
         # Older versions of the tables still hold the text; LanceDB warns of no time at all.
-        writer.compact(timedelta(milliseconds=1))
+        writer.compact(timedelta(milliseconds=1), unverified=True)
         self._corpus = writer.published()
 
     def _writer(self) -> CorpusWriter:

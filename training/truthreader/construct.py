@@ -1,195 +1,326 @@
-"""The construction, step by step: asked, filtered, cited, put into contexts and dialogues, rendered.
+"""The construction: questions asked for, filtered, cited, put into contexts and dialogues, and rendered.
 
-Chance is drawn anew for every example from the seed and its id, so that one reply more or less changes no
-other example, and a run that is gone on with makes what an uninterrupted one does.
+Chance is drawn from the seed and the id of each example, so that no reply changes other examples, and a
+resumed run makes the rows of an uninterrupted one.
 """
 
+import json
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+import tomllib
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from itertools import groupby
+from pathlib import Path
+from string import Template
+from typing import Any, cast
 
-from corpus.records import Paper, Passage
-from training.truthreader import asking, context
-from training.truthreader.dialogue import with_history
-from training.truthreader.faithful import answer_problem, clean_sentences, question_problem
-from training.truthreader.ledger import AskedModel
-from training.truthreader.records import Dropped, Example, Pair, Row, SourceDocument, Yield
-from training.truthreader.related import RelatedPassages
-from training.truthreader.rendering import render
+from pydantic import BaseModel, ConfigDict, Field
 
-CONTEXT = 4096
+from assistant.checking import score_attribution
+from assistant.generators import PromptedGenerator, by_rank
+from assistant.models import BadReplyError, ChatModel, Completion, ModelError
+from assistant.prompts import NO_ANSWER, as_data, as_line, load_prompt, mark, render_passage
+from assistant.questions import request_kind
+from assistant.records import Answer, CallLog, Message, Provenance, Rewrite, Turn
+from corpus.records import Passage, Scope
+from corpus.text import shortened, words
+from training.files import Say, as_json, grouped, saving, write_durably
+from training.truthreader import examples
+from training.truthreader.documents import Dropped, SourceDocument
+from training.truthreader.examples import CARRIED, Example, Kind, Library, Pair
+from training.truthreader.faithful import answer_problem, clean_sentences, entity_problem, question_problem
+from training.truthreader.recording import RecordedModel
+
+PROMPTS = Path(__file__).parent / "prompts"
+WORDINGS: dict[str, list[str]] = tomllib.loads((PROMPTS / "refusals.toml").read_text(encoding="utf-8"))
+MOST_PAIRS = 2
+FEWEST_WORDS = 30
+SUMMARY_PASSAGES = 5
+SYNTHESIS_PAPERS = 3
+TITLES, LONGEST_TITLE = 3, 80
+# Shares: of rows that are refusals, of answers that are followed up, and of those with a changed copy.
 REFUSALS, FOLLOWED, REPLACED, OMITTED = 0.1, 0.5, 0.5, 0.5
 
-Say = Callable[[str], None]
+
+# The docstrings of both are part of the schema that the model is sent.
+class PairReply(BaseModel):
+    """A question and its answer as a model replies them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    question: str = Field(min_length=8, max_length=300)
+    answer: str = Field(min_length=8, max_length=1_500)
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """How much is made: at most `limit` passages are asked about, prompts fit into `context` tokens.
+class PairsReply(BaseModel):
+    """A model's reply; the list is empty where there was nothing to ask."""
 
-    `refusals` is the share of rows that are to be refused, the others the shares of answers that are
-    followed up, and of which there is a copy with uncited papers replaced, or with a cited one omitted.
+    model_config = ConfigDict(extra="forbid")
+
+    pairs: list[PairReply] = Field(max_length=MOST_PAIRS)
+
+
+class Construction:
+    """Makes rows of documents with a model's help; what is dropped on the way is kept with the reason.
+
+    At most `limit` passages are asked about, and prompts fit into `context` tokens.
     """
 
-    limit: int | None = None
-    context: int = CONTEXT
-    refusals: float = REFUSALS
-    followed: float = FOLLOWED
-    replaced: float = REPLACED
-    omitted: float = OMITTED
+    def __init__(
+        self,
+        documents: Sequence[SourceDocument],
+        model: RecordedModel,
+        *,
+        limit: int | None,
+        context: int,
+        seed: int,
+        say: Say,
+    ) -> None:
+        passages = [
+            passage
+            for _, found in documents
+            for passage in found
+            if passage.kind in ("abstract", "body") and len(words(passage.text)) >= FEWEST_WORDS
+        ]
+        self._library = Library({paper.id: paper for paper, _ in documents}, passages)
+        self._model, self._limit, self._context = model, limit, context
+        self._seed, self._say = seed, say
+        self.rows: list[dict[str, Any]] = []
+        self.dropped: list[Dropped] = []
+
+    def run(self) -> None:
+        """Make the rows; raises ModelError."""
+        kept = list(self._faithful(self._written()))
+        kept += self._faithful(self._followed(kept))
+        made = list(self._in_dialogues(list(self._cited(kept))))
+        made += list(self._changed(made))
+        made += list(self._refused(made))
+        self.rows = [row for example in made if (row := self._rendered(example))]
+
+    def _drop(self, pair: Pair, step: str, reason: str, detail: str = "") -> None:
+        self.dropped.append(Dropped(pair.id, step, reason, pair.question, detail))
+
+    def _chance(self, example: Example, purpose: str) -> random.Random:
+        return random.Random(f"{self._seed} {example.pair.id} {example.change} {purpose}")
+
+    def _written(self) -> Iterator[Pair]:
+        """Ask about drawn passages, then for a summary and a synthesis of each document that has one."""
+        passages, of_paper = self._library.passages, grouped(self._library.passages, "paper_id")
+        chosen: Sequence[Passage] = passages
+        if self._limit is not None and len(passages) > self._limit:
+            drawn = random.Random(self._seed).sample(range(len(passages)), self._limit)
+            chosen = [passages[index] for index in sorted(drawn)]
+        for place, passage in enumerate(chosen, start=1):
+            yield from self._ask(passage.id, "fact", (passage,))
+            self._say(f"passage {place} of {len(chosen)}")
+        for paper in dict.fromkeys(passage.paper_id for passage in chosen):
+            own = of_paper[paper]
+            if len(own) > 1:
+                yield from self._ask(f"{paper}:summary", "summary", tuple(own[:SUMMARY_PASSAGES]))
+            near = dict.fromkeys(passage.paper_id for passage in self._library.nearest(own[0].text))
+            others = [other for other in near if other != paper][: SYNTHESIS_PAPERS - 1]
+            if others:
+                shown = tuple(of_paper[identifier][0] for identifier in (paper, *others))
+                yield from self._ask(f"{paper}:synthesis", "synthesis", shown)
+            self._say(f"document {paper}")
+
+    def _followed(self, pairs: Sequence[Pair]) -> Iterator[Pair]:
+        for pair in pairs:
+            chance = random.Random(f"{self._seed} {pair.id} followed")
+            if pair.kind == "fact" and chance.random() < FOLLOWED:
+                yield from self._ask(f"{pair.id}:next", "fact", pair.shown, pair)
+
+    def _ask(
+        self, identifier: str, kind: Kind, shown: tuple[Passage, ...], leans_on: Pair | None = None
+    ) -> list[Pair]:
+        """Have the model write questions that passages answer, or what is asked after `leans_on`."""
+        material = []
+        for paper, passages in groupby(shown, key=lambda passage: passage.paper_id):
+            title = f"Title: {as_line(self._library.papers[paper].title)}"
+            body = (title, *map(render_passage, passages))
+            material.append("\n".join((mark("paper"), *body, mark("end of paper"))))
+        values = {"material": "\n\n".join(material)}
+        if leans_on:
+            said = (as_line(leans_on.question), as_data(leans_on.answer))
+            values["earlier"] = "\n".join((mark("earlier"), *said, mark("end of earlier")))
+        prompt = load_prompt("follow_up" if leans_on else kind, PROMPTS)
+        try:
+            replied = self._model.reply(prompt.render(**values), PairsReply).pairs
+        except BadReplyError as error:
+            self.dropped.append(Dropped(identifier, "asking", "malformed reply", detail=str(error)))
+            return []
+        if not replied:
+            self.dropped.append(Dropped(identifier, "asking", "nothing to ask"))
+        return [
+            Pair(f"{identifier}:{place}", kind, reply.question, reply.answer, shown, leans_on)
+            for place, reply in enumerate(replied, start=1)
+        ]
+
+    def _faithful(self, pairs: Iterable[Pair]) -> Iterator[Pair]:
+        """Yield the pairs whose answers their passages carry and whose questions are new."""
+        known: list[str] = []
+        for pair in list(pairs):
+            evidence = "\n".join(passage.text for passage in pair.shown)
+            problem = question_problem(pair, known)
+            problem = problem or answer_problem(clean_sentences(pair.answer), evidence)
+            if problem:
+                self._drop(pair, "filtering", problem, pair.answer)
+            else:
+                known.append(pair.question)
+                yield pair
+
+    def _cited(self, pairs: Sequence[Pair]) -> Iterator[Example]:
+        for pair in pairs:
+            if found := self._library.gather(pair, clean_sentences(pair.answer)):
+                yield found
+            else:
+                self._drop(pair, "citing", "a sentence that nothing carries", pair.answer)
+
+    def _in_dialogues(self, made: Sequence[Example]) -> Iterator[Example]:
+        """Yield the examples with earlier turns, their papers shuffled."""
+        for example in made:
+            if told := examples.with_history(example, made, self._chance(example, "history")):
+                yield examples.shuffled(told, self._chance(example, "order"))
+            else:
+                self._drop(example.pair, "dialogues", "what it leans on is gone")
+
+    def _changed(self, made: Sequence[Example]) -> Iterator[Example]:
+        """Yield copies with other uncited papers, and without one of several cited ones."""
+        for example in made:
+            chance = self._chance(example, "changed")
+            if chance.random() < REPLACED:
+                other = self._library.replaced(example, chance)
+                if other != example:
+                    yield examples.shuffled(other, chance)
+            if len(example.cited) > 1 and chance.random() < OMITTED:
+                yield examples.omitted(example, chance.choice(example.cited))
+
+    def _refused(self, made: Sequence[Example]) -> Iterator[Example]:
+        """Yield questions without what answers them, up to the share of refusals."""
+        answered = sum(bool(example.sentences) for example in made)
+        missing = round(answered * REFUSALS / (1 - REFUSALS)) - (len(made) - answered)
+        facts = [example for example in made if example.pair.kind == "fact" and example.change == "shuffled"]
+        for example in random.Random(f"{self._seed} refused").sample(facts, len(facts)):
+            if missing <= 0:
+                return
+            sentences = clean_sentences(example.pair.answer)
+
+            def answers(passage: Passage, sentences: Sequence[str] = sentences) -> bool:
+                return any(
+                    score_attribution(sentence, passage.text) >= CARRIED
+                    and not entity_problem((sentence,), passage.text)
+                    for sentence in sentences
+                )
+
+            if found := self._library.unanswerable(example.pair, answers):
+                told = replace(found, history=example.history, history_type=example.history_type)
+                yield examples.shuffled(told, self._chance(example, "refused"))
+                missing -= 1
+            else:
+                self._drop(example.pair, "refusals", "related passages answer it too")
+
+    def _rendered(self, example: Example) -> dict[str, Any] | None:
+        """Return an example as the product's messages and the reply, without papers that do not fit."""
+        fitting = examples.fewer_papers(example, lambda changed: _sent(changed, self._context) is not None)
+        messages = _sent(fitting, self._context) if fitting else None
+        if fitting is None or messages is None:
+            self._drop(example.pair, "rendering", "too long for the context")
+            return None
+        reply = answer_text(fitting, self._chance(example, "reply"))
+        return {
+            "id": f"{example.pair.id}:{example.change}",
+            "kind": example.pair.kind,
+            "history_type": fitting.history_type,
+            "change": fitting.change,
+            "is_refusal": not fitting.sentences,
+            "cited": fitting.cited,
+            "papers": [paper.paper.id for paper in fitting.evidence.papers],
+            "messages": [asdict(message) for message in (*messages, Message("assistant", reply))],
+        }
+
+    def write(self, out: Path, about: Mapping[str, object]) -> Mapping[str, object]:
+        """Write what was dropped, the statistics and, last, the rows; return the statistics."""
+
+        def counted(values: Iterable[str]) -> dict[str, int]:
+            return dict(sorted(Counter(values).items()))
+
+        def lines(records: Iterable[Mapping[str, Any]]) -> str:
+            return "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+
+        rows, dropped = self.rows, self.dropped
+        refused, labels = (sum(row["is_refusal"] for row in rows), sum(len(row["cited"]) for row in rows))
+        counts = {
+            **about,
+            "rows": len(rows),
+            "refusals": refused,
+            "refusal_share": round(refused / len(rows), 4) if rows else 0.0,
+            "citations_per_answer": round(labels / (len(rows) - refused), 2) if len(rows) > refused else 0.0,
+            "kinds": counted(row["kind"] for row in rows),
+            "histories": counted(row["history_type"] for row in rows),
+            "changes": counted(row["change"] for row in rows),
+            "dropped": len(dropped),
+            "dropped_reasons": counted(f"{lost.step}: {lost.reason}" for lost in dropped),
+        }
+        with saving(out):
+            out.parent.mkdir(parents=True, exist_ok=True)
+            write_durably(out.with_suffix(".dropped.jsonl"), lines(map(asdict, dropped)))
+            write_durably(out.with_suffix(".statistics.json"), as_json(counts))
+            write_durably(out, lines(rows))
+        return counts
 
 
-@dataclass(frozen=True, slots=True)
-class Construction:
-    """What was made of documents, and what was not."""
-
-    rows: tuple[Row, ...]
-    dropped: tuple[Dropped, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Library:
-    """The documents with what is looked up in them."""
-
-    documents: Mapping[str, SourceDocument]
-    papers: Mapping[str, Paper]
-    passages: tuple[Passage, ...]
-    related: RelatedPassages
-
-    @classmethod
-    def of(cls, documents: Sequence[SourceDocument]) -> "Library":
-        passages = tuple(passage for document in documents for passage in asking.askable(document))
-        return cls(
-            {document.paper.id: document for document in documents},
-            {document.paper.id: document.paper for document in documents},
-            passages,
-            RelatedPassages(passages),
-        )
+def answer_text(example: Example, chance: random.Random) -> str:
+    """Return the reply: the cited answer, or the line that the product reads as a refusal."""
+    if example.sentences:
+        open_end = f" {chance.choice(WORDINGS['open'])}" if example.is_partial else ""
+        return examples.written(example.sentences) + open_end
+    titles = [shortened(as_line(paper.paper.title), LONGEST_TITLE) for paper in example.evidence.papers]
+    named = ", ".join(f"“{title}”" for title in titles[:TITLES])
+    rest = " and other papers" if len(titles) > TITLES else ""
+    reason = Template(chance.choice(WORDINGS["reasons"])).substitute(titles=f"{named}{rest}")
+    return f"{NO_ANSWER} {reason}"
 
 
-def construct(
-    documents: Sequence[SourceDocument], asked: AskedModel, sizes: Sizes, seed: int, say: Say
-) -> Construction:
-    """Return the rows that are made of documents with a model's help; raises ModelError."""
-    library = Library.of(documents)
-    chosen = asking.chosen_passages(documents, sizes.limit, seed)
-    written = _written(chosen, library, asked, say)
-    kept, dropped = faithful(written.pairs)
-    followed = _followed(kept, library, asked, sizes.followed, seed)
-    more, unfaithful = faithful(followed.pairs)
-    cited, uncited = _cited([*kept, *more], library)
-    examples, lost = _in_dialogues(cited, seed)
-    every = [*examples, *_changed(examples, library, sizes, seed)]
-    refused, answering = _refused(every, library, sizes, seed)
-    rendered = [render(one, sizes.context, _chance(seed, one, "reply")) for one in (*every, *refused)]
-    failed = (*written.dropped, *dropped, *followed.dropped, *unfaithful, *uncited, *lost, *answering)
-    return Construction(
-        tuple(one for one in rendered if isinstance(one, Row)),
-        (*failed, *(one for one in rendered if isinstance(one, Dropped))),
+class _Silent:
+    """A model that writes nothing: only the messages for it are wanted."""
+
+    id = label = "the model in training"
+
+    def stream(self, *_: object) -> Generator[str, None, Completion]:
+        yield ""
+        return Completion("")
+
+
+def _sent(example: Example, context: int) -> tuple[Message, ...] | None:
+    """Return the messages that the product sends, None where it would leave a passage out."""
+    papers, question, log = example.evidence.papers, example.pair.question, CallLog()
+    # A summary is asked of its one paper, everything else of the whole corpus.
+    is_of_paper = example.pair.kind == "summary" and len(papers) == 1
+    scope = Scope(papers=(papers[0].paper.id,)) if is_of_paper else Scope()
+    rewrite = Rewrite(question, question, kind=request_kind(question, scope))
+    generator = PromptedGenerator(cast(ChatModel, _Silent()), context=context, order=by_rank)
+    try:
+        for _ in generator.write_draft(rewrite, tuple(map(_as_turn, example.history)), example.evidence, log):
+            pass
+    except ModelError:
+        return None
+    return None if log.calls[-1].left_out else log.calls[-1].messages
+
+
+def _as_turn(earlier: Example) -> Turn:
+    """Return an earlier example as a turn, as far as prompts show turns."""
+    rewrite = Rewrite(earlier.pair.question, earlier.pair.question)
+    return Turn(
+        question=earlier.pair.question,
+        asked="",
+        scope=Scope(),
+        papers_wanted=len(earlier.evidence.papers),
+        rewrite=rewrite,
+        hits=(),
+        evidence=earlier.evidence,
+        answer=Answer(examples.written(earlier.sentences)),
+        calls=(),
+        seconds=(),
+        provenance=Provenance("", "", "", "", ()),
     )
-
-
-def faithful(pairs: Iterable[Pair]) -> tuple[list[Pair], list[Dropped]]:
-    """Return the pairs whose answers their passages say, and the others with the reason."""
-    kept: list[Pair] = []
-    dropped: list[Dropped] = []
-    for pair in pairs:
-        evidence = "\n".join(passage.text for passage in pair.shown)
-        problem = question_problem(pair, (one.question for one in kept))
-        problem = problem or answer_problem(clean_sentences(pair.answer), evidence)
-        if problem:
-            dropped.append(Dropped(pair.id, "filtering", problem, pair.question, pair.answer))
-        else:
-            kept.append(pair)
-    return kept, dropped
-
-
-def _written(chosen: Sequence[Passage], library: Library, asked: AskedModel, say: Say) -> Yield:
-    """Ask about every chosen passage, then of every document that has one for a summary and a synthesis."""
-    papers = dict.fromkeys(passage.paper_id for passage in chosen)
-    documents = [library.documents[paper] for paper in papers]
-    made = Yield()
-    for place, passage in enumerate(chosen, start=1):
-        _add(made, asking.ask_fact(passage, library.papers[passage.paper_id].title, asked))
-        say(f"passage {place} of {len(chosen)}: {len(made.pairs)} questions")
-    for place, document in enumerate(documents, start=1):
-        _add(made, asking.ask_summary(document, asked))
-        _add(made, asking.ask_synthesis(document, dict(library.documents), library.related, asked))
-        say(f"document {place} of {len(documents)}: {len(made.pairs)} questions")
-    return made
-
-
-def _followed(pairs: Sequence[Pair], library: Library, asked: AskedModel, share: float, seed: int) -> Yield:
-    made = Yield()
-    for pair in pairs:
-        if pair.kind == "fact" and random.Random(f"{seed} {pair.id} followed").random() < share:
-            _add(made, asking.ask_follow_up(pair, library.papers[pair.shown[0].paper_id].title, asked))
-    return made
-
-
-def _add(made: Yield, more: Yield) -> None:
-    made.pairs += more.pairs
-    made.dropped += more.dropped
-
-
-def _cited(pairs: Sequence[Pair], library: Library) -> tuple[list[Example], list[Dropped]]:
-    found = [(pair, context.gather(pair, library.related, library.papers)) for pair in pairs]
-    dropped = [
-        Dropped(pair.id, "citing", "a sentence that nothing carries", pair.question, pair.answer)
-        for pair, example in found
-        if example is None
-    ]
-    return [example for _, example in found if example], dropped
-
-
-def _in_dialogues(examples: Sequence[Example], seed: int) -> tuple[list[Example], list[Dropped]]:
-    """Return the examples with earlier turns, their papers shuffled."""
-    earlier = {one.pair.id: one for one in examples}
-    made: list[Example] = []
-    dropped: list[Dropped] = []
-    for one in examples:
-        told = with_history(one, earlier, examples, _chance(seed, one, "history"))
-        if told:
-            made.append(context.shuffled(told, _chance(seed, one, "order")))
-        else:
-            dropped.append(Dropped(one.pair.id, "dialogues", "what it leans on is gone", one.pair.question))
-    return made, dropped
-
-
-def _changed(examples: Sequence[Example], library: Library, sizes: Sizes, seed: int) -> Iterator[Example]:
-    """Yield copies with other uncited papers, and without one of several cited ones."""
-    for one in examples:
-        chance = _chance(seed, one, "changed")
-        if chance.random() < sizes.replaced:
-            other = context.replaced(one, library.passages, library.papers, chance)
-            if other != one:
-                yield context.shuffled(other, chance)
-        if len(one.cited) > 1 and chance.random() < sizes.omitted:
-            yield context.omitted(one, chance.choice(one.cited))
-
-
-def _refused(
-    examples: Sequence[Example], library: Library, sizes: Sizes, seed: int
-) -> tuple[list[Example], list[Dropped]]:
-    """Return as many questions without what answers them as the share of refusals wants."""
-    answered = sum(bool(one.sentences) for one in examples)
-    missing = round(answered * sizes.refusals / (1 - sizes.refusals)) - (len(examples) - answered)
-    facts = [one for one in examples if one.pair.kind == "fact" and one.change == "shuffled"]
-    made: list[Example] = []
-    dropped: list[Dropped] = []
-    for one in random.Random(f"{seed} refused").sample(facts, len(facts)):
-        if len(made) >= missing:
-            break
-        found = context.unanswerable(one.pair, library.related, library.papers)
-        if found:
-            told = replace(found, history=one.history, history_type=one.history_type)
-            made.append(context.shuffled(told, _chance(seed, one, "refused")))
-        else:
-            dropped.append(
-                Dropped(one.pair.id, "refusals", "related passages answer it too", one.pair.question)
-            )
-    return made, dropped
-
-
-def _chance(seed: int, example: Example, purpose: str) -> random.Random:
-    return random.Random(f"{seed} {example.pair.id} {example.change} {purpose}")

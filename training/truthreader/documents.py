@@ -1,122 +1,94 @@
-"""Documents to make questions of: a PAPER_TRAIL_HOME, a folder of files, or JSON lines."""
+"""Documents to ask about: a PAPER_TRAIL_HOME, a folder of files, or JSON lines."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from corpus.records import Collection, Paper, paper_id
+from corpus.records import Collection, Paper, Passage, paper_id
 from corpus.sentences import sentence_spans
 from corpus.text import storable
+from evaluation.input_files import read_numbered_json_lines
 from indexer.errors import ParseError, SourceError
 from indexer.parsers import Document, DocumentSection, Paragraph, Piece
 from indexer.prepare import make_passages
-from training.errors import TrainingError
-from training.truthreader.records import Dropped, SourceDocument
+from training.files import TrainingError
 
 COLLECTION = "documents"
-LONGEST_TEXT = 2_000_000
 MANIFEST = "manifest.json"
+
+SourceDocument = tuple[Paper, tuple[Passage, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """What did not become a row: the step, one of a few reasons, and details."""
+
+    id: str
+    step: str
+    reason: str
+    question: str = ""
+    detail: str = ""
 
 
 class TextRecord(BaseModel):
     """A line of a file of documents."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
     id: str = Field(min_length=1, max_length=200)
     title: str = Field(min_length=1, max_length=2_000)
-    text: str = Field(min_length=1, max_length=LONGEST_TEXT)
+    text: str = Field(min_length=1, max_length=2_000_000)
 
 
-def read_documents(path: Path) -> tuple[tuple[SourceDocument, ...], tuple[Dropped, ...]]:
-    """Return the documents at `path` and those that could not be read; raises TrainingError without any."""
+def read_documents(path: Path) -> tuple[list[SourceDocument], list[Dropped]]:
+    """Return the documents at `path` and those that cannot be read.
+
+    Raises TrainingError or EvaluationError where there are none.
+    """
     if path.is_file():
-        return tuple(_lines(path)), ()
-    if (path / "corpus" / MANIFEST).is_file():
-        return tuple(_corpus(path / "corpus")), ()
-    if (path / MANIFEST).is_file():
-        return tuple(_corpus(path)), ()
-    if path.is_dir():
-        return _folder(path)
-    raise TrainingError(f"There are no documents at {path}: name a PAPER_TRAIL_HOME, a folder or JSON lines.")
+        return list(_lines(path)), []
+    for folder in (path / "corpus", path):
+        if (folder / MANIFEST).is_file():
+            from corpus.store import Corpus, read_manifest  # noqa: PLC0415 - half a second
 
-
-def _corpus(path: Path) -> Iterator[SourceDocument]:
-    from corpus.store import Corpus, read_manifest  # noqa: PLC0415 - half a second, for corpora alone
-
-    # Nothing is searched, so no encoder is needed.
-    corpus = Corpus(path, read_manifest(path))
-    for paper in corpus.papers():
-        yield SourceDocument(paper, corpus.passages(paper.id))
-
-
-def _folder(path: Path) -> tuple[tuple[SourceDocument, ...], tuple[Dropped, ...]]:
-    from indexer.sources.folder import Folder  # noqa: PLC0415 - with what reads files
+            corpus = Corpus(folder, read_manifest(folder))  # without an encoder: nothing is searched
+            return [(paper, corpus.passages(paper.id)) for paper in corpus.papers()], []
+    if not path.is_dir():
+        raise TrainingError(
+            f"There are no documents at {path}: name a PAPER_TRAIL_HOME, a folder or JSON lines."
+        )
+    # These import what reads files.
+    from indexer.sources.folder import Folder  # noqa: PLC0415
     from indexer.uploads.document import KINDS  # noqa: PLC0415
     from indexer.uploads.paper import ReadLimits, read_file  # noqa: PLC0415
 
-    try:
-        listed = Folder(path, Collection(COLLECTION, "Documents"), KINDS)
-    except SourceError as error:
-        raise TrainingError(str(error)) from None
     read: list[SourceDocument] = []
     dropped: list[Dropped] = []
-    for entry in listed.papers():
+    try:
+        entries = Folder(path, Collection(COLLECTION, "Documents"), KINDS).papers()
+    except SourceError as error:
+        raise TrainingError(str(error)) from None
+    for entry in entries:
         try:
             found = read_file(entry.file or path, entry.name, COLLECTION, ReadLimits())
+            read.append((found.paper, found.passages))
         except ParseError as error:
             dropped.append(Dropped(entry.name, "documents", "unreadable document", detail=str(error)))
-        else:
-            read.append(SourceDocument(found.paper, found.passages))
-    return tuple(read), tuple(dropped)
+    return read, dropped
 
 
 def _lines(path: Path) -> Iterator[SourceDocument]:
     seen: set[str] = set()
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, start=1):
-                if line.strip():
-                    yield _document(_record(path, number, line, seen))
-    except (OSError, UnicodeDecodeError) as error:
-        raise TrainingError(f"The documents {path} cannot be read: {error}.") from None
-    if not seen:
-        raise TrainingError(f"The file {path} holds no documents: a line is {{id, title, text}}.")
-
-
-def _record(path: Path, number: int, line: str, seen: set[str]) -> TextRecord:
-    try:
-        record = TextRecord.model_validate_json(line)
-    except ValidationError as error:
-        first = error.errors(include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the line"
-        raise TrainingError(f"{path}, line {number}: {place}: {first['msg']}.") from None
-    if record.id in seen:
-        raise TrainingError(f"{path}, line {number}: the id {record.id!r} is there twice.")
-    seen.add(record.id)
-    return record
-
-
-def _document(record: TextRecord) -> SourceDocument:
-    paper = Paper(
-        id=paper_id(COLLECTION, record.id),
-        collection_id=COLLECTION,
-        title=storable(record.title).strip(),
-        authors=(),
-        year=None,
-        venue="",
-        abstract="",
-    )
-    return SourceDocument(paper, make_passages(paper, _read(record)))
-
-
-def _read(record: TextRecord) -> Document:
-    blocks = [block for block in storable(record.text).split("\n\n") if block.strip()]
-    paragraphs = tuple(Paragraph(tuple(_pieces(" ".join(block.split())))) for block in blocks)
-    return Document(title=record.title, sections=(DocumentSection((), paragraphs),))
-
-
-def _pieces(text: str) -> Iterator[Piece]:
-    for start, end in sentence_spans(text):
-        yield Piece(text[start:end].strip())
+    for number, record in read_numbered_json_lines(path, TextRecord, "Each line has id, title and text."):
+        if record.id in seen:
+            raise TrainingError(f"{path}, line {number}: the id {record.id!r} is there twice.")
+        seen.add(record.id)
+        title = storable(record.title).strip()
+        paper = Paper(paper_id(COLLECTION, record.id), COLLECTION, title, (), None, "", "")
+        blocks = [" ".join(block.split()) for block in storable(record.text).split("\n\n") if block.strip()]
+        paragraphs = tuple(
+            Paragraph(tuple(Piece(block[start:end].strip()) for start, end in sentence_spans(block)))
+            for block in blocks
+        )
+        document = Document(title=record.title, sections=(DocumentSection((), paragraphs),))
+        yield paper, make_passages(paper, document)

@@ -1,23 +1,16 @@
-"""Faithful filtering: what a model wrote is kept where its passages say it (TruthReader, section 3.1)."""
+"""Faithful filtering: a model's questions and answers are kept where their passages carry them."""
 
 import re
 from collections.abc import Iterable, Sequence
 
-from assistant.checking import (
-    Statement,
-    normalise_labels,
-    plain_claim,
-    read_statement,
-    score_attribution,
-)
+from assistant.checking import normalise_labels, plain_claim, read_statement, score_attribution
 from assistant.prompts import no_answer_reason
 from corpus.language import foreign_language
 from corpus.sentences import sentence_spans
 from corpus.text import storable, words
-from training.truthreader.records import Pair
+from training.truthreader.examples import Pair
 
-FAITHFUL = 0.65
-"""From this ROUGE-1 precision on an answer is held by its passages: where the product's bar turns strong."""
+FAITHFUL = 0.65  # least ROUGE-1 precision of an answer: from here the product calls support strong
 MOST_WORDS = 150
 FEWEST_QUESTION_WORDS = 3
 SURE_NAME = 1.0
@@ -37,13 +30,13 @@ def clean_sentences(answer: str) -> tuple[str, ...]:
     """Return the sentences of an answer without labels, references and Markdown."""
     text = _REFERENCES.sub("", normalise_labels(storable(answer), frozenset()).text)
     plain = (plain_claim(text[start:end]) for start, end in sentence_spans(text))
-    return tuple(one for one in plain if words(one))
+    return tuple(sentence for sentence in plain if words(sentence))
 
 
 def question_problem(pair: Pair, known: Iterable[str]) -> str:
-    """Return why a question cannot be asked of papers, "" where it can; `known` are those kept before."""
-    question = pair.question
-    if len(words(question)) < FEWEST_QUESTION_WORDS:
+    """Return why a question cannot be asked, "" where it can; `known` are the earlier questions."""
+    question, asked = pair.question, words(pair.question)
+    if len(asked) < FEWEST_QUESTION_WORDS:
         return "question too short"
     if _OF_THE_PROMPT.search(question):
         return "question speaks of the passage"
@@ -51,8 +44,7 @@ def question_problem(pair: Pair, known: Iterable[str]) -> str:
         return "question names no subject"
     if foreign_language(question):
         return "question not in English"
-    asked = words(question)
-    return "asked before" if any(words(one) == asked for one in known) else ""
+    return "asked before" if any(words(earlier) == asked for earlier in known) else ""
 
 
 def answer_problem(sentences: Sequence[str], evidence: str) -> str:
@@ -72,23 +64,13 @@ def answer_problem(sentences: Sequence[str], evidence: str) -> str:
 
 
 def entity_problem(sentences: Sequence[str], evidence: str) -> str:
-    """Return which kind of thing sentences name that their evidence does not, "" where there is none."""
+    """Return whether sentences state a name or a number that their evidence does not, "" where not."""
     given = [read_statement(evidence[start:end]) for start, end in sentence_spans(evidence)]
     stated = [read_statement(sentence) for sentence in sentences]
-    if missing_names(stated, given):
+    names = {name for own in stated for name, weight in own.names.items() if weight >= SURE_NAME}
+    if names - set[str]().union(*(own.stems for own in given)):
         return "name not in the passages"
-    return "number not in the passages" if missing_numbers(stated, given) else ""
-
-
-def missing_names(stated: Sequence[Statement], given: Sequence[Statement]) -> frozenset[str]:
-    """Return the stems of names that are stated and nowhere given."""
-    held = set[str]().union(*(one.stems for one in given))
-    names = {name for one in stated for name, weight in one.names.items() if weight >= SURE_NAME}
-    return frozenset(names - held)
-
-
-def missing_numbers(stated: Sequence[Statement], given: Sequence[Statement]) -> tuple[float, ...]:
-    """Return the numbers that are stated and nowhere given, nor more exactly."""
-    held = [number for one in given for number in one.numbers]
-    numbers = [number for one in stated for number in one.numbers]
-    return tuple(one.value for one in numbers if not any(one.says(other) for other in held))
+    held = [number for own in given for number in own.numbers]
+    numbers = [number for own in stated for number in own.numbers]
+    missing = any(not any(number.says(other) for other in held) for number in numbers)
+    return "number not in the passages" if missing else ""

@@ -187,3 +187,21 @@ def test_an_export_took_as_much_memory_as_the_library_is_large(home: Path, tmp_p
         tracemalloc.stop()
     assert (tmp_path / "library.zip").stat().st_size > 40 * MB
     assert peak < 10 * MB
+
+
+def test_fault_a_folder_that_went_while_a_visit_was_measured_refused_what_came(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visit_folder = home / "visits" / "server-a" / "visit-a"
+    (visit_folder / "document-1").mkdir(parents=True)
+    (visit_folder / "notes.md").write_bytes(bytes(1000))
+    look = os.scandir
+
+    def look_too_late(path: str | Path | int) -> object:
+        if not isinstance(path, int) and Path(path).name == "document-1":
+            Path(path).rmdir()
+        return look(path)
+
+    monkeypatch.setattr(os, "scandir", look_too_late)
+    Room(home, megabytes=1).take(visit_folder, 500)
+    assert Room(home).size() == 1500

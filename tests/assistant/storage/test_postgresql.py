@@ -1,9 +1,7 @@
 """What only a PostgreSQL server does: many writers at once, a server that goes away, rights, passwords."""
 
-import gc
 import subprocess
 import sys
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
@@ -15,6 +13,7 @@ from assistant.storage.owned import Quota
 from assistant.storage.reading import Followed, PaperSet, ReadingStore
 from tests.assistant.storage.test_conversations import make_turn
 from tests.demo_home import PROJECT
+from tests.silent_server import no_word_of_sockets  # noqa: F401 - a fixture of every test here
 
 WRITER = """
 import sys
@@ -26,15 +25,6 @@ store = ConversationStore(url)
 with ThreadPoolExecutor(5) as threads:
     list(threads.map(lambda n: store.add_turn(identifier, make_turn(f"{name} {n}")), range(20)))
 """
-
-
-@pytest.fixture(autouse=True)
-def no_word_of_sockets():
-    """Collect what the driver leaves open where a server has let it down."""
-    yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
 
 
 @pytest.fixture

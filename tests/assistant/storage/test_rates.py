@@ -38,3 +38,15 @@ def test_allowances_that_are_whole_again_are_forgotten(reopened):
     store = reopened()
     store.take({"visitor": 1.0}, MOST)
     assert rows(store) == 1
+
+
+def test_fault_a_clock_that_had_been_ahead_kept_everybody_out_until_it_was_reached(reopened, monkeypatch):
+    now = 1_000_000.0 + 365 * 86400
+    monkeypatch.setattr(RateStore, "_now", lambda *_: now)
+    store = reopened()
+    assert store.take({"visitor": 60.0, "everyone": 1.0}, MOST) == {}
+    now = 1_000_000.0
+    assert store.take({"visitor": MOST, "everyone": 1.0}, MOST) == {}
+    assert store.take({"visitor": 60.0, "everyone": 1.0}, MOST)["visitor"] == pytest.approx(60.0)
+    now += 61.0
+    assert store.take({"visitor": 60.0, "everyone": 1.0}, MOST) == {}

@@ -14,7 +14,7 @@ from assistant.trail import from_json, to_json
 from explorer.app import Current, VisitorSession
 from explorer.app.resources import Library
 from explorer.ask.conversations import import_transcript
-from indexer.uploads.sandbox import import_sandboxed
+from indexer.uploads.sandbox import BusyError, import_sandboxed
 from tests.assistant.trail.test_foreign_files import moved
 from tests.hostile_imports import whole
 
@@ -47,16 +47,31 @@ def test_fault_a_file_of_empty_lists_took_half_a_gigabyte_of_the_server(library:
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are counted in /proc")
 def test_fault_imports_were_read_beside_each_other() -> None:
     data = trail(NOTE)
-    readers = [
-        threading.Thread(target=import_sandboxed, args=("assistant.trail.read_import", "conversation", data))
-        for _ in range(3)
-    ]
+    readers = [threading.Thread(target=read, args=(data, f"visitor {number}")) for number in range(3)]
     for reader in readers:
         reader.start()
     most = 0
     while any(reader.is_alive() for reader in readers):
         most = max(most, _processes_importing())
     assert most == 1
+
+
+def read(data: bytes, owner: str) -> bytes:
+    return import_sandboxed("assistant.trail.read_import", "conversation", data, owner=owner)
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="processes are counted in /proc")
+def test_fault_files_of_one_visitor_kept_those_of_others_waiting() -> None:
+    data = trail(NOTE)
+    first = threading.Thread(target=read, args=(data, "one"))
+    first.start()
+    while first.is_alive() and not _processes_importing():
+        pass
+    with pytest.raises(BusyError, match="Another file of yours"):
+        read(data, "one")
+    assert read(data, "another")
+    first.join()
+    assert read(data, "one")
 
 
 def _processes_importing() -> int:

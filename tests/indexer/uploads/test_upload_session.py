@@ -3,6 +3,8 @@
 import gc
 import io
 import stat
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +25,7 @@ from indexer.uploads import folders, sandbox, session
 from indexer.uploads.document import DocumentError, shown_name, stored_name, unused_key
 from indexer.uploads.sandbox import BusyError, Limits, StoppedError, draw_sandboxed
 from indexer.uploads.session import MOST_DOCUMENTS, UploadedDocument, UploadSession, UploadWorkers
+from tests.shifted_clock import COMPILER, ShiftedClock
 from tests.small_pdf import write_endless_pdf, write_pdf
 from tests.standin_files import Served, StandinFiles, Trouble
 
@@ -177,7 +180,7 @@ def _wait(event: threading.Event) -> None:
 def test_so_many_documents_and_so_large(make: Make) -> None:
     blocked = threading.Event()
     readers = UploadWorkers(at_once=1)
-    readers.submit(lambda: _wait(blocked))
+    readers.submit(lambda: _wait(blocked), "another")
     own = make(readers=readers, limits=Limits(most_bytes=10))
     with pytest.raises(DocumentError, match="larger than"):
         own.add_file("large.txt", b"x" * 11)
@@ -222,12 +225,64 @@ def test_what_could_not_be_read_does_not_count_and_makes_way_for_another_try(
 def test_a_server_with_too_much_to_read_says_so(make: Make) -> None:
     blocked = threading.Event()
     readers = UploadWorkers(at_once=1, most_waiting=1)
-    readers.submit(lambda: _wait(blocked))
+    readers.submit(lambda: _wait(blocked), "another")
     own = make(readers=readers)
     with pytest.raises(DocumentError, match="Too many documents"):
         own.add_file("a.txt", b"words")
     assert own.documents() == ()
     blocked.set()
+
+
+REMOVE_AFTER_THE_CLOCK_IS_SET_BACK = """
+import sys, time
+from pathlib import Path
+from corpus.encoder_choice import open_encoder
+from corpus.settings import read_settings
+from indexer.uploads.session import UploadSession, UploadWorkers
+from tests.indexer.uploads.test_upload_session import CANARY, NOTES, files_with
+ahead = Path(sys.argv[2])
+own = UploadSession(Path(sys.argv[1]), open_encoder(read_settings()), UploadWorkers())
+for name, content in (("notes.md", NOTES), ("cats.md", "# On cats\\n\\nCats sleep all day long. So it is.")):
+    own.add_file(name, content.encode())
+    while own.is_reading() or list(own.folder.glob("document-*")):
+        time.sleep(0.02)
+print([one.state for one in own.documents()], bool(files_with(own.folder, CANARY)))
+ahead.write_text("0")
+own.remove(1)
+print([one.title for one in own.corpus.papers()], files_with(own.folder, CANARY))
+own.close()
+"""
+
+
+@pytest.mark.skipif(not COMPILER, reason="no C compiler is installed")
+def test_fault_text_of_removed_documents_stayed_where_the_clock_had_been_set_back(tmp_path: Path) -> None:
+    clock = ShiftedClock.make(tmp_path)
+    clock.set_ahead(3600)
+    done = subprocess.run(
+        [sys.executable, "-c", REMOVE_AFTER_THE_CLOCK_IS_SET_BACK, str(tmp_path / "home"), str(clock.file)],
+        cwd=PROJECT,
+        env=clock.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.splitlines() == ["['ready', 'ready'] True", "['On cats'] []"], done.stderr
+
+
+def test_fault_one_visitor_took_all_readers_of_documents(make: Make) -> None:
+    readers = UploadWorkers()
+    with StandinFiles({f"/{n}": Served(b"words", "text/plain") for n in range(8)}) as server:
+        server.troubles += [Trouble(silent=60.0)] * 8
+        tabs = [make(readers=readers, owner="one") for _ in range(2)]
+        for number in range(8):
+            tabs[number % 2].add_address(f"{server.url}/{number}")
+        wait_for(lambda: bool(server.requests))
+        other = make(readers=readers, owner="other")
+        other.add_file("notes.md", NOTES.encode())
+        assert [one.state for one in finish(other)] == ["ready"]
+        assert all(tab.is_reading() for tab in tabs)
+        for tab in tabs:
+            tab.remove_all()
 
 
 def test_the_reader_of_documents_is_told_no_secret(

@@ -1,0 +1,180 @@
+"""The data command, against a real server: what it writes, what it drops, and that it asks nothing twice."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from assistant.prompts import no_answer_reason
+from corpus.encoders.base import SentenceEncoder
+from tests.small_corpus import make_paper, write_corpus
+from tests.standin_chat import Behaviour, Received, StandinChat, reply
+from tests.standin_writer import quote_material, write_documents
+from training.__main__ import app
+from training.truthreader.documents import read_documents
+
+MODELS = '[[models]]\nid = "m"\nlabel = "M"\nprovider = "openai-compatible"\ncontext = 8192\n'
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Path:
+    return write_documents(tmp_path / "documents.jsonl")
+
+
+def environment(tmp_path: Path, url: str) -> dict[str, str]:
+    models = tmp_path / "models.toml"
+    models.write_text(MODELS, encoding="utf-8")
+    return {"PAPER_TRAIL_MODEL_URL": url, "PAPER_TRAIL_MODELS_FILE": str(models)}
+
+
+def make(tmp_path: Path, documents: Path, server: StandinChat, name: str = "rows", *options: str):
+    out = tmp_path / f"{name}.jsonl"
+    command = ["data", "--documents", str(documents), "--out", str(out), "--model", "m", *options]
+    return CliRunner().invoke(app, command, env=environment(tmp_path, server.url)), out
+
+
+def read(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def test_rows_of_every_kind_come_with_counts_and_are_the_same_again(tmp_path: Path, documents: Path) -> None:
+    with StandinChat(default=quote_material) as server:
+        result, out = make(tmp_path, documents, server, "rows", "--seed", "1")
+        assert result.exit_code == 0, result.output
+        asked = len(server.requests)
+        first = out.read_bytes()
+        again, _ = make(tmp_path, documents, server, "rows", "--seed", "1")
+        assert len(server.requests) == asked
+    assert again.exit_code == 0
+    assert out.read_bytes() == first
+    rows = read(out)
+    counts = json.loads(out.with_suffix(".statistics.json").read_text())
+    assert {row["kind"] for row in rows} == {"fact", "summary", "synthesis"}
+    assert {row["history_type"] for row in rows} == {"none", "relevant", "irrelevant", "both"}
+    assert {"shuffled", "replaced", "omitted", "unanswerable"} == {row["change"] for row in rows}
+    assert counts["rows"] == len(rows)
+    assert 0.05 <= counts["refusal_share"] <= 0.15
+    assert counts["dropped"] == len(read(out.with_suffix(".dropped.jsonl")))
+
+
+def test_a_row_is_what_the_product_sends_and_its_labels_are_given(tmp_path: Path, documents: Path) -> None:
+    with StandinChat(default=quote_material) as server:
+        _, out = make(tmp_path, documents, server)
+    for row in read(out):
+        system, user, answer = row["messages"]
+        assert (system["role"], user["role"], answer["role"]) == ("system", "user", "assistant")
+        assert "NO ANSWER:" in system["content"]
+        assert ("Earlier turns, oldest first:" not in user["content"]) == (row["history_type"] == "none")
+        assert row["is_refusal"] == (no_answer_reason(answer["content"]) is not None)
+        for label in row["cited"]:
+            assert f"[{label}] ⟦paper {label}⟧" in user["content"]
+            assert f"[{label}]" in answer["content"]
+        assert all(label <= len(row["papers"]) for label in row["cited"])
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("This is no JSON.", "asking: malformed reply"),
+        ('{"pairs": []}', "asking: nothing to ask"),
+        ('{"pairs": [{"question": "What was found?", "answer": "Zanzibar found 99 owls."}]}', "filtering:"),
+    ],
+)
+def test_what_a_model_writes_badly_is_dropped_with_the_reason(
+    tmp_path: Path, documents: Path, text: str, reason: str
+) -> None:
+    with StandinChat(default=reply(text, text)) as server:
+        result, out = make(tmp_path, documents, server, "rows", "--limit", "2")
+    assert result.exit_code == 0
+    assert read(out) == []
+    dropped = read(out.with_suffix(".dropped.jsonl"))
+    assert dropped
+    assert all(f"{one['step']}: {one['reason']}".startswith(reason) for one in dropped)
+
+
+def test_killed_at_any_call_it_loses_that_call_alone(tmp_path: Path, documents: Path) -> None:
+    held = Behaviour(wait_before=60.0)
+    asked: list[str] = []
+
+    def holding(count: int):
+        def behave(request: Received) -> Behaviour:
+            asked.append(json.dumps(request.body["messages"]))
+            return held if len(asked) > count else quote_material(request)
+
+        return behave
+
+    out = tmp_path / "rows.jsonl"
+    command = [sys.executable, "-m", "training", "data", "--model", "m"]
+    command += ["--documents", str(documents), "--out", str(out)]
+    with StandinChat(default=holding(5)) as server:
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen(command, env=os.environ | environment(tmp_path, server.url), **silent)
+        deadline = time.monotonic() + 60
+        while len(asked) < 6 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    # Half a line is what a kill in the middle of writing leaves.
+    with (tmp_path / "rows.calls.jsonl").open("a") as ledger:
+        ledger.write('{"key": "ab')
+    with StandinChat(default=holding(10_000)) as server:
+        result, _ = make(tmp_path, documents, server)
+        assert result.exit_code == 0
+        straight, alone = make(tmp_path, documents, server, "alone")
+    assert straight.exit_code == 0
+    assert out.read_bytes() == alone.read_bytes()
+    repeated = len(asked) - len(set(asked))
+    # All of the second run, and the one that was under way.
+    assert repeated == len(set(asked)) + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "is empty"),
+        ('{"id": "a", "title": "A"}', "line 1: text"),
+        ('{"id": "a", "title": "A", "text": "b"}\n' * 2, "twice"),
+        ("{", "line 1"),
+    ],
+)
+def test_broken_documents_are_named(tmp_path: Path, text: str, said: str) -> None:
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text(text)
+    with StandinChat() as server:
+        result, _ = make(tmp_path, broken, server)
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+def test_a_path_without_documents_is_named(tmp_path: Path) -> None:
+    with StandinChat() as server:
+        result, _ = make(tmp_path, tmp_path / "nowhere", server)
+    assert (result.exit_code, "no documents at" in result.output) == (2, True)
+
+
+def test_without_a_model_it_says_how_to_have_one(tmp_path: Path, documents: Path) -> None:
+    command = ["data", "--documents", str(documents), "--out", str(tmp_path / "rows.jsonl")]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 2
+    assert "PAPER_TRAIL_MODEL_URL" in result.output
+
+
+def test_a_folder_of_files_and_a_home_are_read(tmp_path: Path, encoder: SentenceEncoder) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Larks\n\nLarks sing at dawn. They rise from the grass.\n")
+    (folder / "b.pdf").write_text("no PDF")
+    found, dropped = read_documents(folder)
+    assert [paper.title for paper, _ in found] == ["Larks"]
+    assert [one.reason for one in dropped] == ["unreadable document"]
+    owls = {make_paper("c", "owls"): ["Owls hoot.", "They hunt at night."]}
+    write_corpus(tmp_path / "home" / "corpus", encoder, owls)
+    for path in (tmp_path / "home", tmp_path / "home" / "corpus"):
+        ((_, passages),), _ = read_documents(path)
+        assert [one.text for one in passages] == ["Owls hoot.", "They hunt at night."]

@@ -1,0 +1,158 @@
+"""Citations put into answers, and what is done to the passages they rest on."""
+
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from corpus.records import Paper, Passage, Sentence, passage_id
+from training.truthreader.examples import (
+    CitedSentence,
+    Example,
+    Library,
+    Pair,
+    cite,
+    fewer_papers,
+    omitted,
+    shuffled,
+    written,
+)
+
+TEXTS = {
+    "a": "Skylarks were counted by hand along the coast in three weeks.",
+    "b": "Mosses grow on walls that face north and stay wet.",
+    "c": "Herrings return to the sound when the water is cold.",
+    "d": "Lanterns were lit by keepers who walked the bay at dusk.",
+    "e": "Clocks in towers lose a minute when oil thickens.",
+}
+ANSWER = ("Skylarks were counted by hand.", "Mosses grow on walls that face north.")
+
+
+def paper(key: str) -> Paper:
+    return Paper(f"x/{key}", "x", f"On {key}", (), None, "", "")
+
+
+def passage(key: str, text: str = "") -> Passage:
+    text = text or TEXTS[key]
+    return Passage(passage_id(f"x/{key}", 1), f"x/{key}", "x", 1, "body", (), text, (Sentence(0, len(text)),))
+
+
+PAPERS = {f"x/{key}": paper(key) for key in TEXTS}
+PASSAGES = tuple(map(passage, TEXTS))
+LIBRARY = Library(PAPERS, PASSAGES)
+PAIR = Pair(
+    "x/a#1:1",
+    "fact",
+    "Where were skylarks counted, and where do mosses grow?",
+    " ".join(ANSWER),
+    PASSAGES[:2],
+)
+
+
+def example() -> Example:
+    found = LIBRARY.gather(PAIR, ANSWER)
+    assert found
+    return found
+
+
+def carriers(one: Example) -> list[tuple[str, list[str]]]:
+    """Return each sentence with the ids of the papers it cites."""
+    known = {labelled.label: labelled.paper.id for labelled in one.evidence.papers}
+    return [(sentence.text, [known[label] for label in sentence.labels]) for sentence in one.sentences]
+
+
+def test_each_sentence_gets_the_label_of_what_carries_it() -> None:
+    assert carriers(example()) == [(ANSWER[0], ["x/a"]), (ANSWER[1], ["x/b"])]
+
+
+def test_a_sentence_of_two_papers_gets_both_labels_and_one_of_none_gets_none() -> None:
+    sentences = (
+        "Skylarks were counted by hand, and mosses grow on walls.",
+        "Quantum annealing solves routing.",
+    )
+    cited = cite(sentences, LIBRARY.labelled(PASSAGES), ())
+    assert [sentence.labels for sentence in cited] == [(1, 2), ()]
+
+
+def test_of_two_passages_alike_the_one_written_from_is_cited() -> None:
+    twin = passage("c", TEXTS["a"])
+    evidence = LIBRARY.labelled((twin, PASSAGES[0]))
+    assert cite(ANSWER[:1], evidence, PASSAGES[:1])[0].labels == (2,)
+
+
+@pytest.mark.parametrize(
+    ("text", "labels", "expected"),
+    [
+        ("It works.", (1,), "It works [1]."),
+        ("Does it?", (2, 10), "Does it [2][10]?"),
+        ("It works", (1,), "It works [1]."),
+        ("It works.", (), "It works."),
+    ],
+)
+def test_labels_stand_before_the_full_stop(text: str, labels: tuple[int, ...], expected: str) -> None:
+    assert written([CitedSentence(text, labels)]) == expected
+
+
+@given(st.integers())
+def test_shuffling_changes_labels_and_never_what_is_cited(seed: int) -> None:
+    before = example()
+    after = shuffled(before, random.Random(seed))
+    assert carriers(after) == carriers(before)
+    assert [one.label for one in after.evidence.papers] == [1, 2, 3, 4][: len(after.evidence.papers)]
+    assert {one.paper.id for one in after.evidence.papers} == {one.paper.id for one in before.evidence.papers}
+
+
+@given(st.integers())
+def test_only_uncited_papers_are_replaced(seed: int) -> None:
+    shown = LIBRARY.labelled(PASSAGES[:4])
+    before = replace(example(), evidence=shown, sentences=cite(ANSWER, shown, PASSAGES[:2]))
+    after = LIBRARY.replaced(before, random.Random(seed))
+    assert carriers(after) == carriers(before)
+    assert "x/e" in {one.paper.id for one in after.evidence.papers}
+    assert after.change == "replaced"
+
+
+def test_without_a_cited_paper_its_sentence_goes_and_the_rest_stays() -> None:
+    before = example()
+    label = before.sentences[0].labels[0]
+    after = omitted(before, label)
+    assert carriers(after) == [(ANSWER[1], ["x/b"])]
+    assert after.is_partial
+    assert "x/a" not in {one.paper.id for one in after.evidence.papers}
+
+
+def test_what_leans_on_a_dropped_sentence_goes_too_and_nothing_left_is_a_refusal() -> None:
+    shown = LIBRARY.labelled((PASSAGES[0], passage("b", "It took three weeks to walk the paths.")))
+    sentences = (
+        CitedSentence(ANSWER[0], (1,)),
+        CitedSentence("It took three weeks to walk the paths.", (2,)),
+    )
+    after = omitted(Example(PAIR, shown, sentences), 1)
+    assert after.sentences == ()
+    assert not after.is_partial
+
+
+def test_a_question_is_unanswerable_only_with_passages_that_do_not_say_the_answer() -> None:
+    library = Library(PAPERS, (*PASSAGES, passage("e", TEXTS["a"] + " Mosses too, on walls.")))
+
+    def answers(found: Passage) -> bool:
+        return "Mosses" in found.text or "Skylarks" in found.text
+
+    pair = replace(
+        PAIR, question="Where were the skylarks, mosses, herrings and lanterns by the bay and sound?"
+    )
+    found = library.unanswerable(pair, answers)
+    assert found
+    assert {one.paper.id for one in found.evidence.papers} == {"x/c", "x/d"}
+    assert found.sentences == ()
+    assert Library(PAPERS, PASSAGES[:3]).unanswerable(pair, answers) is None
+
+
+def test_papers_that_do_not_fit_go_uncited_ones_only() -> None:
+    wide = replace(example(), evidence=LIBRARY.labelled(PASSAGES))
+    narrow = fewer_papers(wide, lambda one: len(one.evidence.papers) <= 2)
+    assert narrow
+    assert carriers(narrow) == carriers(wide)
+    assert fewer_papers(wide, lambda one: len(one.evidence.papers) <= 1) is None

@@ -1,0 +1,285 @@
+"""The relevance part: which texts answer a question, by a listwise cross-encoder, and its scales.
+
+The loss is a softmax over the texts of a question (Cao et al., 2007) and a silent one whose number is 0,
+which has to win where no text answers: the sign of a number tells whether its text answers.
+"""
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from assistant import learned
+from assistant.learned import (
+    ANSWER,
+    RELEVANCE,
+    Card,
+    LearnedPart,
+    RelevanceScorer,
+    read_card,
+    read_part,
+    shares,
+)
+from corpus.encoders import Encoder
+from evaluation.answers.evidence.rankers import Ranker
+from evaluation.answers.evidence.ranking import Figures, measure_rankers
+from evaluation.answers.evidence.rows import EvidenceRow
+from training import network
+from training.choice import JudgedData, choice_scales, judged_texts
+from training.files import SETS, Run, hash_byte
+from training.fitting import Plan, Task, fit
+from training.network import ADAPTERS, Answers, Measured, Pair, PairTokenizer, Reader, fitted_scale, trained
+from training.questions import question_rows
+
+SETTINGS = SETS["relevance"]
+PLANS = {
+    "general": Plan(epochs=1, learning_rate=1e-3, tokens=4096),
+    "papers": Plan(epochs=1, learning_rate=1e-3 / 3, tokens=4096),
+    "judged": Plan(epochs=3, learning_rate=3e-4, tokens=2048),
+}
+LONGEST = 256
+FOLDS = 5
+TEXTS_AT_ONCE = 8
+NO_TITLE = 0.4  # share of questions that are read without the title of their paper
+MOST_SENTENCES = 6  # of an answer, for its relevance
+# Learned from last: they are closest to what the product is asked.
+LAST = frozenset({"qasper-sentences", "qasper-paragraphs", "clapnq"})
+REPLAYED = 0.1  # share of the general questions that are read again beside the last ones
+
+
+class Example(NamedTuple):
+    """A question beside each of its texts, as tokens, without and with title; `answers` marks the texts."""
+
+    plain: Sequence[Pair]
+    titled: Sequence[Pair]
+    answers: NDArray[np.bool_]
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of the texts that are read at once."""
+        mean = sum(len(pair.ids) for pair in self.titled) / len(self.titled)
+        return int(mean * min(TEXTS_AT_ONCE, len(self.titled)))
+
+
+# A question, its texts with their titles, and which of them answer.
+Asked = tuple[str, Sequence[tuple[str, str]], Sequence[bool]]
+
+
+def asked_of(rows: Iterable[EvidenceRow]) -> list[Asked]:
+    return [
+        (row.question, [(row.title, text) for text in row.candidates], [at in row.relevant for at in places])
+        for row in rows
+        for places in (range(len(row.candidates)),)
+    ]
+
+
+def examples_of(asked: Sequence[Asked]) -> list[Example]:
+    """Return questions and texts as tokens."""
+    tokenizer, found = PairTokenizer(LONGEST), []
+    for question, texts, answers in asked:
+        cut = question[: learned.LONGEST_QUESTION]
+        plain = tokenizer.pairs([(cut, text) for _, text in texts])
+        titled = tokenizer.pairs([(cut, learned.with_title(title, text)) for title, text in texts])
+        found.append(Example(plain, titled, np.array(answers, dtype=bool)))
+    return found
+
+
+def _loss(reader: Reader, batch: Sequence[Example]) -> torch.Tensor:
+    """Return the mean loss of questions, each with some of its texts: at most a third of them answer."""
+    pairs, counts = [], []
+    for example in batch:
+        texts = example.plain if float(torch.rand(())) < NO_TITLE else example.titled
+        right, wrong = np.flatnonzero(example.answers), np.flatnonzero(~example.answers)
+        right = right[torch.randperm(len(right)).numpy()][: TEXTS_AT_ONCE // 3]
+        wrong = wrong[torch.randperm(len(wrong)).numpy()][: TEXTS_AT_ONCE - len(right)]
+        pairs += [texts[at] for at in (*right, *wrong)]
+        counts.append((len(right), len(right) + len(wrong)))
+    numbers = reader.read(pairs)[:, 0].float().split([count for _, count in counts])  # type: ignore[no-untyped-call]
+    losses = []
+    for own, (right_ones, _) in zip(numbers, counts, strict=True):
+        chances = torch.cat([own, own.new_zeros(1)]).log_softmax(0)
+        losses.append(-chances[:right_ones].logsumexp(0) if right_ones else -chances[-1])
+    return torch.stack(losses).mean()
+
+
+TASK: Task[Example] = Task(lambda example: example.tokens, _loss)
+
+
+@dataclass(frozen=True, slots=True)
+class RelevanceRun(Run):
+    """A run on general questions and those about papers, and last on judged ones, if there are any.
+
+    With `begun`, the folder of a part, the run continues that part on the judged questions alone. Without
+    judged questions the choice of sentences has no scales.
+    """
+
+    judged: JudgedData | None = None
+    begun: Path | None = None
+
+    def fitted(self, asked: Sequence[Asked], name: str, start: Mapping[str, torch.Tensor] | None) -> Reader:
+        """Return a reader fitted to questions, with its checkpoint in a folder of its own."""
+        reader = Reader.new(self.seed, start)
+        fit(
+            reader,
+            TASK,
+            examples_of(asked),
+            PLANS[name],
+            self.work / name,
+            say=lambda line: self.say(f"{name}: {line}"),
+        )
+        return reader
+
+
+def train_relevance(run: RelevanceRun, encoder: Encoder) -> Card:
+    """Fit the part and its scales and return its card; a killed run resumes.
+
+    Raises TrainingError, EvaluationError and CorpusError.
+    """
+    rows = question_rows(run.data, SETTINGS["questions"], run.seed)
+    held = [row for row in rows if fold_of(row) == run.held]
+    reader = Reader.new(run.seed)
+    if run.begun:
+        start: Mapping[str, torch.Tensor] = network.weights_of_part(RELEVANCE, run.begun, reader)
+    else:
+        start = _taught([row for row in rows if fold_of(row) != run.held], run)
+    if run.judged:
+        reader = run.fitted(judged_texts(run.judged), "judged", start)
+    else:
+        reader = Reader.new(run.seed, start)
+    measure = partial(_measured, held=held, run=run, encoder=encoder)
+    return network.write_part(RELEVANCE, reader, run, LONGEST, measure)
+
+
+def _taught(rows: Sequence[EvidenceRow], run: RelevanceRun) -> Mapping[str, torch.Tensor]:
+    """Return what is learned from general questions, and then from those about papers."""
+    general = [row for row in rows if row.set not in LAST]
+    first = run.fitted(asked_of(general), "general", None)
+    last = [row for row in rows if row.set in LAST]
+    last += [row for row in general if hash_byte(row.question) / 256 < REPLAYED]
+    return trained(run.fitted(asked_of(last), "papers", trained(first)))
+
+
+def fold_of(row: EvidenceRow) -> int:
+    """Return the fold of a row's paper or document."""
+    return hash_byte(row.group) % FOLDS
+
+
+def judged_data(questions: Path, homes: Mapping[str, Path]) -> JudgedData:
+    """Return judged questions with the corpora that only measure, and those that are foreign to others."""
+    return JudgedData(questions, homes, frozenset(SETTINGS["measured"]), SETTINGS["foreign"])
+
+
+def fit_choice(data: JudgedData, out: Path, seed: int) -> Card:
+    """Fit the scales of the choice beside the network in `out` and return the card.
+
+    Raises TrainingError, EvaluationError, CorpusError, and LearnedError without such a part.
+    """
+    card, weights = read_part(RELEVANCE, out)
+    scales = choice_scales(data, RelevanceScorer(LearnedPart(card, weights)), seed)
+    card = card.model_copy(update={"scales": {**card.scales, **scales}})
+    network.write_card(out, RELEVANCE, card)
+    return card
+
+
+Features = Mapping[str, Sequence[float]]
+Read = Sequence[tuple[EvidenceRow, Features]]
+
+
+def _measured(name: str, held: Sequence[EvidenceRow], run: RelevanceRun, encoder: Encoder) -> Measured:
+    """Return scales and provenance: held-back questions are read as the product reads them."""
+    run.say(f"{name}: reading {len(held)} questions that were held back")
+    scorer = RelevanceScorer(LearnedPart(*read_part(RELEVANCE, run.work)))
+    read = [(row, _features(row, scorer, encoder)) for row in held]
+    scales = {
+        "all": _scale(read, run.seed, with_network=True),
+        "features": _scale(read, run.seed, with_network=False),
+        f"{ANSWER}_all": _answer_scale(read, run.seed, with_network=True),
+        **(choice_scales(run.judged, scorer, run.seed) if run.judged else {}),
+        f"{ANSWER}_features": _answer_scale(read, run.seed, with_network=False),
+    }
+    return scales, {
+        "recipe": f"paper-trail train relevance --seed {run.seed} --held {run.held}",
+        "begun_with": read_card(RELEVANCE, run.begun).name if run.begun else "",
+        "trained_on": SETTINGS["questions"],
+        "scale_of_the_choice_fitted_on": sorted(run.judged.measured) if run.judged else [],
+        "licences": SETTINGS["licences"],
+        "fitting": {
+            "adapters": ADAPTERS,
+            **{name: asdict(plan) for name, plan in PLANS.items()},
+        },
+        "held_back": _figures(read, run.seed),
+    }
+
+
+def _features(row: EvidenceRow, scorer: RelevanceScorer, encoder: Encoder) -> Features:
+    asked, vectors = encoder.encode_query(row.question), encoder.encode_passages(row.candidates)
+    numbers = scorer.numbers(row.question, row.candidates, [row.title] * len(row.candidates))
+    features = learned.relevance_features(row.question, row.candidates, asked, vectors)
+    return features | learned.network_features(numbers)
+
+
+def _scale(read: Read, seed: int, *, with_network: bool) -> dict[str, float]:
+    """Return the regression of answers on features, with or without those of the network."""
+    answers = (
+        (
+            {
+                name: values[at]
+                for name, values in found.items()
+                if with_network or not name.startswith("network")
+            },
+            at in row.relevant,
+            1.0,
+        )
+        for row, found in read
+        for at in range(len(row.candidates))
+    )
+    return fitted_scale(answers, seed)
+
+
+def _answer_scale(read: Read, seed: int, *, with_network: bool) -> dict[str, float]:
+    """Return the regression of whether a few sentences answer, on the best features that any of them has.
+
+    The few are the likeliest wrong sentences of a question, for half of the questions with a right one.
+    """
+    chance = random.Random(seed)
+
+    def answers() -> Answers:
+        for row, found in read:
+            likely = np.add(found["network"], found["cosine"])
+            order = np.argsort(-likely, kind="stable").tolist()
+            few = [at for at in order if at not in row.relevant][: chance.randint(1, MOST_SENTENCES)]
+            is_answered = bool(few and row.relevant) and chance.random() < 0.5
+            if is_answered:
+                few = [*few[:-1], chance.choice(row.relevant)]
+            if few:
+                best = learned.answer_features(found, few).items()
+                own = {name: value for name, (value,) in best if with_network or name != "network"}
+                yield own, is_answered, 1.0
+
+    return fitted_scale(answers(), seed)
+
+
+def _figures(read: Read, seed: int) -> dict[str, Figures]:
+    """Return each ranker's figures by set, each half of the papers by the scale of the other half."""
+    features = dict(read)
+    others = {half: [(row, found) for row, found in read if _half(row) != half] for half in (0, 1)}
+    all_scales = {half: _scale(other, seed, with_network=True) for half, other in others.items()}
+    without = {half: _scale(other, seed, with_network=False) for half, other in others.items()}
+    rankers: dict[str, Ranker] = {
+        "bm25": lambda row: features[row]["bm25"],
+        "cosine": lambda row: features[row]["cosine"],
+        "features": lambda row: shares(features[row], without[_half(row)]),
+        "head": lambda row: features[row]["network"],
+        "ours": lambda row: shares(features[row], all_scales[_half(row)]),
+    }
+    return dict(measure_rankers([row for row, _ in read], rankers).sets)
+
+
+def _half(row: EvidenceRow) -> int:
+    return hash_byte(row.group, 1) % 2
