@@ -7,6 +7,7 @@ from pathlib import Path
 from string import Template
 
 TEMPLATE = Path(__file__).with_name("nginx.conf")
+MOST_OPEN_FILES = 32_768
 # What a form adds to the file that it brings.
 _FORM_MEGABYTES = 1
 # What programs are told in place of a page of nginx's own, in the form of all errors (explorer/api).
@@ -34,7 +35,9 @@ class Frontend:
 
     `folder` is its own, for what it writes; `proxies` are the networks whose X-Forwarded-For is believed;
     `hosts` the names under which screens are shown, where they are not shown under any;
-    `upload_megabytes` is the largest file the app takes. With a `certificate` and its `key` it speaks HTTPS.
+    `open_files` is how many each of its workers may have, of which a request takes two: the client's
+    connection and that to a process. `upload_megabytes` is the largest file the app takes. With a
+    `certificate` and its `key` it speaks HTTPS.
     """
 
     processes: Sequence[str]
@@ -45,6 +48,7 @@ class Frontend:
     certificate: str = ""
     key: str = ""
     hosts: Sequence[str] = ()
+    open_files: int = MOST_OPEN_FILES
 
 
 def configuration(frontend: Frontend) -> str:
@@ -53,6 +57,8 @@ def configuration(frontend: Frontend) -> str:
     everyone = frontend.processes
     return _Filled(TEMPLATE.read_text(encoding="utf-8")).substitute(
         folder=frontend.folder,
+        open_files=str(frontend.open_files),
+        connections=str(frontend.open_files // 2),
         listen=f"{frontend.listen} ssl" if frontend.certificate else frontend.listen,
         tls=_lines(8, _tls(frontend)),
         largest_upload=frontend.upload_megabytes + _FORM_MEGABYTES,

@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import resource
 import secrets
 import shutil
 import signal
@@ -23,7 +24,7 @@ from deployment.app_process import ENTRY, HOST, AppProcess, ended_how
 from deployment.errors import AddressTakenError, ServeError
 from deployment.guardian import Guardian
 from deployment.listeners import listening_at
-from deployment.nginx import Frontend, configuration
+from deployment.nginx import MOST_OPEN_FILES, Frontend, configuration
 
 # Until a process has loaded its encoder; a machine that is busy takes its time.
 READY_WITHIN_SECONDS = 300.0
@@ -168,6 +169,7 @@ class Site:
                 str(wanted.certificate.absolute()) if wanted.certificate else "",
                 str(wanted.key.absolute()) if wanted.key else "",
                 _names(wanted),
+                most_open_files(),
             )
         )
         path.write_text(text, encoding="utf-8")
@@ -282,6 +284,12 @@ class Site:
 
     def _deadline(self) -> float:
         return time.monotonic() + self._seconds_to_end
+
+
+def most_open_files() -> int:
+    """Return how many files a worker of nginx may have open: no more than this user is allowed."""
+    _, allowed = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST_OPEN_FILES if allowed == resource.RLIM_INFINITY else min(MOST_OPEN_FILES, allowed)
 
 
 @contextmanager
