@@ -181,6 +181,8 @@ def _as_run(entry: ModelEntry, model: "ServedModel") -> ModelEntry:
     told: dict[str, object] = {}
     if entry.parameters is None and model.parameters is not None:
         told["parameters"] = model.parameters
+    if model.structured and "structured" not in entry.model_fields_set:
+        told["structured"] = True
     if model.context is not None:
         wanted = entry.context if "context" in entry.model_fields_set else model.context
         told["context"] = min(wanted, model.context)

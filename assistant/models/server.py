@@ -43,12 +43,14 @@ Reply = TypeVar("Reply")
 class ServedModel:
     """A model that a server lists.
 
-    `context` is in tokens, `parameters` in billions, each None where the server does not tell.
+    `context` is in tokens, `parameters` in billions, each None where the server does not tell. `structured`:
+    its kind of server is known to hold replies to a JSON schema.
     """
 
     id: str
     context: int | None = None
     parameters: float | None = None
+    structured: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,9 @@ def _models(listed: _List) -> Iterator[ServedModel]:
         except ValidationError:
             continue
         size = found.meta.n_params if found.meta else None
-        yield ServedModel(found.id, found.context, size / 1e9 if size else None)
+        # llama.cpp, and vLLM or SGLang: by what only these tell.
+        is_structured = found.meta is not None or found.max_model_len is not None
+        yield ServedModel(found.id, found.context, size / 1e9 if size else None, is_structured)
 
 
 def _count_slots(client: httpx.Client) -> int | None:
