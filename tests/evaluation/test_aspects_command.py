@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from evaluation.__main__ import app
-from evaluation.aspects import measure_aspects
+from evaluation.paper_summaries import measure_aspects
 from evaluation.input_files import EvaluationError
 
 CHALLENGE = "However , existing sorters ignore the smell of letters , which makes them slow ."
@@ -70,8 +70,8 @@ def test_the_split_is_validation_where_there_is_one(
 
 def test_the_oracle_is_the_upper_end(tmp_path: Path) -> None:
     figures = measure_aspects(write(tmp_path / "a.jsonl", record("a", "val", outcome=OUTCOME)))
-    assert figures.oracle["outcome"]["rouge2"] == pytest.approx(100)
-    assert figures.lead["outcome"]["rouge2"] == pytest.approx(100)
+    assert figures.systems["oracle"]["outcome"]["rouge2"] == pytest.approx(100)
+    assert figures.systems["lead"]["outcome"]["rouge2"] == pytest.approx(100)
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ def test_summaries_that_share_no_keyword_with_the_title_are_counted_and_left_out
     figures = measure_aspects(data)
     assert figures.without_keywords == {"challenge": 0, "approach": 0, "outcome": 1}
     # "Smell" is what title and summaries share: the outcome's sentence does not have it, the approach's does.
-    assert figures.ours["approach"]["rougeK"] == pytest.approx(100)
-    assert figures.ours["outcome"]["rougeK"] == 0
+    assert figures.systems["ours"]["approach"]["rougeK"] == pytest.approx(100)
+    assert figures.systems["ours"]["outcome"]["rougeK"] == 0
 
 
 @pytest.mark.long
@@ -114,5 +114,5 @@ def test_the_figures_on_aclsum_stay_where_they_are(shared: Path) -> None:
     figures = measure_aspects(shared / "data" / "summaries" / "aclsum.jsonl")
     assert figures.papers == 50
     for name, least in {"challenge": 9.4, "approach": 18.4, "outcome": 13.8}.items():
-        assert figures.ours[name]["rouge2"] > least  # type: ignore[index]
-        assert figures.ours[name]["rouge2"] > figures.lead[name]["rouge2"]  # type: ignore[index]
+        assert figures.systems["ours"][name]["rouge2"] > least  # type: ignore[index]
+        assert figures.systems["ours"][name]["rouge2"] > figures.systems["lead"][name]["rouge2"]  # type: ignore[index]

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from evaluation.__main__ import app
 from evaluation.input_files import EvaluationError
-from evaluation.tldr import measure_tldr, read_tldr_items, score_tldrs
+from evaluation.paper_summaries import measure_tldr, read_tldr_items, score_tldrs
 
 SOURCE = [
     "Letters are everywhere and many people write them.",
@@ -46,10 +46,10 @@ def test_the_last_line_is_one_json_object_of_our_figures(tmp_path: Path) -> None
 
 def test_shortened_is_closer_than_whole_and_the_oracle_is_the_upper_end_of_whole_ones(tmp_path: Path) -> None:
     figures = measure_tldr(write(tmp_path / "a.jsonl", record("a", "dev")))
-    rouge1 = [part["highest"]["rouge1"] for part in (figures.ours, figures.oracle, figures.lead)]
+    rouge1 = [part["highest"]["rouge1"] for part in (figures.systems["ours"], figures.systems["oracle"], figures.systems["lead"])]
     assert rouge1 == sorted(rouge1, reverse=True)
-    assert figures.unshortened == figures.oracle
-    assert figures.without_keywords == 0
+    assert figures.systems["unshortened"] == figures.systems["oracle"]
+    assert figures.without_keywords["tldr"] == 0
 
 
 def test_texts_of_any_writer_are_scored(tmp_path: Path) -> None:
@@ -116,6 +116,6 @@ def test_weights_are_fitted_the_same_every_time(tmp_path: Path) -> None:
 def test_the_figures_on_scitldr_stay_where_they_are(shared: Path) -> None:
     figures = measure_tldr(shared / "data" / "summaries" / "scitldr.jsonl")
     assert figures.papers == 619
-    assert figures.ours["highest"]["rouge1"] > 41.5
-    assert figures.ours["highest"]["rouge1"] > figures.lead["highest"]["rouge1"] + 11
-    assert figures.ours["highest"]["rouge1"] > figures.unshortened["highest"]["rouge1"]
+    assert figures.systems["ours"]["highest"]["rouge1"] > 41.5
+    assert figures.systems["ours"]["highest"]["rouge1"] > figures.systems["lead"]["highest"]["rouge1"] + 11
+    assert figures.systems["ours"]["highest"]["rouge1"] > figures.systems["unshortened"]["highest"]["rouge1"]

@@ -11,7 +11,7 @@ import pytest
 
 from corpus.text import words
 from evaluation.retrieval import JudgedQueries, average_precision, ndcg, read_judged, read_queries, recall
-from evaluation.retrieval.measures import Gains
+from evaluation.retrieval import Gains
 
 pytrec_eval: Any = pytest.importorskip(
     "pytrec_eval", reason="pytrec-eval-terrier is not installed: pip install -e '.[dev]'"

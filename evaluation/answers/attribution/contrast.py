@@ -1,6 +1,6 @@
-"""Claims made wrong on purpose: from claims that people found supported, each with one thing changed.
+"""Claims made wrong on purpose: supported claims, each with one thing changed.
 
-Every change is fair: the number or name put in stands nowhere in the evidence, the one taken out does.
+The number or name put in stands nowhere in the evidence, the one taken out does.
 """
 
 import random
@@ -153,11 +153,8 @@ def change_negation(claim: str, evidence: Sequence[Statement], choice: random.Ra
         if found is None:
             return None
         return claim[: found.start()] + (found["can"] or found["verb"] or "") + claim[found.end() :]
-    places = list(_AUXILIARY.finditer(claim))
-    if not places:
-        return None
-    place = choice.choice(places)
-    return f"{claim[: place.end()]} not{claim[place.end() :]}"
+    place = _one_of(_AUXILIARY, claim, choice)
+    return f"{claim[: place.end()]} not{claim[place.end() :]}" if place else None
 
 
 def change_name(
@@ -193,36 +190,29 @@ def _stems(text: str) -> frozenset[str]:
 
 def change_comparison(claim: str, choice: random.Random) -> str | None:
     """Return the claim with one comparison reversed, None where it makes none."""
-    found = list(_COMPARISON.finditer(claim))
-    if not found:
-        return None
-    match = choice.choice(found)
-    return _put(claim, match, OPPOSITES[match[0].lower()])
+    match = _one_of(_COMPARISON, claim, choice)
+    return _put(claim, match, OPPOSITES[match[0].lower()]) if match else None
 
 
 def change_unit(claim: str, evidence: Sequence[Statement], choice: random.Random) -> str | None:
-    """Return the claim with the unit of one number made another, None where none of its numbers has one.
-
-    Where the evidence has that unit too, with whatever number, the claim is left alone.
-    """
+    """Return the claim with the unit of one number changed to a unit that the evidence does not have."""
     said_units = {word for sentence in evidence for word in sentence.words}
-    found = list(_UNIT.finditer(claim))
-    if not found:
-        return None
-    match = choice.choice(found)
-    others = [unit for unit in OTHER_UNITS[match[2]] if unit not in said_units]
-    if not others:
+    match = _one_of(_UNIT, claim, choice)
+    others = [unit for unit in OTHER_UNITS[match[2]] if unit not in said_units] if match else []
+    if not match or not others:
         return None
     return claim[: match.start()] + match[1] + choice.choice(others) + claim[match.end() :]
 
 
 def change_quantifier(claim: str, choice: random.Random) -> str | None:
-    """Return the claim with "some" made "all", "most" made "few", and the like; None where it has no such."""
-    found = list(_QUANTIFIER.finditer(claim))
-    if not found:
-        return None
-    match = choice.choice(found)
-    return _put(claim, match, choice.choice(QUANTIFIERS[match[0].lower()]))
+    """Return the claim with "some" made "all", "most" made "few", and the like; None where it has none."""
+    match = _one_of(_QUANTIFIER, claim, choice)
+    return _put(claim, match, choice.choice(QUANTIFIERS[match[0].lower()])) if match else None
+
+
+def _one_of(pattern: re.Pattern[str], claim: str, choice: random.Random) -> re.Match[str] | None:
+    found = list(pattern.finditer(claim))
+    return choice.choice(found) if found else None
 
 
 def _put(claim: str, match: re.Match[str], other: str) -> str:

@@ -4,14 +4,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from corpus.search import SearchMode
 from corpus.settings import BUNDLED_ENCODER
 from evaluation.retrieval import (
     HowSearched,
     JudgedCollection,
-    RetrievalFigures,
     evaluate_modes,
     is_litsearch,
     read_judged,
@@ -52,7 +51,7 @@ METRICS: Mapping[str, Literal["ndcg@10", "map@10", "recall@5", "recall@20"]] = {
 }
 MODES: Mapping[SearchMode, str] = {"dense": "", "hybrid": ", our hybrid search"}
 
-_Figures = Mapping[str, Mapping[SearchMode, RetrievalFigures]]
+_Figures = Mapping[str, Mapping[SearchMode, dict[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +125,7 @@ def _weights(encoder: str) -> Path | None:
 
 
 def _measure(encoder: str, sets: list[_Set], say: Say) -> _Figures:
-    figures: dict[str, Mapping[SearchMode, RetrievalFigures]] = {}
+    figures: dict[str, Mapping[SearchMode, dict[str, Any]]] = {}
     for one in sets:
         say(f"{one.found.data_set.title}: {len(one.judged):,} documents are encoded and indexed.")
         figures[one.found.name] = evaluate_modes(one.judged, HowSearched(encoder=encoder), tuple(MODES))
@@ -149,7 +148,7 @@ def _row(
     return Row(system, figures, note=_note(mode, list(of_sets.values()), limit))
 
 
-def _note(mode: SearchMode, figures: list[RetrievalFigures], limit: int | None) -> str:
+def _note(mode: SearchMode, figures: list[dict[str, Any]], limit: int | None) -> str:
     is_int8 = mode == "dense" and figures[0]["runtime"] == "onnx-int8"
     return "; ".join(
         [
@@ -173,7 +172,7 @@ _REMARKS = (
 # What encoding and searching take; what only answers or other tables take has no part in them.
 _CODE = (
     *("corpus/encoders", "corpus/search", "corpus/store", "corpus/language", "corpus/text.py"),
-    *("indexer/build", "indexer/prepare", "evaluation/retrieval", "evaluation/tables/gengo/encoders.py"),
+    *("indexer/build", "indexer/prepare", "evaluation/retrieval.py", "evaluation/tables/gengo/encoders.py"),
 )
 
 TABLE = SeedTable(

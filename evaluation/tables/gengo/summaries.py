@@ -4,8 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from corpus.records import AspectName
-from evaluation.aspects import ASPECTS, AspectFigures, measure_aspects, read_aspect_items, score_aspects
+from evaluation.paper_summaries import (
+    ASPECTS,
+    measure_aspects,
+    measure_tldr,
+    read_aspect_items,
+    read_tldr_items,
+    score_aspects,
+    score_tldrs,
+)
 from evaluation.rouge import Scores
 from evaluation.tables.gengo.writers import open_writer
 from evaluation.tables.records import (
@@ -20,7 +27,6 @@ from evaluation.tables.records import (
     SeedTable,
 )
 from evaluation.tables.sources import Found, check_count, find
-from evaluation.tldr import TldrFigures, measure_tldr, read_tldr_items, score_tldrs
 
 TLDR, ACLSUM = "SciTLDR", "ACLSum"
 METRICS = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rougeL": "ROUGE-L", "rougeK": "ROUGE-K"}
@@ -56,12 +62,12 @@ def _our_row(found: Mapping[str, Found], name: str, title: str) -> Row:
     figures: dict[str, float] = {}
     notes = []
     if one := found.get(TLDR):
-        tldr: TldrFigures = measure_tldr(one.path)
-        figures |= _named(TLDR, getattr(tldr, name)["highest"])
+        tldr = measure_tldr(one.path)
+        figures |= _named(TLDR, tldr.systems[name]["highest"])
         notes.append(f"{tldr.papers:,} papers of SciTLDR ({tldr.split})")
     if one := found.get(ACLSUM):
-        aspects: AspectFigures = measure_aspects(one.path)
-        figures |= _aspect_figures(getattr(aspects, name))
+        aspects = measure_aspects(one.path)
+        figures |= _aspect_figures(aspects.systems[name])
         notes.append(f"{aspects.papers:,} of ACLSum ({aspects.split})")
     return Row(title, figures, note=", ".join(notes))
 
@@ -81,7 +87,7 @@ def _model_row(asked: Asked, found: Mapping[str, Found], model: str) -> Row:
     return Row(model, figures, note="; ".join(filter(None, (", ".join(notes), writer.note))))
 
 
-def _aspect_figures(scores: Mapping[AspectName, Scores]) -> dict[str, float]:
+def _aspect_figures(scores: Mapping[str, Scores]) -> dict[str, float]:
     return {name: figure for aspect in ASPECTS for name, figure in _named(aspect, scores[aspect]).items()}
 
 

@@ -12,11 +12,10 @@ from assistant.prompts import as_data, as_line, load_prompt, mark
 from assistant.records import Parameters
 from corpus.records import AspectName
 from corpus.wording import counted
-from evaluation.aspects import AspectItem, paper_of
 from evaluation.input_files import EvaluationError
+from evaluation.paper_summaries import AspectItem, TldrItem, paper_of
 from evaluation.tables.records import Asked
 from evaluation.tables.replies import KeptModel, KeptReplies, replies_file
-from evaluation.tldr import TldrItem
 
 PROMPTS = Path(__file__).parent
 TLDR_TOKENS, ASPECT_TOKENS = 120, 400

@@ -11,7 +11,7 @@ from corpus.encoder_choice import open_encoder
 from corpus.errors import CorpusError
 from corpus.wording import counted
 from evaluation.answers.judge import AskedToJudge, JudgedAnswers, judge_answers
-from evaluation.answers.questions import QUESTIONS, Chosen, WrittenQuestion, read_questions
+from evaluation.answers.questions import QUESTIONS, WrittenQuestion, read_questions
 from evaluation.input_files import EvaluationError, home_of
 from evaluation.judging import open_judge
 from evaluation.tables.records import Asked, Column, Missing, Planned, Row, RowPlan, Say, SeedTable
@@ -62,7 +62,7 @@ def _plan(asked: Asked, say: Say) -> Planned:
 
 def questions_of_table() -> list[WrittenQuestion]:
     """Return the questions to the demonstration that it answers and that are the first of theirs: 25."""
-    rows = (row for _, row in read_questions(QUESTIONS, Chosen(corpus=CORPUS)))
+    rows = (row for _, row in read_questions(QUESTIONS, corpus=CORPUS))
     return [row for row in rows if row.expect == "answer" and not row.history]
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from corpus.encoder_choice import open_encoder
 from corpus.wording import counted
 from evaluation.answers.query_contexts import CONTEXTS, HISTORIES, HistoryKind, QueryContext
-from evaluation.histories import DEPTHS, HistoryFigures, measure_histories
+from evaluation.histories import DEPTHS, measure_histories
 from evaluation.retrieval import HowSearched
 from evaluation.tables.records import Asked, Column, Planned, Row, RowPlan, Say, SeedTable
 from evaluation.tables.sources import Found, find
@@ -55,19 +56,19 @@ def _row_name(context: QueryContext, kind: HistoryKind) -> str:
     return QUERIES[context] if context == "none" else f"{QUERIES[context]}, {HISTORIES_NAMED[kind]}"
 
 
-def _figures(asked: Asked, found: Found, encoder: str) -> HistoryFigures:
+def _figures(asked: Asked, found: Found, encoder: str) -> dict[str, Any]:
     settings = HowSearched(encoder=encoder).settings(asked.settings)
     return measure_histories(found.path, open_encoder(settings), limit=asked.limit)
 
 
-def _row(system: str, figures: Callable[[], HistoryFigures], context: QueryContext, kind: HistoryKind) -> Row:
+def _row(system: str, figures: Callable[[], dict[str, Any]], context: QueryContext, kind: HistoryKind) -> Row:
     measured = figures()
     recall = measured["recall"][context][kind]
     note = _note(measured) if context == "none" else ""
     return Row(system, {f"Recall@{depth}": 100 * recall[f"recall@{depth}"] for depth in DEPTHS}, note=note)
 
 
-def _note(measured: HistoryFigures) -> str:
+def _note(measured: dict[str, Any]) -> str:
     return f"{counted(measured['turns'], 'turn')} among {counted(measured['passages'], 'passage')}"
 
 

@@ -11,7 +11,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from evaluation.__main__ import app
-from evaluation.peers.runs import PROJECT
+from corpus.settings import PROJECT
 from tests.evaluation.peers.pythons import Pythons
 from tests.evaluation.summaries.gold_material import PAPERS, write_anthology
 
