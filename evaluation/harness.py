@@ -55,8 +55,8 @@ def say(line: str) -> None:
     typer.echo(line, err=True)
 
 
-def command(measure: Callable[Options, Report]) -> Callable[Options, None]:
-    """Return a Typer command that prints the report of `measure`, or one sentence and exit code 2."""
+def command(measure: Callable[Options, Report | None]) -> Callable[Options, None]:
+    """Return a Typer command that prints the report of `measure`, or an error and exit code 2."""
 
     @functools.wraps(measure)
     def run(*args: Options.args, **kwargs: Options.kwargs) -> None:
@@ -65,6 +65,8 @@ def command(measure: Callable[Options, Report]) -> Callable[Options, None]:
         except FAILURES as error:
             say(str(error))
             raise typer.Exit(2) from None
+        if report is None:
+            return
         for part in report.shown:
             console.print(part, markup=False, highlight=False)
         typer.echo(json.dumps(report.figures, default=asdict))

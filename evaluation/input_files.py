@@ -14,6 +14,7 @@ Form = TypeVar("Form", bound=BaseModel)
 Record = TypeVar("Record")
 LARGEST_TRAIL = 256 * 2**20
 DATA = Path(__file__).parent / "data"
+PROMPTS = Path(__file__).parent / "prompts"
 # Data sets use short and long names for this split.
 _VALIDATION = frozenset({"validation", "val", "valid", "dev"})
 

@@ -13,7 +13,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -32,7 +32,7 @@ from evaluation.tables.sources import MissingError, content_hash, find
 OURS, PRINTED = "Ours", "Printed"
 # A table with more columns is printed transposed.
 MOST_COLUMNS = 8
-PRINTED_FILE = Path(__file__).with_name("printed.toml")
+ENTRIES = Path(__file__).with_name("tables.toml")
 # What can change a figure: our code and its data files.
 _CODE_SUFFIXES = frozenset({".py", ".toml", ".md", ".onnx", ".safetensors", ".json", ".jsonl", ".txt"})
 Value = TypeVar("Value")
@@ -106,25 +106,20 @@ Planned = Iterator[RowPlan | Missing]
 class SeedTable:
     """A table of one of the three papers.
 
-    `sets` are its data sets in sources.toml. `plan` yields the rows that can be measured here and what is
-    missing for others. `remarks` say how ours differs. `code` are the files and folders that its figures
-    depend on. `asks_corpora`: it asks corpora that were built.
+    `plan` yields the rows that can be measured here and what is missing for others. `sets` are its data sets
+    in sources.toml, `remarks` say how ours differs, `code` are the files and folders that its figures depend
+    on. `asks_corpora`: it asks corpora that were built. `printed` are the paper's rows.
     """
 
     name: str
-    seed: Literal["GenGO Ultra", "TruthReader", "ChatCite"]
-    number: str
-    title: str
+    heading: str
     columns: tuple[Column, ...]
-    sets: tuple[str, ...]
     plan: Callable[[Asked], Planned]
+    sets: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     code: tuple[str, ...] = ("assistant", "corpus", "evaluation", "indexer")
     asks_corpora: bool = False
-
-    @property
-    def heading(self) -> str:
-        return f"{self.seed}, {self.number}: {self.title}"
+    printed: tuple[Row, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +182,47 @@ class _PrintedRow(BaseModel):
     note: str = ""
 
 
+class _Entry(BaseModel):
+    """A table in tables.toml; `columns` have their decimals, `rows` are those that the paper prints."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    seed: Literal["GenGO Ultra", "TruthReader", "ChatCite"]
+    number: str
+    title: str
+    columns: dict[str, int]
+    sets: tuple[str, ...] = ()
+    code: tuple[str, ...] = ("assistant", "corpus", "evaluation", "indexer")
+    asks_corpora: bool = False
+    remarks: tuple[str, ...] = ()
+    rows: tuple[_PrintedRow, ...] = ()
+
+
+@cache
+def _entries() -> Mapping[str, _Entry]:
+    entries = tomllib.loads(ENTRIES.read_text(encoding="utf-8"))
+    return {name: _Entry.model_validate(entry) for name, entry in entries.items()}
+
+
+def seed_table(name: str, plan: Callable[[Asked], Planned]) -> SeedTable:
+    """Return a table by its entry in tables.toml and the function that plans its rows."""
+    entry = _entries()[name]
+    return SeedTable(
+        name,
+        f"{entry.seed}, {entry.number}: {entry.title}",
+        tuple(Column(column, places) for column, places in entry.columns.items()),
+        plan,
+        entry.sets,
+        entry.remarks,
+        entry.code,
+        entry.asks_corpora,
+        printed_rows(name),
+    )
+
+
 def printed_rows(name: str) -> tuple[Row, ...]:
     """Return what the paper prints in a table, as far as it is known here."""
-    printed = tomllib.loads(PRINTED_FILE.read_text(encoding="utf-8")).get(name, {}).get("rows", ())
-    rows = map(_PrintedRow.model_validate, printed)
-    return tuple(Row(row.system, row.figures, note=row.note) for row in rows)
+    return tuple(Row(row.system, row.figures, note=row.note) for row in _entries()[name].rows)
 
 
 def measure_table(seed: SeedTable, asked: Asked, command: str) -> TableResult:
@@ -210,7 +241,7 @@ def measure_table(seed: SeedTable, asked: Asked, command: str) -> TableResult:
     except MissingError as error:
         missing.append(Missing(error.what, error.advice))
     return TableResult(
-        seed, command, printed_rows(seed.name), tuple(rows), tuple(missing), tuple(_stand_ins(seed, asked))
+        seed, command, seed.printed, tuple(rows), tuple(missing), tuple(_stand_ins(seed, asked))
     )
 
 
@@ -325,7 +356,10 @@ def _cells(row: Row, columns: Sequence[Column]) -> list[str]:
 def markdown_table(result: TableResult) -> str:
     """Return a table with its command, dates, machines and notes as Markdown."""
     columns = result.table.columns
-    rows = [["", "system", *(escaped(column.name) for column in columns)], ["---", "---", *["---:"] * len(columns)]]
+    rows = [
+        ["", "system", *(escaped(column.name) for column in columns)],
+        ["---", "---", *["---:"] * len(columns)],
+    ]
     rows += [[heading, escaped(row.system), *_cells(row, columns)] for heading, row in result.labelled_rows]
     lines = [f"| {' | '.join(cells)} |" for cells in rows]
     dates = sorted({one.date for one in result.rows})

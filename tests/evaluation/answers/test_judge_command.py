@@ -15,7 +15,7 @@ from assistant.records import Call
 from assistant.trail.transcript import from_json
 from corpus.records import Scope
 from evaluation.__main__ import app
-from evaluation.answers.judge.ballots import DIMENSIONS
+from evaluation.answers.judge import DIMENSIONS
 from tests.evaluation.answers.answered_turns import turn_of, write_trail
 from tests.evaluation.judging.standin_judge import a_vote, judging, shown
 from tests.hostile_texts import all_in_one

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from corpus.store.corpus import Corpus
 from evaluation.__main__ import app
-from evaluation.answers.judge.turns import asked_of_all, is_answer, not_asked_of_all, read_systems
+from evaluation.answers.judge import asked_of_all, is_answer, not_asked_of_all, read_systems
 from evaluation.answers.questions import (
     QUESTIONS,
     Outcome,

@@ -10,8 +10,8 @@ from assistant.models import CallLimits
 from assistant.models.local import LocalModel
 from assistant.records import Parameters
 from evaluation.instructions import TASKS, Asker, Item
-from evaluation.instructions.schemas import Intent
-from evaluation.tables.replies import KeptModel, KeptReplies
+from evaluation.instructions import Intent
+from evaluation.kept import KeptModel, KeptReplies
 from tests.tiny_model import save_tiny_model
 
 FORMED = [task for task in TASKS.values() if task.form]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from evaluation.instructions.metrics import (
+from evaluation.instruction_metrics import (
     answer_f1,
     as_entry,
     finding_f1,

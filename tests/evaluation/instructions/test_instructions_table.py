@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from evaluation.__main__ import app
-from evaluation.instructions.rating import question_of, sampled, title_of
-from evaluation.tables import TABLES
+from evaluation.instructions import question_of, sampled, title_of
+from evaluation.tables.commands import TABLES
 from tests.evaluation.instructions.sciriff_samples import (
     IDS,
     INSTANCES,

@@ -1,11 +1,12 @@
 """SciRIFF's instances read from lines and from Parquet, and SciFact's claims where they stand in."""
 
 import json
+from collections import Counter
 
 import pytest
 
 from evaluation.input_files import EvaluationError
-from evaluation.instructions import TASKS, counts_of, parse_instance_id, read_claims, read_items
+from evaluation.instructions import TASKS, parse_instance_id, read_claims, read_items
 from tests.evaluation.instructions.sciriff_samples import INSTANCES, instance, write_lines, write_parquet
 
 
@@ -13,7 +14,7 @@ def test_instances_are_read_alike_from_lines_and_from_parquet(tmp_path):
     items = read_items(write_lines(tmp_path / "test.jsonl"))
     assert read_items(write_parquet(tmp_path / "test.parquet")) == items
     assert [item.id for item in items] == [one["_instance_id"] for one in INSTANCES]
-    assert counts_of(items) == {name: 2 if name == "scifact_entailment" else 1 for name in TASKS}
+    assert dict(Counter(item.task.name for item in items)) == {name: 2 if name == "scifact_entailment" else 1 for name in TASKS}
     assert items[0].wanted == ["sleep", "Appetite", "3"]
     assert items[4].wanted == INSTANCES[4]["output"]
     assert items[7].wanted == {"verdict": "SUPPORT", "evidence": ["A helped in all."]}

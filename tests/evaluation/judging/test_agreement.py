@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evaluation.judging import agreement, agreement_table
-from evaluation.judging.agreement import kendall, pearson
+from evaluation.judging import kendall, pearson
 
 # Anscombe's first and fourth set: r is 0.816 of both.
 ANSCOMBE_1 = (

@@ -16,18 +16,17 @@ from typer.testing import CliRunner
 from corpus.encoders.base import SentenceEncoder
 from evaluation.__main__ import app
 from evaluation.input_files import EvaluationError
-from evaluation.summaries.chain import Chain, fit_chain
+from evaluation.summaries.tags import Chain, fit_chain
 from evaluation.summaries.citation_style import CITE, neutral, with_labels
-from evaluation.summaries.corwa import (
+from evaluation.summaries.tags import (
     TAGS,
     TaggedSection,
     citing_by_labels,
-    held_out,
     read_sections,
-    trained_on,
+    split_sections,
 )
-from evaluation.summaries.sentence_tags import SentenceTagger, tag_weights
-from evaluation.summaries.tag_features import place_sentences
+from evaluation.summaries.tags import SentenceTagger, tag_weights
+from evaluation.summaries.tags import place_sentences
 
 STYLES = [
     ("Lee et al. (2019) rank passages.", f"{CITE} rank passages.", 1),
@@ -310,13 +309,13 @@ def test_weights_that_cannot_be_read_say_how_to_train_them(tmp_path):
 
 def test_a_paper_is_never_on_both_sides(shared: Path):
     sections = read_sections(shared / "data" / "related_work" / "corwa.jsonl")
-    held, known = held_out(sections), trained_on(sections)
+    known, held = split_sections(sections)
     assert (len(held), len(known), sum(len(one.tags) for one in held)) == (113, 452, 1657)
     assert not {one.s2_paper_id for one in held} & {one.s2_paper_id for one in known}
 
 
 def test_shipped_weights_tag_real_sections_held_back_as_they_say(shared: Path, encoder: SentenceEncoder):
-    sections = held_out(read_sections(shared / "data" / "related_work" / "corwa.jsonl"))[:8]
+    sections = split_sections(read_sections(shared / "data" / "related_work" / "corwa.jsonl"))[1][:8]
     tagger = SentenceTagger(tag_weights().chain(), encoder)
     found = [one.tag for section in sections for one in tagger.tag(section.text)]
     gold = [tag for section in sections for tag in section.tags]

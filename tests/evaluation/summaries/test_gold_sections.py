@@ -7,9 +7,9 @@ import pytest
 from corpus.text import words
 from evaluation.input_files import EvaluationError
 from evaluation.summaries.citation_style import NamedWork, parse_work
-from evaluation.summaries.corwa import TaggedParagraph, TaggedSection
-from evaluation.summaries.experiment.gold import FEWEST_REFERENCES, read_gold_sections
-from evaluation.summaries.experiment.references import (
+from evaluation.summaries.tags import TaggedParagraph, TaggedSection
+from evaluation.summaries.experiment import FEWEST_REFERENCES, read_gold_sections
+from evaluation.summaries.experiment import (
     cited_works,
     index_papers,
     resolve_references,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evaluation.input_files import EvaluationError
-from evaluation.summaries.judge import DIMENSIONS, judge_summaries
+from evaluation.summaries.summary import DIMENSIONS, judge_summaries
 from tests.evaluation.judging import standin_judge
 from tests.evaluation.judging.standin_judge import Marks, judge_over, shown
 from tests.evaluation.summaries.compared_summaries import system_of

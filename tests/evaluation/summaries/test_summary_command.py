@@ -15,8 +15,8 @@ from corpus.encoders.base import SentenceEncoder
 from corpus.settings import read_settings
 from evaluation.__main__ import app
 from evaluation.input_files import EvaluationError
-from evaluation.summaries.corwa import TAGS
-from evaluation.summaries.judge import DIMENSIONS
+from evaluation.summaries.tags import TAGS
+from evaluation.summaries.summary import DIMENSIONS
 from evaluation.summaries.summary import read_gold, rouge, sentences_of
 from tests.assistant.comparing.compared_papers import open_compared_corpus, request_for
 from tests.assistant.comparing.comparing_model import ComparingModel

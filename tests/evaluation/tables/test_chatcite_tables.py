@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner
 
 from evaluation.__main__ import app
-from evaluation.tables.chatcite import summaries
 from tests.assistant.comparing.comparing_model import ComparingModel
 from tests.evaluation.summaries.gold_material import write_anthology, write_corwa
 from tests.evaluation.summaries.test_judge import judging
@@ -152,9 +151,7 @@ def test_after_a_change_of_the_code_ours_is_written_anew_and_no_model_asked_agai
     Run(data, RESULTS)
     Run(data, RESULTS, "--model", "m")
     asked = len(server.requests)
-    for module in (summaries, "evaluation.tables.runs"):
-        name = module if isinstance(module, str) else module.__name__
-        monkeypatch.setattr(f"{name}.code_hash", lambda _: "other code")
+    monkeypatch.setattr("evaluation.tables.harness.code_hash", lambda _: "other code")
     ours, models = Run(data, RESULTS), Run(data, RESULTS, "--model", "m")
     assert ours.doing.count("Extractive: running") == 2 and "done before" not in ours.doing
     assert "running" not in models.doing and len(server.requests) == asked

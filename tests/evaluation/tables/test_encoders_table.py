@@ -10,8 +10,8 @@ from huggingface_hub import constants
 from typer.testing import CliRunner
 
 from evaluation.__main__ import app
-from evaluation.tables.gengo import encoders
-from evaluation.tables.printed import printed_rows
+from evaluation.tables import encoders
+from evaluation.tables.harness import printed_rows
 from evaluation.tables.sources import DataSet, data_sets
 from tests.small_litsearch import save_litsearch
 from tests.tiny_encoder import save_tiny_encoder

@@ -14,7 +14,7 @@ from huggingface_hub import constants
 from typer.testing import CliRunner
 
 from evaluation.__main__ import app
-from evaluation.tables import fetching, sources
+from evaluation.tables import sources
 from evaluation.tables.sources import data_sets
 from tests.standin_hub import Fault, StandinHub
 
@@ -81,7 +81,6 @@ def test_the_revision_that_is_known_is_asked_for(
     file = file.model_copy(update={"revision": "refs/convert/parquet"})
     changed = {"sciriff": known.model_copy(update={"hub": (file,)})}
     monkeypatch.setattr(sources, "data_sets", lambda: changed)
-    monkeypatch.setattr(fetching, "data_sets", lambda: changed)
     assert fetch(tmp_path / "data", "sciriff")[0] == 0
     assert hub.revisions == {"refs/convert/parquet"}
 

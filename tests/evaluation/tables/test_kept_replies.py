@@ -10,7 +10,7 @@ from assistant.models import BadReplyError, ModelUnavailableError, whole
 from assistant.models.together import Patience, TogetherModel
 from assistant.records import Message, Parameters
 from evaluation.input_files import EvaluationError
-from evaluation.tables.replies import KeptModel, KeptReplies, replies_file
+from evaluation.kept import KeptModel, KeptReplies, replies_file
 from tests.standin_chat import StandinChat, cut_off, dropped, reply
 
 ASKED = (Message("user", "Which? 排序 😀"),)

@@ -14,11 +14,12 @@ from pydantic import ValidationError
 
 from corpus.settings import Settings
 from evaluation.input_files import EvaluationError
-from evaluation.tables import TABLES, Asked, measure_table, printed, runs, sources
-from evaluation.tables.printed import printed_rows
-from evaluation.tables.records import Column, Missing, MissingError, Planned, Row, RowPlan, Say, SeedTable
-from evaluation.tables.report import markdown_table, notes_of
-from evaluation.tables.sources import DataSet, data_sets, find
+from evaluation.tables import harness, sources
+from evaluation.tables.commands import TABLES
+from evaluation.tables.harness import (
+    Asked, Column, Missing, Planned, Row, RowPlan, SeedTable, markdown_table, measure_table, printed_rows
+)
+from evaluation.tables.sources import DataSet, MissingError, data_sets, find
 from tests.demo_home import PROJECT
 
 
@@ -42,12 +43,12 @@ class Measurements:
 def table_of(
     measurements: Measurements, *systems: str, inputs: Mapping[str, object] | None = None
 ) -> SeedTable:
-    def plan(asked: Asked, say: Say) -> Planned:
+    def plan(asked: Asked) -> Planned:
         yield Missing("a model", "name one")
         for system in systems:
             yield RowPlan(system, inputs or {}, measurements.of(system))
 
-    return SeedTable("made-up", "ChatCite", "Table 0", "what is made up", (Column("figure", 2),), (), plan)
+    return SeedTable("made-up", "ChatCite, Table 0: what is made up", (Column("figure", 2),), plan)
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def asked(tmp_path: Path) -> Asked:
 
 
 def measured(table: SeedTable, asked: Asked) -> dict[str, float]:
-    result = measure_table(table, asked, "paper-trail eval table made-up", lambda _: None)
+    result = measure_table(table, asked, "paper-trail eval table made-up")
     return {one.row.system: one.row.figures["figure"] for one in result.rows}
 
 
@@ -78,16 +79,16 @@ def test_a_row_is_measured_again_where_what_it_depends_on_has_changed(
     assert len(made.made) == 2
     measured(table_of(made, "a", inputs={"file": file, "limit": 3}), asked)
     assert len(made.made) == 3
-    monkeypatch.setattr(runs, "code_hash", lambda _: "other code")
+    monkeypatch.setattr(harness, "code_hash", lambda _: "other code")
     measured(table_of(made, "a", inputs={"file": file, "limit": 3}), asked)
     assert len(made.made) == 4
 
 
 def test_a_table_depends_on_the_code_that_it_names_and_on_where_tables_are() -> None:
-    root = Path(runs.__file__).parents[2]
+    root = Path(harness.__file__).parents[2]
     for table in TABLES.values():
         assert table.code and all((root / part).exists() for part in table.code), table.name
-    hashes = {runs.code_hash(parts) for parts in [("corpus",), ("corpus/text.py",), ("corpus", "indexer")]}
+    hashes = {harness.code_hash(parts) for parts in [("corpus",), ("corpus/text.py",), ("corpus", "indexer")]}
     assert len(hashes) == 3
 
 
@@ -103,7 +104,7 @@ def test_a_folder_is_told_apart_by_what_is_in_it(tmp_path: Path) -> None:
 
 def test_what_fails_costs_its_row_and_is_named(asked: Asked) -> None:
     made = Measurements(b=EvaluationError("The file is torn."), c=MissingError("SciDocs", "fetch it"))
-    result = measure_table(table_of(made, "a", "b", "c", "d"), asked, "command", lambda _: None)
+    result = measure_table(table_of(made, "a", "b", "c", "d"), asked, "command")
     assert [one.row.system for one in result.rows] == ["a", "d"]
     assert [(one.what, one.advice) for one in result.missing] == [
         ("a model", "name one"),
@@ -130,16 +131,15 @@ def test_a_kept_row_that_is_torn_is_measured_again(asked: Asked, torn: str) -> N
     assert made.made == ["a", "a"]
 
 
-def test_a_row_that_cannot_be_kept_is_shown_all_the_same(asked: Asked) -> None:
+def test_a_row_that_cannot_be_kept_is_shown_all_the_same(asked: Asked, capsys: pytest.CaptureFixture[str]) -> None:
     made = Measurements()
     measured(table_of(made, "a"), asked)
     (kept,) = (asked.out / "made-up").iterdir()
     kept.unlink()
     kept.mkdir()
-    said: list[str] = []
-    result = measure_table(table_of(made, "a", "b"), asked, "command", said.append)
+    result = measure_table(table_of(made, "a", "b"), asked, "command")
     assert [one.row.system for one in result.rows] == ["a", "b"]
-    assert any(f"{kept} cannot be written: " in line for line in said)
+    assert f"{kept} cannot be written: " in capsys.readouterr().err
 
 
 def test_a_row_on_the_way_to_which_something_failed_is_not_kept(asked: Asked) -> None:
@@ -149,7 +149,7 @@ def test_a_row_on_the_way_to_which_something_failed_is_not_kept(asked: Asked) ->
         made.append(Row("a", {"figure": float(len(made))}, is_whole=bool(made)))
         return made[-1]
 
-    def plan(asked: Asked, say: Say) -> Planned:
+    def plan(asked: Asked) -> Planned:
         yield RowPlan("a", {}, measure)
 
     table = replace(table_of(Measurements()), plan=plan)
@@ -161,22 +161,21 @@ PROGRAM = """
 import sys, time
 from pathlib import Path
 from corpus.settings import Settings
-from evaluation.tables import Asked, measure_table
-from evaluation.tables.records import Column, Row, RowPlan, SeedTable
+from evaluation.tables.harness import Asked, Column, Row, RowPlan, SeedTable, measure_table
 
 def measured(number):
     print(number, flush=True)
     time.sleep(300 if number == 3 and "hang" in sys.argv else 0.02)
     return Row(str(number), {"figure": float(number)})
 
-def plan(asked, say):
+def plan(asked):
     for number in range(10):
         yield RowPlan(str(number), {}, lambda number=number: measured(number))
 
 code = ("corpus/text.py",)
-table = SeedTable("made-up", "ChatCite", "Table 0", "t", (Column("figure"),), (), plan, code=code)
+table = SeedTable("made-up", "t", (Column("figure"),), plan, code=code)
 asked = Asked(Path("data"), Path(sys.argv[1]), Settings())
-result = measure_table(table, asked, "command", lambda _: None)
+result = measure_table(table, asked, "command")
 assert [one.row.figures["figure"] for one in result.rows] == list(range(10))
 """
 
@@ -218,7 +217,7 @@ def test_nowhere_to_keep_rows_is_said(asked: Asked) -> None:
 def test_a_table_says_in_markdown_what_belongs_to_it(asked: Asked) -> None:
     hostile = "a \\| b <script>\n# heading ![x](https://example.org/x.png) `"
     table = replace(table_of(Measurements(), hostile), remarks=("Ours is of another set.",))
-    text = markdown_table(measure_table(table, asked, "paper-trail eval table made-up", lambda _: None))
+    text = markdown_table(measure_table(table, asked, "paper-trail eval table made-up"))
     (row,) = (line for line in text.splitlines() if line.startswith("| Ours |"))
     assert row == (
         "| Ours | a \\\\\\| b \\<script\\> \\# heading"
@@ -236,8 +235,7 @@ def test_every_printed_figure_has_its_column() -> None:
         columns = {column.name for column in table.columns}
         for row in printed_rows(name):
             assert row.figures.keys() <= columns, (name, row.system)
-    printed = Path(sources.__file__).with_name("printed.toml").read_text(encoding="utf-8")
-    assert tomllib.loads(printed).keys() <= TABLES.keys()
+    assert tomllib.loads(harness.ENTRIES.read_text(encoding="utf-8")).keys() == TABLES.keys()
 
 
 def test_every_table_is_of_known_sets_and_has_its_own_name() -> None:
@@ -284,9 +282,9 @@ def test_what_is_said_of_a_data_set_is_read_strictly(change: dict[str, object]) 
 )
 def test_printed_rows_are_read_strictly(row: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "printed.toml"
-    file.write_text(f"[made-up]\nrows = [{{ {row} }}]\n", encoding="utf-8")
-    monkeypatch.setattr(printed, "_FILE", file)
-    monkeypatch.setattr(printed, "_read", printed._read.__wrapped__)
+    file.write_text(f"[made-up]\nseed = 'ChatCite'\nnumber = '0'\ntitle = 't'\ncolumns = {{}}\nrows = [{{ {row} }}]\n", encoding="utf-8")
+    monkeypatch.setattr(harness, "ENTRIES", file)
+    monkeypatch.setattr(harness, "_entries", harness._entries.__wrapped__)
     with pytest.raises(ValidationError):
         printed_rows("made-up")
 
@@ -299,7 +297,7 @@ def test_a_set_that_is_not_there_is_said_with_where_to_put_it(tmp_path: Path) ->
 
 
 def test_a_table_without_its_sets_says_so_and_measures_nothing(asked: Asked) -> None:
-    result = measure_table(TABLES["chatcite-summaries"], asked, "command", lambda _: None)
+    result = measure_table(TABLES["chatcite-summaries"], asked, "command")
     assert result.rows == ()
-    assert any("CORWA" in note for note in notes_of(result))
+    assert any("CORWA" in note for note in result.notes)
     assert json.loads(json.dumps(result.to_json()))["measured"] == []

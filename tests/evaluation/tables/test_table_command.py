@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from corpus.settings import Settings
-from evaluation import tables
 from evaluation.__main__ import app
 from evaluation.tables import results_page
-from evaluation.tables.records import (
+from evaluation.tables.commands import TABLES
+from evaluation.tables.harness import (
     Asked,
     Column,
     Measured,
@@ -20,29 +20,27 @@ from evaluation.tables.records import (
     Planned,
     Row,
     RowPlan,
-    Say,
     SeedTable,
     TableResult,
 )
 
 
-def plan(asked: Asked, say: Say) -> Planned:
+def plan(asked: Asked) -> Planned:
     for model in ("ours", *asked.models):
         yield RowPlan(model, {"limit": asked.limit}, lambda model=model: Row(model, {"share": 1 / 3}))
     if not asked.judge:
         yield Missing("marks", "name a judge with --judge.")
 
 
-ALL = tuple(tables.TABLES.values())
+ALL = tuple(TABLES.values())
 # What stands in no address and behind no name for a folder, as DATA/ is.
 _FOLDER_OF_ONE_MACHINE = re.compile(r"(?<![\w:/.~\\-])(?:\.\.)?/\w[\w.-]{0,100}/")
-TABLE = SeedTable("made-up", "TruthReader", "Table 0", "shares", (Column("share", 3),), (), plan)
+TABLE = SeedTable("made-up", "TruthReader, Table 0: shares", (Column("share", 3),), plan)
 
 
 @pytest.fixture(autouse=True)
 def _one_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("evaluation.tables.TABLES", {"made-up": TABLE})
-    monkeypatch.setattr("evaluation.tables.registry.TABLES", {"made-up": TABLE})
+    monkeypatch.setattr("evaluation.tables.commands.TABLES", {"made-up": TABLE})
     monkeypatch.setattr(results_page, "PAGE", tmp_path / "results.md")
 
 
@@ -110,7 +108,7 @@ def test_a_page_is_written_again_of_what_it_says_and_measures_nothing(
     page = tmp_path / "results.md"
     written = page.read_text(encoding="utf-8")
     page.write_text("somebody's own words", encoding="utf-8")
-    monkeypatch.setattr("evaluation.tables.measure_table", None)
+    monkeypatch.setattr("evaluation.tables.commands.measure_table", None)
     assert run(tmp_path, "--update-docs").stdout == ""
     assert page.read_text(encoding="utf-8") == written
 
@@ -163,12 +161,11 @@ def test_results_that_are_none_of_these_tables_are_said_to_be_none(tmp_path: Pat
 
 def test_the_results_page_of_the_repository_is_what_its_figures_say(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody edits it by hand; where a table has changed, `table --update-docs` writes it again."""
-    monkeypatch.setattr("evaluation.tables.registry.TABLES", {table.name: table for table in ALL})
     page = Path(results_page.__file__).parents[2] / "docs" / "results.md"
     kept = page.with_suffix(".json")
     if not page.exists() and not kept.exists():
         pytest.skip("docs/results.md is not written: paper-trail eval table --all --update-docs")
-    results = results_page.read_results(kept)
+    results = results_page.read_results(kept, {table.name: table for table in ALL})
     assert [result.table.name for result in results] == [table.name for table in ALL]
     text = page.read_text(encoding="utf-8")
     assert text == results_page.results_page(results)

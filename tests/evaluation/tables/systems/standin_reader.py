@@ -7,7 +7,7 @@ from pathlib import Path
 from corpus.sentences import sentence_spans
 from corpus.store import Corpus
 from evaluation.judged import JudgedQuestion, places
-from evaluation.tables.systems.judged_questions import read_chosen
+from evaluation.tables.systems import read_chosen
 from tests.standin_chat import Behaviour, Received, reply
 
 MODELS = (

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.judged import counts_of, measure_judged
-from evaluation.tables.systems.judged_questions import read_chosen
+from evaluation.tables.systems import read_chosen
 from tests.evaluation.tables.systems.conftest import Measure
 from tests.evaluation.tables.systems.standin_reader import NO_ANSWER, JudgedReader, question_in, told_of
 from tests.standin_chat import Behaviour, Received, StandinChat, cut_off, refusal, reply

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from corpus.store import Corpus
 from evaluation.judged import JudgedQuestion, places, read_judged
-from evaluation.tables.systems.judged_questions import answering_papers, check_held, read_chosen
+from evaluation.tables.systems import answering_papers, check_held, read_chosen
 
 CORPORA = ("demo", "acl-2022", "findings-2022", "acl-pdfs")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.tables.systems.judged_questions import read_chosen
+from evaluation.tables.systems import read_chosen
 from tests.evaluation.tables.systems.conftest import Measure
 from tests.evaluation.tables.systems.standin_reader import JudgedReader, prompt_of, question_in
 from tests.standin_chat import Behaviour, Received, StandinChat, reply

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assistant.trail import from_json
-from evaluation.tables.systems.gengo_system import questions_of_table
+from evaluation.tables.systems import questions_of_table
 from tests.evaluation.judging.standin_judge import judging, shown
 from tests.evaluation.tables.systems.conftest import Measure
 from tests.evaluation.tables.systems.standin_reader import NO_ANSWER, OPENING, question_in, told_of
