@@ -10,7 +10,6 @@ from typing import Annotated, Any, ParamSpec
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Column, Table
 
 from assistant.records import AssistantError
@@ -37,8 +36,8 @@ NamedHomes = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print nothing but the JSON line.")]
 
-# Without emoji, ":train:" in the name of a split stays as it is.
-console = Console(emoji=False)
+# Text of papers and models is printed as it is: no markup, no emoji codes.
+console = Console(emoji=False, markup=False, highlight=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ def command(measure: Callable[Options, Report | None]) -> Callable[Options, None
         if report is None:
             return
         for part in report.shown:
-            console.print(part, markup=False, highlight=False)
+            console.print(part)
         typer.echo(json.dumps(report.figures, default=asdict))
         if report.exit_code:
             raise typer.Exit(report.exit_code)
@@ -85,15 +84,13 @@ def table(
     left: int = 1,
 ) -> Table:
     """Return a table whose columns after the first `left` are right-aligned; None is a rule."""
-    columns = [
-        Column(escape(name), justify="right" if at >= left else "left") for at, name in enumerate(head)
-    ]
-    drawn = Table(*columns, box=SIMPLE_HEAD, title=escape(title) or None, caption=escape(caption) or None)
+    columns = [Column(name, justify="right" if at >= left else "left") for at, name in enumerate(head)]
+    drawn = Table(*columns, box=SIMPLE_HEAD, title=title or None, caption=caption or None)
     for row in rows:
         if row is None:
             drawn.add_section()
         else:
-            drawn.add_row(*(escape(str(cell)) for cell in row))
+            drawn.add_row(*map(str, row))
     return drawn
 
 

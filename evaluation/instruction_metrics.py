@@ -1,7 +1,7 @@
 """The figures of SciRIFF's tasks, 0..1, of pairs of a reply's value and the reference's.
 
-Each follows the benchmark's own definition (github.com/allenai/SciRIFF, `sciriff/eval/metrics`), also where it
-is unkind: other values are compared as text, a text in the place of a list is taken apart, and duplicates
+Each follows the benchmark's own definition (github.com/allenai/SciRIFF, `sciriff/eval/metrics`), also where
+it is unkind: other values are compared as text, a text in the place of a list is taken apart, and duplicates
 count as they do there. Values that make their code fail give no credit here.
 """
 

@@ -1,4 +1,4 @@
-"""A model as judge: it marks texts of several systems in one prompt, several times, each time in another order.
+"""A model as judge: it marks texts of several systems in one prompt, several times, in varying order.
 
 Also the figures of its votes, and how far it agrees with people.
 """

@@ -1,4 +1,4 @@
-"""Retrieval: queries with relevance judgements, in BEIR's form or LitSearch's, through our own build and search.
+"""Retrieval: queries with relevance judgements (BEIR, LitSearch) through our own build and search.
 
 The collection is built for it, or a corpus that exists is searched, whose papers the judgements name.
 """

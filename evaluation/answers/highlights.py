@@ -58,7 +58,7 @@ def _indexed(records: Sequence[_Record], home: Path) -> Assistant:
 def _asked(
     assistant: Assistant, records: Sequence[_Record], aspect: AspectName
 ) -> Iterator[tuple[str, bool, bool]]:
-    """Yield for each paper and wording: the wording, whether a highlight came first, whether it was refused."""
+    """Yield for each paper and wording: the wording, whether a highlight came first, and refusal."""
     for record in records:
         if highlighted := record.highlighted(aspect):
             for wording in forms().highlights[aspect]:

@@ -1,4 +1,4 @@
-"""Our search beside its peers: each runs in a process of its own, and all are judged by the same functions."""
+"""Our search beside its peers: each runs in its own process, and all are judged by the same functions."""
 
 import json
 import os

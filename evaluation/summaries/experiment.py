@@ -83,7 +83,7 @@ Stems = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class PaperIndex:
-    """Papers by the family name of their first author and the year, and document frequencies of title stems."""
+    """Papers by the first author's family name and the year, and document frequencies of title stems."""
 
     papers: Mapping[tuple[str, int], Sequence[Paper]]
     titles: Mapping[str, int]

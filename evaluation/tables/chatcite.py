@@ -1,4 +1,4 @@
-"""ChatCite's results and its ablations (arXiv 2403.02574, section 4), from one experiment on gold sections."""
+"""ChatCite's results and ablations (arXiv 2403.02574, section 4), from one experiment on gold sections."""
 
 import hashlib
 from collections.abc import Callable, Mapping

@@ -50,7 +50,7 @@ class Column:
 class Row:
     """A system's figures by the names of columns, with standard deviations of some of them.
 
-    `note` says how it differs from other rows. A row that is not `is_whole` is measured again by the next run.
+    `note` says how it differs from other rows. The next run measures a row again that is not `is_whole`.
     """
 
     system: str
@@ -339,7 +339,7 @@ def shown_table(result: TableResult) -> Table:
                 upright.append([label if at == 0 else f"  {label.partition(': ')[2]}", *own])
             upright += [None] if count or part else []
         drawn = table(("System", *(column.name for column in columns)), upright, title=result.table.heading)
-    drawn.caption = "\n".join(result.notes).replace("[", r"\[")
+    drawn.caption = "\n".join(result.notes)
     drawn.caption_justify = "left"
     return drawn
 

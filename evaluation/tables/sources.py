@@ -58,7 +58,7 @@ class _Table(BaseModel):
 
 
 class HubFile(_Table):
-    """A file of a data set on the hub, and its place `to` in the data folder; `sha256` is of the hub's file."""
+    """A file of a data set on the hub, its place `to` in the data folder, and the hub file's SHA-256."""
 
     repository: str
     path: str
@@ -231,13 +231,16 @@ def _unpack(file: HubFile, fetched: Path, target: Path) -> None:
     try:
         _check_hash(file, fetched)
         target.parent.mkdir(parents=True, exist_ok=True)
-        opened = gzip.open(fetched) if file.is_packed else fetched.open("rb")
-        with opened as content, temporary.open("wb") as written:
+        with (
+            gzip.open(fetched) if file.is_packed else fetched.open("rb") as content,
+            temporary.open("wb") as written,
+        ):
             shutil.copyfileobj(content, written)
         replace_durably(temporary, target)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise _FetchError(
-            f"{file.path} of {file.repository} is damaged ({error}). Delete {fetched.resolve()} and try again."
+            f"{file.path} of {file.repository} is damaged ({error}). Delete {fetched.resolve()} and try"
+            " again."
         ) from error
     except OSError as error:
         raise _FetchError(f"{target} cannot be written: {error.strerror or error}.") from error

@@ -4,7 +4,7 @@ import pytest
 
 from corpus.encoders.base import SentenceEncoder
 from corpus.store import Corpus
-from evaluation.bench.learned import measure_learned
+from evaluation.bench.speed import measure_learned
 
 
 @pytest.mark.long
