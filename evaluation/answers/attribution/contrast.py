@@ -5,6 +5,7 @@ The number or name put in stands nowhere in the evidence, the one taken out does
 
 import random
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +13,7 @@ from typing import Literal, get_args
 
 from assistant.checking import Statement, read_statement, stem, word_lists
 from evaluation.answers.attribution.pairs import LabelledPair, evidence_sentences
+from evaluation.input_files import DATA
 
 ContrastKind = Literal["number", "negation", "name", "comparison", "unit", "quantifier"]
 KINDS: tuple[ContrastKind, ...] = get_args(ContrastKind)
@@ -28,47 +30,22 @@ _DENIAL = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[A-Z][\w&'’-]+(?: [A-Z][\w&'’-]+)*")
-_PAIRS = """
-higher lower; highest lowest; more less; most least; larger smaller; largest smallest; bigger smaller;
-greater lesser; greatest least; better worse; best worst; faster slower; stronger weaker; longer shorter;
-older younger; oldest youngest; above below; before after; increase decrease; increases decreases;
-increased decreased; increasing decreasing; rise fall; rises falls; rose fell; improve worsen;
-improves worsens; improved worsened; maximum minimum; majority minority; outperforms underperforms;
-outperformed underperformed; outperform underperform; gain loss; reduces raises; reduced raised; reduce raise;
-positive negative; positively negatively; always never; upregulates downregulates
-"""
-OPPOSITES = {
-    word: other
-    for pair in _PAIRS.split(";")
-    for word, other in (pair.split(), pair.split()[::-1])
-    if pair.strip()
-}
-_COMPARISON = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b", re.IGNORECASE)
+_WORDS = tomllib.loads((DATA / "contrast.toml").read_text(encoding="utf-8"))
+_PAIRS = [pair.split() for pair in _WORDS["opposites"].split(";")]
+OPPOSITES = dict(_PAIRS) | {other: word for word, other in _PAIRS}
 # Units of a kind: with another of them a number says something else.
-_UNITS = """
-seconds minutes hours days weeks months years; second minute hour day week month year;
-thousand million billion; kilograms grams milligrams; kg g mg; kilometers meters miles;
-kilometres metres miles; km m cm mm; dollars euros pounds; percent degrees points; % °C;
-tokens words sentences documents; layers heads epochs steps
-"""
 OTHER_UNITS = {
     unit: tuple(other for other in kind.split() if other != unit)
-    for kind in _UNITS.split(";")
+    for kind in _WORDS["units"].split(";")
     for unit in kind.split()
 }
-_UNIT = re.compile(rf"(?<=\d)([ -]?)({'|'.join(sorted(OTHER_UNITS, key=len, reverse=True))})(?!\w)")
 # What each may become, so that the claim says more than before or the reverse, never less.
-_QUANTIFIERS = """
-all: none of, few; every: no; each: no; most: few, all; many: few, all; several: no, all; some: all, no;
-few: many; often: never, always; usually: never, always; sometimes: never, always; always: never, rarely;
-frequently: never, always; rarely: often, always; typically: never, always; mostly: never, entirely;
-generally: never, always; partly: entirely; partially: fully; nearly: never; at least: at most;
-at most: at least; up to: at least
-"""
 QUANTIFIERS = {
     word.strip(): tuple(other.strip() for other in others.split(","))
-    for word, _, others in (entry.partition(":") for entry in _QUANTIFIERS.split(";"))
+    for word, _, others in (entry.partition(":") for entry in _WORDS["quantifiers"].split(";"))
 }
+_COMPARISON = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b", re.IGNORECASE)
+_UNIT = re.compile(rf"(?<=\d)([ -]?)({'|'.join(sorted(OTHER_UNITS, key=len, reverse=True))})(?!\w)")
 _QUANTIFIER = re.compile(rf"\b(?:{'|'.join(QUANTIFIERS)})\b", re.IGNORECASE)
 
 

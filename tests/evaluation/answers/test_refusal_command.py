@@ -23,10 +23,6 @@ def test_forty_questions_of_each_kind_were_written_half_of_them_held_out():
     assert {len(case.collections) for case in cases} == {1, 2}
 
 
-def test_questions_written_for_other_collections_are_not_asked():
-    assert written_cases(COLLECTIONS[:2]) == ()
-
-
 @pytest.mark.long
 def test_questions_are_made_of_any_two_collections_and_most_go_right(
     demo_home: Path, monkeypatch: pytest.MonkeyPatch

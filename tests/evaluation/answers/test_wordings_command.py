@@ -46,36 +46,3 @@ def test_a_corpus_with_nothing_to_ask_about_is_told(tmp_path: Path, encoder: Sen
     run = CliRunner().invoke(app, ["wordings", "--corpus", str(tmp_path)])
     assert run.exit_code == 2
     assert "no topic that papers share" in run.output
-
-
-RECORD = {
-    "id": "X1",
-    "title": "Parsing with Little Data",
-    "split": "val",
-    "source": {
-        "abstract": [
-            "Parsers need large treebanks, which most languages lack.",
-            "We propose a parser that learns from raw text and forty annotated sentences.",
-            "It reaches 81.2 LAS on four languages, 3 points above earlier parsers.",
-        ]
-    },
-    "highlights": {
-        "challenge": {"abstract": [1, 0, 0]},
-        "approach": {"abstract": [0, 1, 0]},
-        "outcome": {"abstract": [0, 0, 1]},
-    },
-}
-
-
-def test_what_people_highlighted_is_told_first(tmp_path: Path) -> None:
-    data = tmp_path / "aclsum.jsonl"
-    data.write_text(json.dumps(RECORD) + "\n", encoding="utf-8")
-    figures = measured("highlights", "--data", str(data), "--split", "val")
-    assert {aspect: one["questions"] for aspect, one in figures.items()} == dict.fromkeys(figures, 3)
-    assert figures["approach"]["first"] == 1.0
-    wrong = RECORD | {"highlights": {"approach": {"abstract": [1, 0, 0]}}}
-    data.write_text(json.dumps(wrong) + "\n", encoding="utf-8")
-    assert measured("highlights", "--data", str(data))["approach"]["first"] == 0.0
-    run = CliRunner().invoke(app, ["highlights", "--data", str(data), "--split", "test"])
-    assert run.exit_code == 2
-    assert "no paper of the split" in run.output

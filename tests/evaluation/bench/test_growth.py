@@ -30,36 +30,3 @@ def test_recall_is_of_what_is_near_in_signs(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr(growth, "QUERIES", 10)
     growth.write(tmp_path, 1205)
     assert 0.5 < growth.read(tmp_path)["recall"] < 0.95
-
-
-def test_a_home_is_searched_by_queries_of_its_own(demo_home: Path, tmp_path: Path) -> None:
-    queries = tmp_path / "queries.jsonl"
-    queries.write_text('{"_id": "1", "text": "What is BLEU?"}\n{"text": "Who trained BERT?"}\n' * 3)
-    done = CliRunner().invoke(app, ["bench", "--home", str(demo_home), "--queries", str(queries)])
-    assert done.exit_code == 0, done.output
-    figures = json.loads(done.stdout.splitlines()[-1])
-    assert 0 < figures["search_ms_p50"] <= figures["search_ms_p95"]
-    assert figures["recall"] == figures["filtered_recall"] == 1
-    assert "Queries" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (["--home", "."], "give both --home and --queries"),
-        (["--queries", "queries.jsonl"], "give both --home and --queries"),
-        (["--home", ".", "--queries", "queries.jsonl"], "line 1"),
-        (["--home", ".", "--queries", "one.jsonl"], "One query"),
-        (["--home", ".", "--queries", "two.jsonl"], "There is no corpus"),
-    ],
-)
-def test_what_cannot_be_searched_is_said(
-    given: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("queries.jsonl").write_text("What is BLEU?\n")
-    Path("one.jsonl").write_text('{"text": "What is BLEU?"}\n')
-    Path("two.jsonl").write_text('{"text": "What is BLEU?"}\n' * 2)
-    done = CliRunner().invoke(app, ["bench", *given])
-    assert done.exit_code == 2
-    assert said in done.stderr

@@ -4,12 +4,9 @@ from collections import Counter
 
 import pytest
 
-from assistant.records import Evidence, LabelledPaper, Message
-from corpus.settings import read_settings
-from evaluation.input_files import EvaluationError
-from evaluation.judging import Ballot, judgement, open_judge, relabelled, shown_orders
+from assistant.records import Message
+from evaluation.judging import Ballot, judgement, shown_orders
 from tests.evaluation.judging.standin_judge import judge_over
-from tests.small_corpus import make_paper
 from tests.standin_chat import StandinChat, reply
 
 QUALITIES = ("coherence", "fluency")
@@ -22,15 +19,6 @@ def test_orders_are_the_same_each_time_and_each_system_has_each_place_equally_of
     assert orders[: systems + 1] == shown_orders(systems, systems + 1, seed=0)
     for place in range(systems):
         assert Counter(order[place] for order in orders) == dict.fromkeys(range(systems), 3)
-
-
-def test_the_orders_of_one_seed_are_not_those_of_another():
-    assert len({shown_orders(4, 4, seed=name) for name in "abcdefgh"}) > 1
-
-
-def test_a_judge_that_cannot_be_chosen_is_said():
-    with pytest.raises(EvaluationError, match=r"no model 'nobody' to judge.*TOGETHER_API_KEY"):
-        open_judge("nobody", read_settings())
 
 
 def test_the_form_of_a_vote_leaves_nothing_to_guess():
@@ -50,12 +38,3 @@ def test_who_stops_waiting_for_votes_has_the_others_not_asked_for():
         votes.close()
         asked = len(server.requests)
     assert asked < 2 * len(ballots)
-
-
-def test_labels_become_those_of_all_texts_and_none_is_taken_for_another():
-    papers = {label: make_paper("shelf", key) for label, key in enumerate(("a", "b", "c"), start=1)}
-    evidence = Evidence(tuple(LabelledPaper(label, paper, ()) for label, paper in papers.items()))
-    labels = {papers[1].id: 2, papers[2].id: 1}
-    assert relabelled("A [1] and B [2], [1][2].", evidence, labels) == "A [2] and B [1], [2][1]."
-    # [3] is not cited by any text, [7] is of no paper, and a mark of ours is a bracket like others.
-    assert relabelled("C [3], none [7], forged ⟦2⟧.", evidence, labels) == "C [3?], none [7?], forged [1]."

@@ -7,7 +7,6 @@ from shutil import copytree
 import pytest
 
 from evaluation.peers.comparison import Workplace, read_material
-
 from tests.evaluation.peers.pythons import Pythons
 
 DOCUMENTS = {

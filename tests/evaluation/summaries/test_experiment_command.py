@@ -1,9 +1,6 @@
 """ChatCite's experiment through its command: all rows, a model and a judge, failures, killed and resumed."""
 
 import json
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,10 +10,9 @@ from typer.testing import CliRunner
 
 from evaluation.__main__ import app
 from tests.assistant.comparing.comparing_model import ComparingModel
-from tests.demo_home import PROJECT
 from tests.evaluation.summaries.gold_material import PAPERS, write_anthology, write_corwa
 from tests.evaluation.summaries.test_judge import judging
-from tests.standin_chat import Behaviour, Received, StandinChat, refusal, silence
+from tests.standin_chat import Behaviour, Received, StandinChat, refusal
 
 ABLATIONS = ["without-elements", "without-increments", "without-reflection"]
 MODEL_ROWS = ["zero-shot", "few-shot", "chatcite", *ABLATIONS]
@@ -84,40 +80,6 @@ def is_at_once(request: Received) -> bool:
     return "all at once" in system_part(request)
 
 
-def test_without_a_model_all_rows_stand_in_the_table(experiment: Experiment):
-    result = experiment.run()
-    assert result.exit_code == 0, result.output
-    figures = json.loads(result.stdout.splitlines()[-1])
-    assert (figures["gold"], figures["sections"], figures["references"]) == (2, 2, 6)
-    assert list(figures["rows"]) == ALL_ROWS
-    lead, extractive = figures["rows"]["lead"], figures["rows"]["extractive"]
-    for row in (lead, extractive):
-        assert 0 < row["rouge"]["rouge2"]["mean"] < row["rouge"]["rouge1"]["mean"] < 100
-        assert (row["covered"]["mean"], row["calls"]["mean"], row["failed"]) == (1, 0, 0)
-        assert row["g_score"] is None
-    # The first sentences are cited as they stand.
-    assert (lead["citation_recall"]["mean"], lead["citation_precision"]["mean"]) == (1, 1)
-    printed = " ".join(result.stdout.split())
-    assert "printed: ChatCite 25.30 6.36 23.13 4.06" in printed
-    assert "on other papers" in printed
-
-
-def test_what_takes_a_model_is_not_applicable_without_one_and_says_why(experiment: Experiment):
-    rows = experiment.figures()["rows"]
-    assert all(rows[name]["rouge"] is None for name in MODEL_ROWS)
-    for part in ("elements", "increments", "reflection"):
-        assert f"Leaving out {part} is not applicable" in rows[f"without-{part}"]["not_applicable"]
-    assert "--writer" in rows["zero-shot"]["not_applicable"]
-
-
-def test_the_lead_is_the_first_sentence_of_each_abstract(experiment: Experiment):
-    experiment.figures("--sections", "1")
-    (file,) = (experiment.out / "summaries" / "lead--lead").glob("*.json")
-    text = json.loads(file.read_text(encoding="utf-8"))["comparison"]["answer"]["text"]
-    first = [abstract.split(". ")[0] for _, _, abstract in PAPERS[:3]]
-    assert text == " ".join(f"{sentence} [{label}]." for label, sentence in enumerate(first, start=1))
-
-
 def test_with_a_model_every_row_is_run_and_paid(experiment: Experiment, served):
     model = ComparingModel()
     server = served(model)
@@ -137,33 +99,6 @@ def test_with_a_model_every_row_is_run_and_paid(experiment: Experiment, served):
     prompts = [request for request in server.requests if is_at_once(request)]
     assert sorted("Example 1" in system_part(request) for request in prompts) == [False, False, True, True]
     assert all(PAPERS[0][2] in request.body["messages"][1]["content"] for request in prompts)
-
-
-def test_what_is_done_is_not_asked_again(experiment: Experiment, served):
-    server = served(ComparingModel())
-    first = experiment.figures("--writer", "m", "--sections", "1")
-    asked = len(server.requests)
-    result = experiment.run("--writer", "m", "--sections", "1", "--json")
-    assert json.loads(result.stdout) == first
-    assert len(server.requests) == asked
-    assert result.stderr.count("done before") == len(ALL_ROWS)
-    more = experiment.run("--writer", "m")
-    assert more.stderr.count("done before") == len(ALL_ROWS) == more.stderr.count("running")
-
-
-def test_leaving_out_reflection_of_one_sample_is_not_applicable(experiment: Experiment, served):
-    served(ComparingModel())
-    rows = experiment.figures("--writer", "m", "--samples", "1", "--sections", "1")["rows"]
-    assert "nothing to vote on" in rows["without-reflection"]["not_applicable"]
-    assert rows["without-elements"]["rouge"]
-
-
-def test_sections_made_in_another_way_are_not_taken_for_these(experiment: Experiment, served):
-    served(ComparingModel())
-    experiment.figures("--writer", "m", "--sections", "1")
-    problem = experiment.failing("--writer", "m", "--samples", "1", "--sections", "1")
-    assert "made of other papers or in another way" in problem
-    assert "--out" in problem
 
 
 def test_a_system_that_fails_on_a_section_is_counted_and_asked_again(experiment: Experiment, served):
@@ -190,11 +125,6 @@ def test_a_system_that_fails_on_a_section_is_counted_and_asked_again(experiment:
     assert len(server.requests) == asked + 1
 
 
-def test_where_nothing_can_be_written_nothing_is_measured(experiment: Experiment, served):
-    served(lambda _: refusal(400, "broken"))
-    assert "No section was finished by all systems" in experiment.failing("--writer", "m", "--sections", "1")
-
-
 def test_a_judge_marks_all_rows_of_a_section_once(experiment: Experiment, served):
     model, judge = ComparingModel(), judging(lambda _, text: 4 if "take" in text else 2, gold=True)
     server = served(lambda request: judge(request) if request.body["model"] == "judge" else model(request))
@@ -208,50 +138,3 @@ def test_a_judge_marks_all_rows_of_a_section_once(experiment: Experiment, served
     assert len(server.requests) == asked
     experiment.figures("--writer", "m", "--judge", "judge", "--votes", "3")
     assert len(server.requests) == asked + 2 * 3
-
-
-@pytest.mark.long
-def test_a_run_that_is_killed_loses_what_it_was_at_and_nothing_else(experiment: Experiment, served):
-    model = ComparingModel()
-    hangs = True
-
-    def behave(request: Received) -> Behaviour:
-        # After the votes of the whole method comes the first ablation.
-        return silence(120) if hangs and model.counts["vote"] == 15 else model(request)
-
-    server = served(behave)
-    command = [sys.executable, "-m", "evaluation", *experiment.arguments, "--writer", "m"]
-    with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as killed:
-        deadline = time.monotonic() + 120
-        while len(server.requests) <= 2 + 31 and time.monotonic() < deadline:
-            time.sleep(0.1)
-        killed.kill()
-    finished = {path.parent.name for path in experiment.out.glob("summaries/*/*.json")}
-    assert finished == {"lead--lead", "extractive--extractive", "zero-shot--m", "few-shot--m", "chatcite--m"}
-    hangs = False
-    asked, elements = len(server.requests), model.counts["elements"]
-    result = experiment.run("--writer", "m", "--sections", "1")
-    assert result.exit_code == 0, result.output
-    assert result.stderr.count("done before") == len(finished)
-    # Neither a baseline nor the whole method again; what its ablations share with it is read in its file.
-    assert model.counts["elements"] == elements
-    assert not any(map(is_at_once, server.requests[asked:]))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["--table"], "--corwa, --anthology and --out"),
-        (["--table", "--comparison", "a.json"], "--table compares by itself"),
-        (["--table", "--without", "elements"], "--table compares by itself"),
-        ([], "no comparison to measure"),
-    ],
-)
-def test_options_that_do_not_go_together_are_said(arguments: list[str], problem: str):
-    result = CliRunner().invoke(app, ["summary", *arguments])
-    assert result.exit_code == 2
-    assert problem in result.output
-
-
-def test_a_writer_that_cannot_be_chosen_is_said(experiment: Experiment):
-    assert "no writer 'nobody'" in experiment.failing("--writer", "nobody")

@@ -79,29 +79,6 @@ def by_judge(model: ComparingModel) -> Callable[[Received], Behaviour]:
     return lambda request: judge(request) if request.body["model"] == "judge" else model(request)
 
 
-def test_without_a_model_lead_and_ours_are_measured_and_the_others_said_to_be_missing(data: Path) -> None:
-    run = Run(data, RESULTS)
-    assert list(run.rows) == ["lead sentences", "extractive"]
-    for row in run.rows.values():
-        assert list(row["figures"]) == list(row["deviations"]) == ROUGE
-        assert 0 < row["figures"]["ROUGE-2"] < row["figures"]["ROUGE-1"] < 100
-        assert row["note"] == "on 2 of 2 sections"
-    assert "--judge" in run.missing["G-Score"]
-    models = "zero-shot, few-shot, incremental, no reflection, ChatCite's method"
-    assert "--model" in run.missing[models]
-    assert "ChatCite" in {row["system"] for row in run.told["printed"]}
-    assert any("CORWA" in one for one in run.told["stand_ins"])
-    assert any("Anthology" in one for one in run.told["stand_ins"])
-
-
-def test_without_a_model_there_is_nothing_to_leave_out(data: Path) -> None:
-    run = Run(data, ABLATIONS)
-    assert run.rows == {}
-    assert "--model" in run.missing["all parts, no elements, no increments, no reflection"]
-    # Nothing is read for a table that has no row.
-    assert "Looking up" not in run.doing
-
-
 def test_a_model_and_a_judge_give_every_row_of_both_tables_from_one_experiment(
     data: Path, served: Callable[..., StandinChat]
 ) -> None:
@@ -142,32 +119,3 @@ def test_a_row_of_a_run_that_failed_in_part_is_shown_and_measured_again(
     assert len(server.requests) == asked + 1
     assert {row["note"] for row in second.rows.values()} == {"on 2 of 2 sections"}
     assert "Measuring" not in Run(data, RESULTS, "--model", "m").doing
-
-
-def test_after_a_change_of_the_code_ours_is_written_anew_and_no_model_asked_again(
-    data: Path, served: Callable[..., StandinChat], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server = served(ComparingModel())
-    Run(data, RESULTS)
-    Run(data, RESULTS, "--model", "m")
-    asked = len(server.requests)
-    monkeypatch.setattr("evaluation.tables.harness.code_hash", lambda _: "other code")
-    ours, models = Run(data, RESULTS), Run(data, RESULTS, "--model", "m")
-    assert ours.doing.count("Extractive: running") == 2 and "done before" not in ours.doing
-    assert "running" not in models.doing and len(server.requests) == asked
-
-
-def test_another_encoder_writes_in_a_folder_of_its_own(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Run(data, RESULTS, "--limit", "1")
-    first = set((data.parent / "out" / "chatcite-experiment").iterdir())
-    monkeypatch.setenv("PAPER_TRAIL_ENCODER_RUNTIME", "auto")
-    assert "Extractive: running" in Run(data, RESULTS, "--limit", "1").doing
-    assert len(set((data.parent / "out" / "chatcite-experiment").iterdir()) - first) == 1
-
-
-def test_a_model_that_cannot_be_asked_costs_its_rows(data: Path) -> None:
-    run = Run(data, ABLATIONS, "--model", "nobody")
-    assert run.rows == {}
-    assert all(
-        "no writer 'nobody'" in run.missing[f"{name}, nobody"] for name in ("all parts", "no elements")
-    )

@@ -64,43 +64,6 @@ def test_a_table_has_its_rows_what_is_missing_and_the_command_without_our_folder
     assert "Missing: marks: name a judge with --judge." in " ".join(result.stdout.split())
 
 
-def test_with_json_nothing_else_is_printed_and_with_markdown_a_table_that_can_be_pasted(
-    tmp_path: Path,
-) -> None:
-    assert len(run(tmp_path, "made-up", "--json").stdout.splitlines()) == 1
-    assert run(tmp_path, "made-up", "--markdown").stdout.startswith(
-        "|  | system | share |\n| --- | --- | ---: |"
-    )
-
-
-def test_all_tables_are_listed_with_what_is_not_here(tmp_path: Path) -> None:
-    assert told(run(tmp_path, "--list")) == {"made-up": []}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        ((), "Name one table"),
-        (("made-up", "--all"), "Name one table"),
-        (("other",), "There is no table 'other'. There are: made-up."),
-        (("made-up", "--update-docs"), "--update-docs goes with --all"),
-        (("--all", "--update-docs", "--limit", "3"), "--update-docs goes with --all"),
-        (("made-up", "--home", "demo"), "NAME=FOLDER"),
-    ],
-)
-def test_what_cannot_be_measured_is_said(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
-    assert complaint in run(tmp_path, *arguments, code=2).stderr
-
-
-def test_the_page_is_what_was_measured_and_names_no_folder_of_this_machine(tmp_path: Path) -> None:
-    results = told(run(tmp_path, "--all", "--update-docs"))
-    page = (tmp_path / "results.md").read_text(encoding="utf-8")
-    assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8")) == results
-    assert "## TruthReader, Table 0: shares" in page
-    assert "`paper-trail eval table made-up --data DATA`" in page
-    assert str(tmp_path) not in page
-
-
 def test_a_page_is_written_again_of_what_it_says_and_measures_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
