@@ -5,11 +5,9 @@ from pathlib import Path
 
 from corpus.command_line import Command, lazy_app
 
-_PANELS = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
+_TEXTS = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
 COMMANDS = tuple(
-    Command(name, target, text, panel=panel)
-    for panel, commands in _PANELS.items()
-    for name, (target, text) in commands.items()
+    Command(name, one["target"], one["help"], panel=one["panel"]) for name, one in _TEXTS.items()
 )
 
 app = lazy_app("Measure Paper Trail.", COMMANDS)

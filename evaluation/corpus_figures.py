@@ -4,9 +4,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from corpus import VERSION
 from corpus.errors import CorpusError
@@ -97,14 +94,8 @@ def _worded(home: Path, most: int) -> Iterator[Share]:
         yield Share(what, figures["near_misses_refused"], of)
 
 
-@command
-def corpus(
-    home: Annotated[
-        Path | None, typer.Option(help="The PAPER_TRAIL_HOME to measure; by default that of the settings.")
-    ] = None,
-    most: Annotated[int, typer.Option(help="Ask so much of each kind at most.", min=1)] = 100,
-) -> Report:
-    """Measure a corpus as a whole, and keep the figures beside it: the About page shows them."""
+@command("corpus")
+def corpus(home: Path | None = None, most: int = 100) -> Report:
     # The home is left out of the command: it is a path of this machine.
     report = measure_corpus(home, most, f"paper-trail eval corpus --most {most}")
     rows = [(one.counted, f"{one.share:.3f}", f"{one.of:,}") for one in report.measured.shares]

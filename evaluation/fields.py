@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
 from pydantic import BaseModel
 from sklearn.metrics import f1_score, precision_recall_fscore_support
 from sklearn.preprocessing import MultiLabelBinarizer
@@ -14,7 +13,7 @@ from corpus.encoder_choice import open_encoder
 from corpus.encoders import Encoder
 from corpus.settings import read_settings
 from corpus.store import indexed_text
-from evaluation.harness import AnthologyOption, Figures, Report, command, table
+from evaluation.harness import Figures, Report, command, table
 from evaluation.input_files import DATA, EvaluationError, read_json_lines
 from indexer.enrich import field_labeller
 from indexer.prepare import LocalWorkers, PreparedPaper, Preparer, Task
@@ -93,17 +92,14 @@ def field_scores(wanted: Sequence[Sequence[str]], found: Sequence[Sequence[str]]
     }
 
 
-@command
+@command("fields")
 def fields(
     *,
-    anthology: AnthologyOption = None,
-    pdfs: Annotated[
-        Path | None, typer.Option(help="PDFs of labelled papers, named by their Anthology ids.")
-    ] = None,
-    part: Annotated[LabelledPart, typer.Option(help="The labelled papers to measure on.")] = "development",
-    data: Annotated[Path, typer.Option(help="JSON lines: paper, collection, part, fields.")] = LABELLED,
+    anthology: Path | None = None,
+    pdfs: Path | None = None,
+    part: LabelledPart = "development",
+    data: Path = LABELLED,
 ) -> Report:
-    """Measure fields of study against labels that a reader gave."""
     labelled = [row for row in read_json_lines(data, LabelledPaper, _LINE) if row.part == part]
     encoder = open_encoder(read_settings())
     found = _found(_prepared(labelled, _sources(labelled, anthology, pdfs)), encoder)

@@ -1,11 +1,12 @@
 """How a measurement becomes a command: its options, its tables for people, its JSON line for programs."""
 
-import functools
+import inspect
 import json
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -13,7 +14,6 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from assistant.records import AssistantError
-from corpus.encoders import Runtime
 from corpus.errors import CorpusError
 from evaluation.input_files import EvaluationError
 from indexer.errors import SourceError
@@ -22,19 +22,9 @@ from indexer.errors import SourceError
 FAILURES = (AssistantError, CorpusError, EvaluationError, SourceError)
 
 Figures = dict[str, Any]
-Say = Callable[[str], None]
-Options = ParamSpec("Options")
-
-RuntimeOption = Annotated[Runtime | None, typer.Option(help="What runs the encoder.")]
-EncoderOption = Annotated[str | None, typer.Option(help="The encoder to measure instead of the setting's.")]
-CorpusOption = Annotated[Path, typer.Option(help="A PAPER_TRAIL_HOME, or the corpus folder in it.")]
-AnthologyOption = Annotated[
-    Path | None, typer.Option(help="The data directory of a copy of the ACL Anthology.")
-]
-NamedHomes = Annotated[
-    list[str], typer.Option(help="Where a corpus of the questions was built: NAME=FOLDER, once for each.")
-]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print nothing but the JSON line.")]
+COMMANDS: dict[str, Any] = tomllib.loads(
+    Path(__file__).with_name("commands.toml").read_text(encoding="utf-8")
+)
 
 # Text of papers and models is printed as it is: no markup, no emoji codes.
 console = Console(emoji=False, markup=False, highlight=False)
@@ -54,25 +44,50 @@ def say(line: str) -> None:
     typer.echo(line, err=True)
 
 
-def command(measure: Callable[Options, Report | None]) -> Callable[Options, None]:
-    """Return a Typer command that prints the report of `measure`, or an error and exit code 2."""
+def command(name: str) -> Callable[[Callable[..., Report | None]], Callable[..., None]]:
+    """Make a function a Typer command with the texts of commands.toml.
 
-    @functools.wraps(measure)
-    def run(*args: Options.args, **kwargs: Options.kwargs) -> None:
-        try:
-            report = measure(*args, **kwargs)
-        except FAILURES as error:
-            say(str(error))
-            raise typer.Exit(2) from None
-        if report is None:
-            return
-        for part in report.shown:
-            console.print(part)
-        typer.echo(json.dumps(report.figures, default=asdict))
-        if report.exit_code:
-            raise typer.Exit(report.exit_code)
+    It prints the report that the function returns, or an error, which ends it with exit code 2.
+    """
+    texts = COMMANDS[name]
 
-    return run
+    def decorated(measure: Callable[..., Report | None]) -> Callable[..., None]:
+        def run(**arguments: Any) -> None:
+            try:
+                report = measure(**arguments)
+            except FAILURES as error:
+                say(str(error))
+                raise typer.Exit(2) from None
+            if report is None:
+                return
+            for part in report.shown:
+                console.print(part)
+            typer.echo(json.dumps(report.figures, default=asdict))
+            if report.exit_code:
+                raise typer.Exit(report.exit_code)
+
+        signature, types = inspect.signature(measure), get_type_hints(measure)
+        parameters = [
+            one.replace(
+                kind=one.KEYWORD_ONLY,
+                annotation=Annotated[types[one.name], _option(texts["options"][one.name])],
+            )
+            for one in signature.parameters.values()
+        ]
+        run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__doc__, run.__name__ = texts["help"], measure.__name__
+        return run
+
+    return decorated
+
+
+def _option(told: str | dict[str, Any]) -> Any:
+    """Return a Typer option, or argument, by its entry: its help alone, or with name, min and max."""
+    entry = {"help": told} if isinstance(told, str) else dict(told)
+    kind = typer.Argument if entry.pop("argument", False) else typer.Option
+    names = [entry.pop("name")] if "name" in entry else []
+    return kind(*names, **entry)
 
 
 def table(

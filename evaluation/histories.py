@@ -7,18 +7,17 @@ same with every history.
 import random
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Self
 
 import numpy as np
-import typer
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from corpus.encoder_choice import open_encoder
-from corpus.encoders import Encoder
+from corpus.encoders import Encoder, Runtime
 from corpus.settings import read_settings
 from evaluation.answers.query_contexts import CONTEXTS, HISTORIES, history_of, query_in_context
 from evaluation.answers.rewriting import Exchange
-from evaluation.harness import EncoderOption, Figures, Report, RuntimeOption, command, table
+from evaluation.harness import Figures, Report, command, table
 from evaluation.input_files import EvaluationError, read_json_lines
 from evaluation.retrieval import HowSearched
 
@@ -101,15 +100,8 @@ def measure_histories(file: Path, encoder: Encoder, seed: int = 13, limit: int |
     }
 
 
-@command
-def histories(
-    turns: Annotated[
-        Path, typer.Option(help="JSON lines: history, question, contexts, answerability, collection (MTRAG).")
-    ],
-    encoder: EncoderOption = None,
-    runtime: RuntimeOption = None,
-) -> Report:
-    """Measure what an encoder finds in conversations, with four kinds of history (TruthReader's Table 4)."""
+@command("histories")
+def histories(turns: Path, encoder: str | None = None, runtime: Runtime | None = None) -> Report:
     settings = HowSearched(encoder=encoder).settings(read_settings())
     figures = measure_histories(turns, open_encoder(settings, runtime))
     rows: list[list[str] | None] = []

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from pydantic import ConfigDict
 
 from assistant.chat import Assistant
@@ -20,7 +18,7 @@ from corpus.records import parse_passage_id
 from corpus.search import DEFAULT_PAPERS
 from evaluation.answers.asking import ask, open_homes
 from evaluation.answers.questions import QuestionKind, ScopedQuestion
-from evaluation.harness import Figures, NamedHomes, Report, command, table
+from evaluation.harness import Figures, Report, command, table
 from evaluation.input_files import DATA, named_folders, read_json_lines
 
 JUDGED = DATA / "judged.jsonl"
@@ -146,12 +144,8 @@ def counts_of(outcomes: Iterable[JudgedOutcome]) -> Figures:
     }
 
 
-@command
-def judged(
-    home: NamedHomes,
-    data: Annotated[Path, typer.Option(help="The judged questions.")] = JUDGED,
-) -> Report:
-    """Ask questions of which was judged what answers them, and count the sentences that do."""
+@command("judged")
+def judged(home: list[str], data: Path = JUDGED) -> Report:
     outcomes = measure_judged(read_judged(data), named_folders(home))
     whole = ("answerable", "refused_wrongly", "unanswerable", "refused_rightly")
     shares = ("first_full", "any_full", "beside", "clean", "sentences_beside")

@@ -11,9 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from corpus.encoder_choice import open_encoder
 from corpus.language import stop_words
@@ -185,15 +182,8 @@ def misspelt(word: str, chance: random.Random) -> str:
     )
 
 
-@command
-def known_items_command(
-    home: Annotated[
-        Path | None, typer.Option(help="The PAPER_TRAIL_HOME to search; by default that of the settings.")
-    ] = None,
-    most: Annotated[int, typer.Option(help="Queries of each kind, at most.", min=1)] = 200,
-    seed: Annotated[int, typer.Option(help="Which papers are looked for, and with which slips.")] = 1,
-) -> Report:
-    """Measure whether search finds known papers: by title, name, author or id, with a slip or without."""
+@command("known-items")
+def known_items_command(home: Path | None = None, most: int = 200, seed: int = 1) -> Report:
     figures = measure_known_items(home or read_settings().home, most, seed)
     head = ("Looked for by", "Queries", "First", "In the first ten")
     rows = [

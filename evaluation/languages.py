@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from lxml import etree
 from pydantic import BaseModel
 
 from corpus.language import ENGLISH, foreign_language, language_code, language_of_text
-from evaluation.harness import AnthologyOption, Report, command, plain_table
+from evaluation.harness import Report, command, plain_table
 from evaluation.input_files import DATA, EvaluationError, read_json_lines
 
 _HINT = "Each line is an object with a question."
@@ -49,19 +47,10 @@ def _text(element: "etree._Element | None") -> str:
     return "" if element is None else " ".join("".join(map(str, element.itertext())).split())
 
 
-@command
+@command("languages")
 def languages(
-    *,
-    english: Annotated[
-        list[Path] | None,
-        typer.Option(
-            help="JSON lines of questions in English, none of which may be taken for another language."
-        ),
-    ] = None,
-    anthology: AnthologyOption = None,
-    part: Annotated[str, typer.Option(help="The questions to measure on: kept or development.")] = "kept",
+    *, english: list[Path] | None = None, anthology: Path | None = None, part: str = "kept"
 ) -> Report:
-    """Measure how surely the language of questions and of abstracts is told."""
     rows = [row for row in read_json_lines(ASKED, _Asked, _HINT) if row.part == part]
     told = [foreign_language(row.question) for row in rows]
     lines = (row for path in english or () for row in read_json_lines(path, _Row, _HINT))

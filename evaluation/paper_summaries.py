@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import get_args
 
-import typer
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
 
 from corpus.records import AspectName, Paper, Passage, PassageKind, Section, Sentence, passage_id
@@ -226,14 +225,8 @@ def _report(
     )
 
 
-@command
-def aspects(
-    data: Annotated[Path, typer.Option(help="JSON lines in the form of ACLSum.")],
-    split: Annotated[
-        str, typer.Option(help="The part to measure on; by default validation where there is one, else all.")
-    ] = "",
-) -> Report:
-    """Measure chosen challenges, approaches and outcomes against summaries that people wrote."""
+@command("aspects")
+def aspects(data: Path, split: str = "") -> Report:
     figures = measure_aspects(data, split)
     without = " / ".join(str(count) for count in figures.without_keywords.values())
     systems = {"ours": "Ours", "lead": "Lead", "oracle": "Oracle", "llama": "Llama-3.3-70B"}
@@ -244,14 +237,8 @@ def aspects(
     return _report(figures, ASPECTS, "Aspect", systems, notes)
 
 
-@command
-def tldr(
-    data: Annotated[Path, typer.Option(help="JSON lines in the form of SciTLDR.")],
-    split: Annotated[
-        str, typer.Option(help="The part to measure on; by default dev where there is one, else all.")
-    ] = "",
-) -> Report:
-    """Measure the one sentence chosen from an abstract and shortened against those that people wrote."""
+@command("tldr")
+def tldr(data: Path, split: str = "") -> Report:
     figures = measure_tldr(data, split)
     without = counted(figures.without_keywords["tldr"], "paper")
     systems = {"ours": "Ours", "unshortened": "Ours, not shortened", "lead": "Lead", "oracle": "Oracle"}

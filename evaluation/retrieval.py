@@ -10,11 +10,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Literal, Self, TypeVar
 
 import pyarrow
 import pyarrow.parquet
-import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from corpus.encoder_choice import open_encoder
@@ -24,7 +23,7 @@ from corpus.search import SearchMode, search
 from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
 from corpus.wording import counted
-from evaluation.harness import EncoderOption, Figures, Report, RuntimeOption, command, plain_table, say
+from evaluation.harness import Figures, Report, command, plain_table, say
 from evaluation.input_files import EvaluationError, first_fault, home_of, read_json_lines, read_text
 from evaluation.peers.exchange import Moment
 from indexer.build import build_collection
@@ -353,28 +352,16 @@ def _search_all(corpus: Corpus, encoder: Encoder, judged: JudgedQueries, mode: S
     return Searched(encoder, corpus.count_papers(), rankings, tuple(taken))
 
 
-@command
+@command("retrieval")
 def retrieval(
-    data: Annotated[
-        Path,
-        typer.Option(help="A folder with corpus.jsonl, queries.jsonl and qrels.tsv or qrels/*.tsv (BEIR)."),
-    ],
+    data: Path,
     *,
-    corpus: Annotated[
-        Path | None,
-        typer.Option(
-            help="Search this PAPER_TRAIL_HOME, whose papers the judgements name, and build nothing."
-        ),
-    ] = None,
-    split: Annotated[
-        Split | None,
-        typer.Option(help="The judgements in qrels/; by default qrels.tsv, else the test split."),
-    ] = None,
-    encoder: EncoderOption = None,
-    mode: Annotated[SearchMode, typer.Option(help="The side of the search to measure.")] = "hybrid",
-    runtime: RuntimeOption = None,
+    corpus: Path | None = None,
+    split: Split | None = None,
+    encoder: str | None = None,
+    mode: SearchMode = "hybrid",
+    runtime: Runtime | None = None,
 ) -> Report:
-    """Measure search on a collection with relevance judgements, through our own build and search."""
     how = HowSearched(mode, encoder, runtime)
     figures = evaluate_corpus(corpus, data, how, split) if corpus else evaluate(data, how, split)
     if missing := figures["missing_documents"]:

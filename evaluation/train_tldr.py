@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.feature_extraction import DictVectorizer
@@ -42,13 +40,8 @@ class Rewarded:
     rewards: Matrix
 
 
-@command
-def train_tldr(
-    data: Annotated[Path, typer.Option(help="JSON lines in the form of SciTLDR.")],
-    out_file: Annotated[Path, typer.Option("--out", help="Where the weights go.")] = TLDR_WEIGHTS,
-    split: Annotated[str, typer.Option(help="The part to fit on.")] = "train",
-) -> Report:
-    """Fit the weights that choose and shorten the one sentence on a paper."""
+@command("train-tldr")
+def train_tldr(data: Path, out_file: Path = TLDR_WEIGHTS, split: str = "train") -> Report:
     items = [item for item in read_tldr_items(data, split)[1] if item.source]
     papers = [_rewarded(item) for item in items]
     # The figures are cross-validated by paper; the weights are fitted on all papers.

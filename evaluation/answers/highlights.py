@@ -4,9 +4,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated
 
-import typer
 from pydantic import BaseModel
 
 from assistant.chat import Assistant
@@ -102,12 +100,8 @@ def _figures(outcomes: Sequence[tuple[str, bool, bool]]) -> Figures:
     }
 
 
-@command
-def highlights(
-    data: Annotated[Path, typer.Option(help="JSON lines in the form of ACLSum, with highlights.")],
-    split: Annotated[str, typer.Option(help="Ask of this split alone.")] = "",
-) -> Report:
-    """Measure whether the first sentence about a paper's challenge, approach or outcome is highlighted."""
+@command("highlights")
+def highlights(data: Path, split: str = "") -> Report:
     records = [row for row in read_json_lines(data, _Record, _LINE) if split in ("", row.split)]
     if not records:
         raise EvaluationError(f"{data} has no paper of the split {split!r}.")

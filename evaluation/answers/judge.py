@@ -12,7 +12,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
-import typer
 from pydantic import BaseModel, ConfigDict, Field
 
 from assistant.prompts import as_line, load_prompt, render_evidence
@@ -22,7 +21,7 @@ from corpus.records import Paper, Passage, Scope
 from corpus.settings import read_settings
 from corpus.text import shortened
 from corpus.wording import counted
-from evaluation.harness import JsonOption, Report, command, say, table
+from evaluation.harness import Report, command, say, table
 from evaluation.input_files import (
     PROMPTS,
     EvaluationError,
@@ -479,32 +478,16 @@ def judge_answers(
     )
 
 
-@command
+@command("judge")
 def judge(
-    turns: Annotated[
-        list[str],
-        typer.Option(help="A trail's JSON or a folder of them, as FILE or NAME=FILE; once for each system."),
-    ],
-    model: Annotated[str, typer.Option(help="The model that marks all answers to a question together.")],
+    turns: list[str],
+    model: str,
     *,
-    votes: Annotated[
-        int | None,
-        typer.Option(
-            help="How often the judge is asked of each question; by default once for each system.",
-            min=1,
-            max=25,
-        ),
-    ] = None,
-    out_file: Annotated[
-        Path | None, typer.Option("--out", help="Where votes are kept; those in it are not asked for again.")
-    ] = None,
-    human: Annotated[
-        Path | None,
-        typer.Option(help="People's marks, JSON lines or CSV: question, system, a mark for each quality."),
-    ] = None,
-    as_json: JsonOption = False,
+    votes: int | None = None,
+    out_file: Path | None = None,
+    human: Path | None = None,
+    as_json: bool = False,
 ) -> Report:
-    """Have answers of several systems marked by a model, and measure how far it agrees with people."""
     judged = judge_answers(turns, model, votes, out_file, human)
     questions = f"{judged.judged} of {counted(judged.asked, 'question')} asked of all"
     notes = [f"Means over {questions}: those that every system answered."]

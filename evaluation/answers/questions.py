@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Literal, get_args
+from typing import Literal, get_args
 
-import typer
 from pydantic import BaseModel, ConfigDict, Field
 
 from assistant.generators import EXTRACTIVE
@@ -19,7 +18,7 @@ from assistant.trail import to_json
 from corpus.records import Scope
 from corpus.store import Corpus
 from evaluation.answers.asking import AskedQuestion, ask, open_assistant
-from evaluation.harness import CorpusOption, Figures, Report, command, share, table
+from evaluation.harness import Figures, Report, command, share, table
 from evaluation.input_files import DATA, EvaluationError, read_numbered_json_lines
 
 QUESTIONS = DATA / "questions.jsonl"
@@ -221,27 +220,18 @@ def _counts(judged: Sequence[_Judged]) -> dict[str, int]:
     }
 
 
-@command
+@command("questions")
 def questions(
-    corpus: CorpusOption,
+    corpus: Path,
     *,
-    data: Annotated[
-        Path, typer.Option(help="JSON lines: id, question, history, paper, expect, expected_papers.")
-    ] = QUESTIONS,
-    out_file: Annotated[
-        Path | None, typer.Option("--out", help="Where every answer goes, for people to judge.")
-    ] = None,
-    part: Annotated[Part | None, typer.Option(help="Ask this part alone.")] = None,
-    kind: Annotated[QuestionKind | None, typer.Option(help="Ask this kind alone.")] = None,
-    corpus_name: Annotated[
-        str | None, typer.Option(help="Ask those alone that were written for this corpus, such as demo.")
-    ] = None,
-    trails: Annotated[
-        Path | None, typer.Option(help="A folder for the trail of each question, for a model to judge.")
-    ] = None,
-    generator: Annotated[str, typer.Option(help="What writes: extractive, or a model's id.")] = EXTRACTIVE,
+    data: Path = QUESTIONS,
+    out_file: Path | None = None,
+    part: Part | None = None,
+    kind: QuestionKind | None = None,
+    corpus_name: str | None = None,
+    trails: Path | None = None,
+    generator: str = EXTRACTIVE,
 ) -> Report:
-    """Ask questions that were written beforehand, count answers and refusals, and keep them to be judged."""
     rows = read_questions(data, part, kind, corpus_name)
     figures = question_figures(list(_ask_all(data, rows, corpus, generator, out_file, trails)))
     pairs = (

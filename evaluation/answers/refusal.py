@@ -8,17 +8,16 @@ collection and of the collection that lies farthest from it.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import numpy as np
-import typer
 from pydantic import BaseModel, ConfigDict
 
 from assistant.questions import Phrase, is_complete, phrases
 from corpus.records import Paper, Scope, passage_id
 from corpus.store import Corpus
 from evaluation.answers.asking import ask, open_assistant
-from evaluation.harness import CorpusOption, Figures, Report, command, table
+from evaluation.harness import Figures, Report, command, table
 from evaluation.input_files import EvaluationError
 
 QUESTIONS = Path(__file__).parent / "data" / "refusal.json"
@@ -167,13 +166,8 @@ def _mean_vector(corpus: Corpus, collection: str) -> np.ndarray[tuple[int], np.d
     return np.asarray(mean / (np.linalg.norm(mean) or 1.0), dtype=np.float32)
 
 
-@command
-def refusal(
-    corpus: CorpusOption,
-    *,
-    made: Annotated[bool, typer.Option(help="Make questions from the papers in any case.")] = False,
-) -> Report:
-    """Measure refusal without a model: questions asked of collections that can and cannot answer them."""
+@command("refusal")
+def refusal(corpus: Path, *, made: bool = False) -> Report:
     figures = measure_refusal(corpus, made=made)
     origin = "written for the purpose" if figures["questions"] == "written" else "made from the papers"
     title = (

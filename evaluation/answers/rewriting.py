@@ -8,9 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated, Self
+from typing import Self
 
-import typer
 from pydantic import AliasChoices, BaseModel, Field, model_validator
 
 from assistant.questions import rewrite_from_words, stems
@@ -136,16 +135,8 @@ def _asked(exchange: Exchange, before: tuple[Exchange, ...], rewrite: Rewriting)
     return Turn(found.question, "", Scope(), 1, found, (), Evidence(), Answer(answer), (), (), provenance)
 
 
-@command
-def rewriting(
-    turns: Annotated[
-        Path,
-        typer.Option(
-            help="JSON lines with history, raw and manual (CAsT), or history, question and rewrite (CANARD)."
-        ),
-    ],
-) -> Report:
-    """Measure rewriting without a model against questions that people rewrote."""
+@command("rewriting")
+def rewriting(turns: Path) -> Report:
     figures = measure_rewriting(read_turns(turns))
     rows: list[list[str] | None] = []
     for name, part in figures.items():

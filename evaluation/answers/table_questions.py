@@ -3,15 +3,13 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from pydantic import BaseModel, ConfigDict, Field
 
 from assistant.records import Turn
 from corpus.store import Corpus
 from evaluation.answers.asking import ask, open_homes
-from evaluation.harness import NamedHomes, Report, command, table
+from evaluation.harness import Report, command, table
 from evaluation.input_files import DATA, named_folders, read_json_lines
 
 TABLE_QUESTIONS = DATA / "table_questions.jsonl"
@@ -47,14 +45,8 @@ def holds(text: str, part: str) -> bool:
     return re.search(rf"(?<![\w.]){re.escape(wanted)}(?!\w|\.\d)", told) is not None
 
 
-@command
-def tables_asked(
-    home: NamedHomes,
-    data: Annotated[
-        Path, typer.Option(help="JSON lines: question, corpus, paper, row, value.")
-    ] = TABLE_QUESTIONS,
-) -> Report:
-    """Ask questions about cells of tables, and count the answers from the row that is printed."""
+@command("tables-asked")
+def tables_asked(home: list[str], data: Path = TABLE_QUESTIONS) -> Report:
     rows = []
     counts = dict.fromkeys(("asked", "right_row", "right_value", "other_row", "no_row", "refused"), 0)
     for question, assistant in open_homes(read_json_lines(data, TableQuestion, _HINT), named_folders(home)):

@@ -9,15 +9,13 @@ from functools import cache
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Annotated
 
-import typer
 from pydantic import BaseModel, ConfigDict
 
 from corpus.records import AspectName, Scope, parse_topic_key
 from corpus.store import Corpus
 from evaluation.answers.asking import AskedQuestion, ask, open_assistant
-from evaluation.harness import CorpusOption, Figures, Report, command, table
+from evaluation.harness import Figures, Report, command, table
 from evaluation.input_files import DATA, EvaluationError
 from evaluation.known_items import system_name
 
@@ -112,12 +110,8 @@ def _near_misses(corpus: Corpus, most: int) -> Iterator[str]:
                 yield attribute.question.format(name)
 
 
-@command
-def wordings(
-    corpus: CorpusOption,
-    most: Annotated[int, typer.Option(help="Ask of so many topics, full texts and systems.", min=1)] = 30,
-) -> Report:
-    """Measure how steady answers are: in other words, of every full text, and where nothing is said."""
+@command("wordings")
+def wordings(corpus: Path, most: int = 30) -> Report:
     figures = measure_wordings(corpus, most)
     topics, told = f"{figures['topics']} topics", f"{figures['full_texts']} full texts"
     asked = f"{figures['near_misses']} questions"

@@ -10,10 +10,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlencode
-
-import typer
 
 from assistant.chat import Assistant
 from assistant.generators import ExtractiveGenerator
@@ -237,28 +235,18 @@ def _times(one: Figures, prefix: str = "") -> str:
     return f"{one[f'{prefix}ms_p50']:.0f} / {one[f'{prefix}ms_p95']:.0f}"
 
 
-@command
+@command("bench-app")
 def bench_app(
-    home: Annotated[
-        Path | None, typer.Option(help="Measure on this PAPER_TRAIL_HOME, in which nothing is changed.")
-    ] = None,
+    home: Path | None = None,
     *,
-    anthology: Annotated[
-        Path | None, typer.Option(help="Measure on real volumes from this Anthology data directory.")
-    ] = None,
-    sessions: Annotated[
-        list[int] | None, typer.Option(help="Visitors at once, by default 25; for several, repeat.")
-    ] = None,
-    seconds: Annotated[float, typer.Option(help="How long each of four turns at a page takes.")] = 6.0,
-    think: Annotated[float, typer.Option(help="Seconds between two looks of a visitor.")] = 1.0,
-    clicks: Annotated[int, typer.Option(help="Clicks on citations in Chromium, where there is one.")] = 20,
-    page: Annotated[list[str] | None, typer.Option(help="Measure this page alone; may be repeated.")] = None,
-    processes: Annotated[
-        list[int] | None,
-        typer.Option(help="Measure so many processes behind nginx, beside other numbers; may be repeated."),
-    ] = None,
+    anthology: Path | None = None,
+    sessions: list[int] | None = None,
+    seconds: float = 6.0,
+    think: float = 1.0,
+    clicks: int = 20,
+    page: list[str] | None = None,
+    processes: list[int] | None = None,
 ) -> Report:
-    """Measure the app: how quickly pages are drawn for many visitors, beside Streamlit's stock settings."""
     with bench(home, anthology, processes or MANNERS) as running:
         place = running.place
         chosen = [one for one in place.pages if not page or one.path in page]

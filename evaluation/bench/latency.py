@@ -8,9 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from statistics import median
 from threading import Thread
-from typing import Annotated, ClassVar
-
-import typer
+from typing import ClassVar
 
 from assistant.chat import Assistant
 from assistant.generators import open_generator
@@ -76,15 +74,8 @@ def _serving(handler: type[_Handler]) -> Iterator[str]:
         server.server_close()
 
 
-@command
-def latency(
-    home: Annotated[
-        Path | None, typer.Option(help="The PAPER_TRAIL_HOME to ask; by default that of the settings.")
-    ] = None,
-    delay: Annotated[float, typer.Option(help="Seconds the model takes to begin a reply.")] = 0.3,
-    rounds: Annotated[int, typer.Option(help="How often each question is asked.")] = 4,
-) -> Report:
-    """Measure what is added to a model's own time until its first words are on their way to the reader."""
+@command("latency")
+def latency(home: Path | None = None, delay: float = 0.3, rounds: int = 4) -> Report:
     home = home or read_settings().home
     taken: list[float] = []
     settings = Settings(home=home, model_url="http://set.below")

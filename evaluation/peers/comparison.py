@@ -11,9 +11,8 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
-import typer
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from corpus import VERSION
@@ -378,32 +377,16 @@ def _notes(compared: Sequence[Figures]) -> Iterator[str]:
         yield f"{counted(kept, 'run')} measured by an earlier call"
 
 
-@command
+@command("peers")
 def peers(
-    data: Annotated[
-        list[Path],
-        typer.Option(help="A folder in BEIR's form, as for `retrieval`; for several, repeat."),
-    ],
-    python: Annotated[
-        Path, typer.Option(help="The Python of the environment that has evaluation/peers/requirements.txt.")
-    ],
+    data: list[Path],
+    python: Path,
     *,
-    anthology: Annotated[
-        Path | None,
-        typer.Option(help="What folders without corpus.jsonl search: the Anthology's papers with abstracts."),
-    ] = None,
-    most_documents: Annotated[
-        int | None,
-        typer.Option(help="Search the relevant documents and others by chance, so many at most.", min=1),
-    ] = None,
-    peer: Annotated[
-        list[str] | None, typer.Option(help="Compare with this peer alone; may be repeated.")
-    ] = None,
-    out_folder: Annotated[
-        Path, typer.Option("--out", help="Where runs are kept; those that are there are not made again.")
-    ] = Path("build/peers"),
+    anthology: Path | None = None,
+    most_documents: int | None = None,
+    peer: list[str] | None = None,
+    out_folder: Path = Path("build/peers"),
 ) -> Report:
-    """Measure our search beside paper-qa's and plain LanceDB's: same documents, questions and weights."""
     known = [system.name for system in PEERS]
     if unknown := [name for name in peer or () if name not in known]:
         raise EvaluationError(f"There is no peer {unknown[0]!r}. There are {', '.join(known)}.")

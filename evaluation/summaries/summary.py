@@ -9,15 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import get_args
 
-import typer
 from rich.table import Table
 from rouge_score.rouge_scorer import RougeScorer
 
 from assistant.checking import plain_claim
 from assistant.comparing import (
-    MOST_SAMPLES,
     Ablation,
     CallLedger,
     Compared,
@@ -38,7 +36,7 @@ from corpus.sentences import sentence_spans
 from corpus.settings import read_settings
 from corpus.store import Corpus
 from corpus.text import words
-from evaluation.harness import Figures, JsonOption, Report, command, decimals, mean, say, table
+from evaluation.harness import Figures, Report, command, decimals, mean, say, table
 from evaluation.input_files import PROMPTS, EvaluationError, read_text, read_trail
 from evaluation.judging import (
     COHERENCE,
@@ -350,42 +348,23 @@ def summary_report(
     return {"systems": told, "judge": judged, "classifier": classifier}, tables
 
 
-@command
+@command("summary")
 def summary(
-    comparison: Annotated[
-        list[Path] | None, typer.Option(help="A comparison's JSON; may be given several times.")
-    ] = None,
-    gold: Annotated[
-        Path | None, typer.Option(help="A text that people wrote on the same, for ROUGE.")
-    ] = None,
-    judge: Annotated[str, typer.Option(help="A model that marks all summaries together (G-Score).")] = "",
-    votes: Annotated[int, typer.Option(help="How often the judge is asked.", min=1, max=25)] = 5,
-    without: Annotated[
-        list[str] | None,
-        typer.Option(help="Compare anew without elements, increments or reflection; for several, repeat."),
-    ] = None,
+    comparison: list[Path] | None = None,
+    gold: Path | None = None,
+    judge: str = "",
+    votes: int = 5,
+    without: list[str] | None = None,
     *,
-    experiment: Annotated[
-        bool,
-        typer.Option("--table", help="Run ChatCite's experiment: this and the options below to --sections."),
-    ] = False,
-    corwa: Annotated[Path | None, typer.Option(help="JSON lines of tagged sections (CORWA).")] = None,
-    anthology: Annotated[
-        Path | None, typer.Option(help="The data directory of a copy of the ACL Anthology.")
-    ] = None,
-    out_folder: Annotated[
-        Path | None, typer.Option("--out", help="Where sections that are finished are kept.")
-    ] = None,
-    writer: Annotated[str, typer.Option(help="What compares: extractive, or a model's id.")] = EXTRACTIVE,
-    samples: Annotated[
-        int, typer.Option(help="How many samples continue a summary.", min=1, max=MOST_SAMPLES)
-    ] = 2,
-    sections: Annotated[
-        int | None, typer.Option(help="Measure on the first so many gold sections.", min=1)
-    ] = None,
-    as_json: JsonOption = False,
+    experiment: bool = False,
+    corwa: Path | None = None,
+    anthology: Path | None = None,
+    out_folder: Path | None = None,
+    writer: str = EXTRACTIVE,
+    samples: int = 2,
+    sections: int | None = None,
+    as_json: bool = False,
 ) -> Report:
-    """Measure comparative summaries: ROUGE, citations, how much they compare, and a judge's marks."""
     from evaluation.summaries.experiment import TableAsked, experiment_tables, table_report  # noqa: PLC0415
 
     if not experiment:

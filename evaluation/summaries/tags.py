@@ -14,10 +14,9 @@ from datetime import UTC, datetime
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from rich.table import Table
@@ -565,12 +564,8 @@ def tags_table(classifier: Provenance, systems: dict[str, dict[Tag, float]] | No
     return table(("Tag", *systems, "Real sections", "F1 on papers held back"), rows, title=title)
 
 
-@command
-def train_tags_command(
-    corwa: Annotated[Path, typer.Option(help="JSON lines of sections whose sentences are tagged (CORWA).")],
-    out_file: Annotated[Path, typer.Option("--out", help="Where the weights go.")] = TAG_WEIGHTS,
-) -> Report:
-    """Train the classifier of related-work sentences and measure it on papers held back."""
+@command("train-tags")
+def train_tags_command(corwa: Path, out_file: Path = TAG_WEIGHTS) -> Report:
     sections = read_sections(corwa)
     if any(len({tag for one in part for tag in one.tags}) < 2 for part in split_sections(sections)):
         raise EvaluationError(

@@ -3,12 +3,11 @@
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
 from corpus.settings import read_settings
-from evaluation.harness import JsonOption, Report, command, console, table
+from evaluation.harness import Report, command, console, table
 from evaluation.input_files import EvaluationError, named_folders
 from evaluation.tables import chatcite, encoders, instructions, results_page, summaries, systems
 from evaluation.tables.harness import Asked, SeedTable, markdown_table, measure_table, shown_table
@@ -24,33 +23,23 @@ TABLES: Mapping[str, SeedTable] = {
 }
 
 
-@command
+@command("table")
 def measure_tables(
-    name: Annotated[str, typer.Argument(help="The table; --list names all.")] = "",
+    name: str = "",
     *,
-    data: Annotated[Path, typer.Option(help="The folder of the data sets.")] = Path("evaluation-data"),
-    out_folder: Annotated[Path, typer.Option("--out", help="Where what is measured is kept.")] = Path(
-        "evaluation-results"
-    ),
-    model: Annotated[
-        list[str] | None, typer.Option(help="A model to measure as a writer; may be repeated.")
-    ] = None,
-    judge: Annotated[str, typer.Option(help="The model that judges, in tables that take one.")] = "",
-    encoder: Annotated[list[str] | None, typer.Option(help="An encoder to measure; may be repeated.")] = None,
-    home: Annotated[
-        list[str] | None, typer.Option(help="A corpus that was built: NAME=FOLDER; may be repeated.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(help="Take so many items of each set.", min=1)] = None,
-    list_all: Annotated[bool, typer.Option("--list", help="Name the tables, and what is not here.")] = False,
-    every: Annotated[bool, typer.Option("--all", help="Measure every table.")] = False,
-    update_docs: Annotated[
-        bool,
-        typer.Option("--update-docs", help="With --all: write docs/results.md; alone: of what it says."),
-    ] = False,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
-    as_json: JsonOption = False,
+    data: Path = Path("evaluation-data"),
+    out_folder: Path = Path("evaluation-results"),
+    model: list[str] | None = None,
+    judge: str = "",
+    encoder: list[str] | None = None,
+    home: list[str] | None = None,
+    limit: int | None = None,
+    list_all: bool = False,
+    every: bool = False,
+    update_docs: bool = False,
+    markdown: bool = False,
+    as_json: bool = False,
 ) -> Report | None:
-    """Measure a table of one of the three papers, with its printed rows beside ours."""
     if list_all:
         missing = {seed.name: not_here(seed.sets, data) for seed in TABLES.values()}
         rows = [(one.name, one.heading, ", ".join(missing[one.name]) or "-") for one in TABLES.values()]

@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Self
 from urllib.parse import quote
 
 import httpx2
-import typer
 from huggingface_hub import hf_hub_download, try_to_load_from_cache
 from huggingface_hub.errors import (
     EntryNotFoundError,
@@ -32,7 +31,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from corpus.durable import replace_durably
 from corpus.encoders import is_hub_out_of_reach
-from evaluation.harness import FAILURES, say
+from evaluation.harness import command, say
 from evaluation.input_files import EvaluationError
 
 _FILE = Path(__file__).with_name("sources.toml")
@@ -178,20 +177,10 @@ def cached_weights(encoder: str) -> Path | None:
     return next((Path(path) for path in found if isinstance(path, str)), None)
 
 
-def fetch(
-    names: Annotated[list[str] | None, typer.Argument(help="Data sets by name; by default all.")] = None,
-    *,
-    data: Annotated[Path, typer.Option(help="The folder of the data sets.")] = Path("evaluation-data"),
-) -> None:
-    """Fetch the data sets of the tables, or say which file to put where."""
-    try:
-        lacking = list(_fetch_all(names or (), data))
-    except FAILURES as error:
-        lacking = [str(error)]
-    for line in lacking:
-        say(line)
-    if lacking:
-        raise typer.Exit(2)
+@command("fetch")
+def fetch(names: list[str] | None = None, *, data: Path = Path("evaluation-data")) -> None:
+    if lacking := list(_fetch_all(names or (), data)):
+        raise EvaluationError("\n".join(lacking))
 
 
 def _fetch_all(names: Sequence[str], data: Path) -> Iterator[str]:

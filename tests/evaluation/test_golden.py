@@ -44,6 +44,6 @@ def test_a_command_prints_what_it_printed(
         assert done.stderr == placed(case["stderr"])
         return
     *shown, figures = done.stdout.strip().split("\n")
-    assert steady(json.loads(figures)) == steady(case["figures"])
+    assert steady(json.loads(figures)) == steady(json.loads(placed(json.dumps(case["figures"]))))
     if "shown" in case:
         assert "\n".join(line.rstrip() for line in shown) == placed(case["shown"])

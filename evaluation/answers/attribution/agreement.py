@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import get_args
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 from sklearn.metrics import balanced_accuracy_score, f1_score, roc_auc_score
 
 from assistant.checking import score_attribution, support_weights, thresholds
 from corpus.encoder_choice import open_encoder
+from corpus.encoders import Runtime
 from corpus.settings import read_settings
 from evaluation.answers.attribution.contrast import KINDS
 from evaluation.answers.attribution.fitting import (
@@ -23,7 +23,7 @@ from evaluation.answers.attribution.fitting import (
     scores,
 )
 from evaluation.answers.attribution.pairs import LabelledPair, Selection, Verdict, read_pairs
-from evaluation.harness import Figures, Report, RuntimeOption, command, decimals, table
+from evaluation.harness import Figures, Report, command, decimals, table
 
 BINS = 10
 
@@ -120,34 +120,17 @@ def calibration_error(labels: NDArray[np.int64], found: Matrix) -> float:
     return sum(gaps) / len(labels)
 
 
-@command
+@command("attribution")
 def attribution(
-    pairs: Annotated[
-        Path,
-        typer.Option(
-            help="JSON lines: claim, references or evidence, label (1 = supported, or in words), set, split."
-        ),
-    ],
+    pairs: Path,
     *,
-    cross_validate: Annotated[
-        bool,
-        typer.Option("--cross-validate", help="Score each pair by weights that saw nothing of its kind."),
-    ] = False,
-    other_sets: Annotated[
-        bool, typer.Option("--across-sets", help="Score each set by weights trained on the other sets.")
-    ] = False,
-    only_set: Annotated[
-        list[str] | None, typer.Option("--set", help="Measure this set alone; for several, repeat.")
-    ] = None,
-    split: Annotated[
-        list[str] | None, typer.Option(help="Measure this split alone; for several, repeat.")
-    ] = None,
-    sample: Annotated[
-        int | None, typer.Option(help="Measure so many pairs of each set, the same every time.", min=1)
-    ] = None,
-    runtime: RuntimeOption = None,
+    cross_validate: bool = False,
+    other_sets: bool = False,
+    only_set: list[str] | None = None,
+    split: list[str] | None = None,
+    sample: int | None = None,
+    runtime: Runtime | None = None,
 ) -> Report:
-    """Measure overlap and support against human labels, and on claims made wrong on purpose."""
     chosen = read_pairs(pairs, Selection(tuple(only_set or ()), tuple(split or ()), sample))
     compared = compare_pairs(chosen, open_encoder(read_settings(), runtime))
     if cross_validate:

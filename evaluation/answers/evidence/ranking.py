@@ -4,16 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import comb, isfinite
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from sklearn.metrics import roc_auc_score
 
 from corpus.encoder_choice import open_encoder
+from corpus.encoders import Runtime
 from corpus.settings import read_settings
 from evaluation.answers.evidence.rankers import Ranker, open_rankers
 from evaluation.answers.evidence.rows import EvidenceRow, read_rows
-from evaluation.harness import Report, RuntimeOption, command, decimals, mean, table
+from evaluation.harness import Report, command, decimals, mean, table
 from evaluation.input_files import EvaluationError
 
 METRICS = {"hit@1": "Hit@1", "hit@3": "Hit@3", "mrr": "MRR", "auroc": "AUROC, answerable"}
@@ -90,14 +89,8 @@ def _hit(places: Mapping[int, float], depth: int) -> float:
     return sum(chance for place, chance in places.items() if place <= depth)
 
 
-@command
-def evidence(
-    data: Annotated[
-        Path, typer.Option(help="JSON lines: question, candidates, relevant (indices), history, title, set.")
-    ],
-    runtime: RuntimeOption = None,
-) -> Report:
-    """Measure how high rankers place the candidates that answer a question."""
+@command("evidence")
+def evidence(data: Path, runtime: Runtime | None = None) -> Report:
     figures = measure_rankers(read_rows(data), open_rankers(open_encoder(read_settings(), runtime)))
     rows: list[list[str] | None] = []
     for name, own in {**figures.sets, "in all": figures.all}.items():

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Self
 
-import typer
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, model_validator
 
 from evaluation.answers.attribution.pairs import LabelledPair, evidence_sentences, groups, read_pairs
@@ -196,15 +195,8 @@ SETS: Mapping[str, Callable[[Path], Iterator[EvidenceRow]]] = {
 }
 
 
-@command
-def evidence_sets(
-    data: Annotated[Path, typer.Option(help="The folder with questions/ and attribution/.")],
-    out_file: Annotated[Path, typer.Option("--out", help="Where the rows go.")],
-    only_set: Annotated[
-        list[str] | None, typer.Option("--set", help="Write this set alone; for several, repeat.")
-    ] = None,
-) -> Report:
-    """Write rows for `evidence`, made of data sets in which people marked what answers a question."""
+@command("evidence-sets")
+def evidence_sets(data: Path, out_file: Path, only_set: list[str] | None = None) -> Report:
     if unknown := sorted(set(only_set or ()) - SETS.keys()):
         raise EvaluationError(f"There is no set {unknown[0]!r}; there are {', '.join(SETS)}.")
     made = {name: list(make(data)) for name, make in SETS.items() if name in (only_set or SETS)}
