@@ -372,7 +372,7 @@ class Asker:
     def ask(self, item: Item) -> Reply:
         """Return the reply to an item; raises ModelUnavailableError, any other error is the reply's."""
         messages = (Message("user", item.instruction),)
-        form, exchanges = item.task.form, []
+        form, exchanges = item.task.form, list[Exchange]()
         try:
             if self.way == "free" or form is None:
                 return _free(item, self.model.exchange(messages, self.parameters))

@@ -273,7 +273,7 @@ def _judged(judged: Sequence[Sequence[JudgeVote]], index: int, dimensions: Seque
 def judge_table(
     judged: JudgeFigures, overall: str, notes: Iterable[str] = (), more: Iterable[Sequence[str]] = ()
 ) -> Table:
-    """Return the table of a judge's marks; `overall` names the mean of the qualities, `more` are last rows."""
+    """Return the table of a judge's marks; `overall` names the mean of all, `more` are last rows."""
     served = f"The server says that {', '.join(judged.served)} judged."
     wrote = (
         f"The judge wrote {', '.join(judged.wrote)} itself: models favour their own texts, so these marks"
@@ -387,8 +387,8 @@ def _agreement(level: Level, grid: NDArray[np.float64]) -> Agreement:
     chance = np.random.default_rng(SEED)
     drawn = range(RESAMPLES if len(grid) >= LEAST else 0)
     samples = [_pairs(level, grid[chance.integers(0, len(grid), len(grid))]) for _ in drawn]
-    measured = (_coefficient(measure, pairs, samples) for measure in (pearson, kendall))
-    return Agreement(len(pairs), len(grid), *measured)
+    together, ranked = (_coefficient(measure, pairs, samples) for measure in (pearson, kendall))
+    return Agreement(len(pairs), len(grid), together, ranked)
 
 
 def _pairs(level: Level, grid: NDArray[np.float64]) -> _Pairs:

@@ -136,24 +136,22 @@ def measure_tldr(data: Path, split: str = "") -> SummaryFigures:
             own[tldr.sentence] if tldr else "" for own, tldr in zip(sources, chosen, strict=True)
         ],
         "lead": [own[0] if own else "" for own in sources],
-        "oracle": [
-            max(
-                item.source,
-                key=lambda sentence, item=item: highest_rouge1(sentence, item.targets),
-                default="",
-            )
-            for item in items
-        ],
+        "oracle": [_closest(item) for item in items],
     }
     without = sum(not find_keywords([*item.targets, item.title]) for item in items)
     scores = {system: score_tldrs(items, own) for system, own in texts.items()}
     return SummaryFigures(name, len(items), {"tldr": without}, scores)
 
 
+def _closest(item: TldrItem) -> str:
+    """Return the sentence that is most like a target."""
+    return max(item.source, key=lambda sentence: highest_rouge1(sentence, item.targets), default="")
+
+
 def measure_aspects(data: Path, split: str = "") -> SummaryFigures:
     """Score chosen sentences against the summaries in `data`, by default on its validation part."""
     name, items = read_aspect_items(data, split)
-    without = {
+    without: dict[str, int] = {
         aspect: sum(not find_keywords([item.summary(aspect), item.title]) for item in items)
         for aspect in ASPECTS
     }

@@ -437,8 +437,8 @@ def judge_answers(
     common = asked_of_all(systems)
     if not common:
         raise EvaluationError(
-            f"No question was asked of all of {', '.join(names)}. Questions are the same whose words are, what"
-            " was asked before them in the conversation, and what they are asked of."
+            f"No question was asked of all of {', '.join(names)}. Questions are the same whose words are,"
+            " what was asked before them in the conversation, and what they are asked of."
         )
     refused = {
         name: sum(not is_answer(one.turns[index]) for one in common) for index, name in enumerate(names)
@@ -447,8 +447,8 @@ def judge_answers(
     if not answered:
         raise EvaluationError(
             f"Of {counted(len(common), 'question')} asked of all, none was answered by all:"
-            f" {', '.join(f'{name} refused {count}' for name, count in refused.items())}. Judge fewer systems,"
-            " or other questions."
+            f" {', '.join(f'{name} refused {count}' for name, count in refused.items())}. Judge fewer"
+            " systems, or other questions."
         )
     judge = open_judge(model, settings)
     plan, too_long = _plan(judge, answered, votes or len(systems), names)

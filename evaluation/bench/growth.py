@@ -185,7 +185,7 @@ def measure_growth(passages: int) -> Figures:
         figures: Figures = {}
         for work, arguments in ((write, (Path(folder), passages)), (read, (Path(folder),))):
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-                figures |= process.submit(work, *arguments).result()  # type: ignore[operator]
+                figures |= process.submit(work, *arguments).result()
         return figures
 
 

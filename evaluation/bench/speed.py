@@ -51,7 +51,8 @@ ROUNDS, COLD_STARTS, PAPERS = 5, 3, 10
 TURN = 256
 LEFT_OUT = 5  # every fifth word of a sentence, so that it is no quotation any more
 HISTORY = (("What is dense retrieval?", ""), ("How does it compare with BM25?", "It finds other passages."))
-_BENCH_ROWS = (
+Rows = tuple[tuple[str, str], ...]
+_BENCH_ROWS: Rows = (
     ("Collection", "{collection}"),
     ("Passages", "{passages:,}"),
     ("Bare encoder, passages/s", "{bare_passages_per_s:.1f}"),
@@ -78,7 +79,7 @@ _BENCH_ROWS = (
         "{cold_answer_seconds_torch:.1f} / {cold_answer_seconds_accelerated:.1f}",
     ),
 )
-_READ_ROWS = (
+_READ_ROWS: Rows = (
     ("Search, ms, median / p95", "{search_ms_p50:.0f} / {search_ms_p95:.0f}"),
     ("In one collection, ms, median / p95", "{filtered_ms_p50:.0f} / {filtered_ms_p95:.0f}"),
     ("Recall of the nearest 200, of everything / a collection", "{recall:.4f} / {filtered_recall:.4f}"),

@@ -5,13 +5,14 @@ import os
 import random
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -125,7 +126,7 @@ def _sample(judged: JudgedCollection, most: int) -> tuple[Document, ...]:
 
 
 class RunFigures(BaseModel):
-    """What a system says of its own run."""
+    """A system's times of its own run; when, where and under which settings are added when it is kept."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -134,14 +135,9 @@ class RunFigures(BaseModel):
     ms_per_query: float = Field(gt=0, allow_inf_nan=False)
     processor_ms_per_query: float = Field(gt=0, allow_inf_nan=False)
     versions: dict[str, str]
-
-
-class KeptFigures(RunFigures):
-    """The same with when it was measured, on how many cores and under which settings."""
-
-    measured: datetime
-    cores: int
-    settings: dict[str, Any]
+    measured: datetime = Field(default_factory=lambda: datetime.now(UTC))
+    cores: int = Field(default_factory=cores)
+    settings: dict[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,24 +146,12 @@ class Run:
 
     system: str
     rankings: Mapping[str, Sequence[str]]
-    figures: KeptFigures
+    figures: RunFigures
     kept: bool
 
 
-KeptOrRun = TypeVar("KeptOrRun", bound=RunFigures)
-
-
-def _read_figures(path: Path, form: type[KeptOrRun]) -> KeptOrRun:
-    try:
-        return form.model_validate_json(read_text(path))
-    except ValidationError as error:
-        raise EvaluationError(
-            f"{path.name} is not what a run says of itself: {first_fault(error, 'the file')}."
-        ) from None
-
-
-def _read_rankings(path: Path, judged: JudgedCollection) -> Mapping[str, Sequence[str]]:
-    """Return the documents of each query, best first; raises EvaluationError that names the line at fault."""
+def _read_run(path: Path, judged: JudgedCollection) -> tuple[Mapping[str, Sequence[str]], RunFigures]:
+    """Return the rankings and times of a run, by its .tsv; raises EvaluationError that names the fault."""
 
     def fault(number: int, complaint: str) -> EvaluationError:
         return EvaluationError(f"{path.name}, line {number}: {complaint}.")
@@ -192,7 +176,13 @@ def _read_rankings(path: Path, judged: JudgedCollection) -> Mapping[str, Sequenc
         ranking.append(document)
     if not rankings:
         raise EvaluationError(f"{path.name} ranks nothing.")
-    return rankings
+    told = path.with_suffix(".json")
+    try:
+        return rankings, RunFigures.model_validate_json(read_text(told))
+    except ValidationError as error:
+        raise EvaluationError(
+            f"{told.name} is not what a run says of itself: {first_fault(error, 'the file')}."
+        ) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,103 +194,92 @@ class Workplace:
 
     def runs(self, systems: Sequence[System], material: Material) -> Iterator[Run]:
         """Yield our own run, then the peers'; raises EvaluationError for a peer that fails."""
-        yield self._ours(material)
-        for _, group in groupby(systems, key=lambda one: (one.module, json.dumps(one.settings["build"]))):
-            yield from self._of_one_index(list(group), material)
-
-    def _ours(self, material: Material) -> Run:
         encoder = open_encoder(Settings(home=self.out))
-        settings = {"encoder": encoder.name, "runtime": encoder.runtime, "code": _hash(_our_code())}
-        if kept := self._kept(OURS, settings, material):
-            return kept
-        say(f"{material.judged.name}: {OURS}")
+        packages = (path for package in ("corpus", "indexer") for path in (PROJECT / package).rglob("*"))
+        code = _hash(sorted(path for path in packages if path.suffix in {".py", ".toml", ".txt"}))
+        ours = {"encoder": encoder.name, "runtime": encoder.runtime, "code": code}
+        yield from self._together({OURS: ours}, material, lambda written: self._search(material, written))
+        for _, group in groupby(systems, key=lambda one: (one.module, json.dumps(one.settings["build"]))):
+            peers = list(group)
+            settings = {system.name: _peer_settings(system) for system in peers}
+            start = partial(self._start, peers[0].module, list(settings), material)
+            yield from self._together(settings, material, start)
+
+    def _together(
+        self, settings: Mapping[str, dict[str, Any]], material: Material, make: Callable[[Path], str]
+    ) -> Sequence[Run]:
+        """Return the runs of systems that share an index: kept ones, or those that `make` writes."""
+        places = {}
+        for name, own in settings.items():
+            key = sha256(json.dumps([name, own, material.key], sort_keys=True).encode()).hexdigest()[:12]
+            places[name] = self.out / f"{material.judged.name}-{name}-{key}.tsv"
+        # The figures are moved last, so that they say that all is there.
+        if all(place.with_suffix(".json").exists() for place in places.values()):
+            return [self._kept(name, place, material) for name, place in places.items()]
+        say(f"{material.judged.name}: {', '.join(settings)}")
+        with tempfile.TemporaryDirectory(dir=self.out) as folder:
+            output = make(Path(folder))
+            try:
+                read = {name: _read_run(Path(folder, f"{name}.tsv"), material.judged) for name in settings}
+            except EvaluationError as error:
+                raise _failed(list(settings), f"wrote no run: {error}", output) from None
+            runs = []
+            for name, (rankings, figures) in read.items():
+                kept = figures.model_copy(update={"settings": settings[name]})
+                Path(folder, f"{name}.json").write_text(kept.model_dump_json(), encoding="utf-8")
+                for ending in (".tsv", ".json"):
+                    Path(folder, f"{name}{ending}").replace(places[name].with_suffix(ending))
+                runs.append(Run(name, rankings, kept, kept=False))
+        return runs
+
+    def _kept(self, name: str, place: Path, material: Material) -> Run:
+        try:
+            return Run(name, *_read_run(place, material.judged), kept=True)
+        except EvaluationError as error:
+            told = place.with_suffix(".json")
+            raise EvaluationError(f"{error} Delete {told}, and it is measured again.") from None
+
+    def _search(self, material: Material, written: Path) -> str:
         searched, built = search_collection(material.judged, HowSearched(), ("hybrid",))
         found = searched["hybrid"]
         rankings = {
             query: [(document, 1 / rank) for rank, document in enumerate(ranking, start=1)]
             for query, ranking in found.rankings.items()
         }
-        figures = {**times(built, found.taken), "versions": {"paper-trail": VERSION}}
-        with tempfile.TemporaryDirectory(dir=self.out) as folder:
-            write_run(Path(folder), OURS, rankings, figures)
-            return self._keep(Path(folder), OURS, settings, material)
+        write_run(
+            written, OURS, rankings, {**times(built, found.taken), "versions": {"paper-trail": VERSION}}
+        )
+        return ""
 
-    def _of_one_index(self, systems: Sequence[System], material: Material) -> Sequence[Run]:
-        """Return the runs of systems that share an index; their process is started unless all are kept."""
-        settings = {system.name: _peer_settings(system) for system in systems}
-        if all(kept := [self._kept(name, own, material) for name, own in settings.items()]):
-            return [run for run in kept if run]
-        say(f"{material.judged.name}: {', '.join(settings)}")
-        with tempfile.TemporaryDirectory(dir=self.out) as folder:
-            data, written = Path(folder, "data"), Path(folder, "written")
-            data.mkdir()
-            written.mkdir()
-            for name, text in material.files.items():
-                (data / name).write_text(text, encoding="utf-8")
-            output = self._start(systems[0].module, list(settings), data, written)
-            try:
-                return [self._keep(written, name, own, material) for name, own in settings.items()]
-            except EvaluationError as error:
-                raise _failed(list(settings), f"wrote no run: {error}", output) from None
-
-    def _start(self, module: str, names: list[str], data: Path, written: Path) -> str:
+    def _start(self, module: str, names: list[str], material: Material, written: Path) -> str:
         """Have a peer's process write its runs; return what it printed."""
-        ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        try:
-            done = subprocess.run(  # noqa: S603 - a module of ours, by the Python that was named
-                [str(self.python), "-m", module, str(data), str(written), *names],
-                cwd=PROJECT,
-                env={**ours, "HF_HUB_OFFLINE": "1"},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=LONGEST_SECONDS,
-                check=False,
-            )
-        except OSError as error:
-            raise EvaluationError(
-                f"The peer {', '.join(names)} cannot be started by {self.python}: {error.strerror}. "
-                "`make peers` makes an environment for it."
-            ) from error
-        except subprocess.TimeoutExpired as error:
-            output = (error.output or b"").decode(errors="replace")
-            raise _failed(names, f"took over {LONGEST_SECONDS // 3600} hours.", output) from None
+        with tempfile.TemporaryDirectory(dir=self.out) as data:
+            for name, text in material.files.items():
+                Path(data, name).write_text(text, encoding="utf-8")
+            ours = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+            try:
+                done = subprocess.run(  # noqa: S603 - a module of ours, by the Python that was named
+                    [str(self.python), "-m", module, data, str(written), *names],
+                    cwd=PROJECT,
+                    env={**ours, "HF_HUB_OFFLINE": "1"},
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    timeout=LONGEST_SECONDS,
+                    check=False,
+                )
+            except OSError as error:
+                raise EvaluationError(
+                    f"The peer {', '.join(names)} cannot be started by {self.python}: {error.strerror}. "
+                    "`make peers` makes an environment for it."
+                ) from error
+            except subprocess.TimeoutExpired as error:
+                output = (error.output or b"").decode(errors="replace")
+                raise _failed(names, f"took over {LONGEST_SECONDS // 3600} hours.", output) from None
         output = done.stdout.decode(errors="replace")
         if done.returncode:
             raise _failed(names, f"ended with status {done.returncode}.", output)
         return output
-
-    def _path(self, system: str, settings: Mapping[str, Any], material: Material) -> Path:
-        """Return where a run is kept, without ending: named by all that it was made of."""
-        made_of = json.dumps([system, settings, material.key], sort_keys=True)
-        return self.out / f"{material.judged.name}-{system}-{sha256(made_of.encode()).hexdigest()[:12]}"
-
-    def _keep(self, written: Path, system: str, settings: Mapping[str, Any], material: Material) -> Run:
-        """Check what a system wrote and move it to its place, the figures last: they say that all is there."""
-        place = self._path(system, settings, material)
-        run, told = (written / f"{system}{ending}" for ending in (".tsv", ".json"))
-        rankings = _read_rankings(run, material.judged)
-        figures = KeptFigures(
-            **_read_figures(told, RunFigures).model_dump(),
-            measured=datetime.now(UTC),
-            cores=cores(),
-            settings=dict(settings),
-        )
-        told.write_text(figures.model_dump_json(), encoding="utf-8")
-        run.replace(place.with_name(f"{place.name}.tsv"))
-        told.replace(place.with_name(f"{place.name}.json"))
-        return Run(system, rankings, figures, kept=False)
-
-    def _kept(self, system: str, settings: Mapping[str, Any], material: Material) -> Run | None:
-        place = self._path(system, settings, material)
-        told = place.with_name(f"{place.name}.json")
-        if not told.exists():
-            return None
-        try:
-            rankings = _read_rankings(told.with_suffix(".tsv"), material.judged)
-            return Run(system, rankings, _read_figures(told, KeptFigures), kept=True)
-        except EvaluationError as error:
-            raise EvaluationError(f"{error} Delete {told}, and it is measured again.") from None
 
 
 def _failed(names: Sequence[str], what: str, output: str) -> EvaluationError:
@@ -314,12 +293,6 @@ def _peer_settings(system: System) -> dict[str, Any]:
     here = Path(__file__).parent
     script = here / f"{system.module.rpartition('.')[2]}.py"
     return {**system.settings, "code": _hash([script, here / "exchange.py", here / "requirements.txt"])}
-
-
-def _our_code() -> list[Path]:
-    """Return the files that may change what our search finds."""
-    found = (path for package in ("corpus", "indexer") for path in (PROJECT / package).rglob("*"))
-    return sorted(path for path in found if path.suffix in {".py", ".toml", ".txt"})
 
 
 def _hash(files: Iterable[Path]) -> str:
@@ -370,7 +343,8 @@ def _notes(compared: Sequence[Figures]) -> Iterator[str]:
             sample = f" of {one['of_documents']:,}" if one["documents"] < one["of_documents"] else ""
             missing = one["missing_documents"]
             lacking = f" ({counted(missing, 'relevant document')} missing)" if missing else ""
-            yield f"{one['data']}: {one['documents']:,}{sample} documents{lacking}, {one['queries']:,} queries"
+            searched = f"{one['documents']:,}{sample} documents{lacking}"
+            yield f"{one['data']}: {searched}, {one['queries']:,} queries"
     names = {one["system"] for one in compared}
     yield from (f"{system.name}: {system.says}" for system in PEERS if system.name in names)
     if kept := sum(one["kept"] for one in compared):

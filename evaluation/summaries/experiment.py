@@ -10,10 +10,9 @@ import re
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 from rich.table import Table
@@ -52,7 +51,7 @@ from corpus.settings import Settings, read_settings
 from corpus.store import Corpus
 from corpus.text import words
 from corpus.wording import counted
-from evaluation.harness import decimals, say, table
+from evaluation.harness import Figures, decimals, say, table
 from evaluation.input_files import PROMPTS, EvaluationError, read_text
 from evaluation.judging import Judge, JudgeFigures, open_judge
 from evaluation.kept import write_whole
@@ -484,57 +483,11 @@ class TableAsked:
     votes: int = VOTES
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """A mean over sections, and the standard deviation."""
+def table_report(asked: TableAsked) -> Figures:
+    """Run the experiment, or what is left of it, and return its figures.
 
-    mean: float
-    deviation: float
-
-
-@dataclass(frozen=True, slots=True)
-class RowFigures:
-    """A system's figures over the sections that all systems have finished.
-
-    `failed` counts the sections that it failed on, `covered` is the share of the papers that it cites. Calls
-    and tokens are of one section, with those reused from another row; None where a server counts no tokens.
-    """
-
-    title: str
-    failed: int = 0
-    rouge: Mapping[str, Spread] | None = None
-    citation_recall: Spread | None = None
-    citation_precision: Spread | None = None
-    covered: Spread | None = None
-    comparative: Spread | None = None
-    words: Spread | None = None
-    g_score: Spread | None = None
-    calls: Spread | None = None
-    tokens: Spread | None = None
-    not_applicable: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TableReport:
-    """The whole experiment. `sections` are those measured, `gold` all that were to be."""
-
-    writer: str
-    judge: str
-    gold: int
-    references: int
-    sections: int
-    judged: int
-    rows: Mapping[str, RowFigures]
-    problems: tuple[str, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        return {**asdict(self), "printed": _printed()}
-
-
-def table_report(asked: TableAsked) -> TableReport:
-    """Run the experiment, or what is left of it.
-
-    Raises EvaluationError, CorpusError, SourceError and AssistantError.
+    "sections" counts those that all systems finished, of "gold"; figures are over these. Raises
+    EvaluationError, CorpusError, SourceError and AssistantError.
     """
     settings = read_settings()
     judge = open_judge(asked.judge, settings) if asked.judge else None
@@ -554,87 +507,80 @@ def table_report(asked: TableAsked) -> TableReport:
         for run in runs
         for name, problem in run.failed.items()
     ]
-    finished = tuple(run for run in runs if not run.failed)
+    finished = [run for run in runs if not run.failed]
     if not finished:
         raise EvaluationError(f"No section was finished by all systems. {problems[0]}")
-    judged = _judged(finished, judge, asked, problems) if judge else {}
-    # The encoder that the weights were trained with, whatever the corpus has.
-    tagger = SentenceTagger(tag_weights().chain(), SentenceEncoder())
-    return TableReport(
-        writer=asked.writer,
-        judge=asked.judge,
-        gold=len(gold),
-        references=sum(len(section.papers) for section in gold),
-        sections=len(finished),
-        judged=len(judged),
-        rows={row.name: _row_figures(row, runs, judged, tagger) for row in rows},
-        problems=tuple(problems),
-    )
-
-
-def _judged(
-    runs: Sequence[SectionRun], judge: Judge, asked: TableAsked, problems: list[str]
-) -> dict[str, JudgeFigures]:
-    """Return the marks of the sections that could be judged, by their keys; adds the others' problems."""
-    found: dict[str, JudgeFigures] = {}
-    for number, run in enumerate(runs, start=1):
-        say(f"Section {number} of {len(runs)}: judged by {judge.model.label}.")
+    judged: dict[str, JudgeFigures] = {}
+    for number, run in enumerate(finished if judge else (), start=1):
+        assert judge
+        say(f"Section {number} of {len(finished)}: judged by {judge.model.label}.")
         try:
-            figures = judged_section(run, judge, asked.votes, asked.out)
+            marks = judged_section(run, judge, asked.votes, asked.out)
         except EvaluationError as error:
             problems.append(f"Section {run.section.key} was not judged. {error}")
             continue
-        if figures.discarded < figures.votes:
-            found[run.section.key] = figures
-        problems += [f"Section {run.section.key}, a vote discarded: {one}" for one in figures.problems]
-    return found
+        if marks.discarded < marks.votes:
+            judged[run.section.key] = marks
+        problems += [f"Section {run.section.key}, a vote discarded: {one}" for one in marks.problems]
+    # The encoder that the weights were trained with, whatever the corpus has.
+    tagger = SentenceTagger(tag_weights().chain(), SentenceEncoder())
+    printed = (*printed_rows("chatcite-summaries"), *printed_rows("chatcite-ablations"))
+    return {
+        "writer": asked.writer,
+        "judge": asked.judge,
+        "gold": len(gold),
+        "references": sum(len(section.papers) for section in gold),
+        "sections": len(finished),
+        "judged": len(judged),
+        "rows": {row.name: _row_figures(row, runs, judged, tagger) for row in rows},
+        "problems": problems,
+        # Of arXiv 2403.02574, on other papers by GPT-4.
+        "printed": {
+            f"printed: {row.system}": [row.figures.get(name) for name in _QUALITY] for row in printed
+        },
+    }
 
 
 def _row_figures(
-    row: TableRow,
-    runs: Sequence[SectionRun],
-    judged: Mapping[str, JudgeFigures],
-    tagger: SentenceTagger,
-) -> RowFigures:
-    if row.not_applicable:
-        return RowFigures(row.title, not_applicable=row.not_applicable)
-    finished = [run for run in runs if not run.failed]
-    systems = [run.systems[row.name] for run in finished]
-    found = [
-        measure_summary(system, tagger, run.section.text)
-        for system, run in zip(systems, finished, strict=True)
-    ]
-    return RowFigures(
-        title=row.title,
-        failed=sum(row.name in run.failed for run in runs),
-        rouge={name: _required([one.rouge[name] for one in found if one.rouge]) for name in ROUGE},
-        citation_recall=spread([one.citation_recall for one in found]),
-        citation_precision=spread([one.citation_precision for one in found]),
-        covered=spread([one.papers_covered / one.papers for one in found]),
-        comparative=spread([one.comparative for one in found]),
-        words=spread([one.words for one in found]),
-        g_score=spread([one.systems[row.name].overall for one in judged.values()]),
-        calls=spread([len(system.comparison.calls) for system in systems]),
-        tokens=spread([_tokens(system.comparison) for system in systems]),
-    )
+    row: TableRow, runs: Sequence[SectionRun], judged: Mapping[str, JudgeFigures], tagger: SentenceTagger
+) -> Figures:
+    """Return a system's means and deviations over the sections that all systems have finished.
+
+    "failed" counts the sections that it failed on, "covered" is the share of the papers that it cites. Calls
+    and tokens are of one section, with those reused from another row; None where a server counts no tokens.
+    """
+    finished = [] if row.not_applicable else [run for run in runs if not run.failed]
+    comparisons = [run.systems[row.name].comparison for run in finished]
+    found = [measure_summary(run.systems[row.name], tagger, run.section.text) for run in finished]
+    marks = [] if row.not_applicable else [one.systems[row.name].overall for one in judged.values()]
+    rouges = {name: spread([one.rouge[name] for one in found if one.rouge]) for name in ROUGE}
+    return {
+        "title": row.title,
+        "failed": sum(row.name in run.failed for run in runs),
+        "rouge": rouges if found else None,
+        "citation_recall": spread([one.citation_recall for one in found]),
+        "citation_precision": spread([one.citation_precision for one in found]),
+        "covered": spread([one.papers_covered / one.papers for one in found]),
+        "comparative": spread([one.comparative for one in found]),
+        "words": spread([one.words for one in found]),
+        "g_score": spread(marks),
+        "calls": spread([len(comparison.calls) for comparison in comparisons]),
+        "tokens": spread([_tokens(comparison) for comparison in comparisons]),
+        "not_applicable": row.not_applicable,
+    }
 
 
 def _tokens(comparison: Comparison) -> int | None:
-    """Return the tokens of a comparison, None where a server does not count them."""
     usage = comparison.usage
     if None in (usage.prompt_tokens, usage.completion_tokens) and comparison.calls:
         return None
     return (usage.prompt_tokens or 0) + (usage.completion_tokens or 0)
 
 
-def spread(numbers: Sequence[float | None]) -> Spread | None:
+def spread(numbers: Sequence[float | None]) -> dict[str, float] | None:
     """Return mean and standard deviation of the numbers that are not None, None where there are none."""
     known = [number for number in numbers if number is not None]
-    return _required(known) if known else None
-
-
-def _required(numbers: Sequence[float]) -> Spread:
-    return Spread(statistics.fmean(numbers), statistics.pstdev(numbers))
+    return {"mean": statistics.fmean(known), "deviation": statistics.pstdev(known)} if known else None
 
 
 _QUALITY = ("ROUGE-1", "ROUGE-2", "ROUGE-L", "G-Score")
@@ -649,54 +595,49 @@ _OTHER = {
 }
 
 
-def _printed() -> dict[str, tuple[float | None, ...]]:
-    """Return what arXiv 2403.02574 prints, of other papers by GPT-4: ROUGE-1, -2 and -L, G-Score."""
-    rows = (*printed_rows("chatcite-summaries"), *printed_rows("chatcite-ablations"))
-    return {f"printed: {row.system}": tuple(map(row.figures.get, _QUALITY)) for row in rows}
-
-
-def experiment_tables(report: TableReport) -> tuple[Table, Table]:
+def experiment_tables(report: Figures) -> list[Table]:
     """Return the table of quality beside the paper's figures, and that of what else was measured."""
 
-    def shown(one: Spread | None) -> str:
-        return "" if one is None else f"{one.mean:.2f} ± {one.deviation:.2f}"
+    def shown(one: dict[str, float] | None) -> str:
+        return f"{one['mean']:.2f} ± {one['deviation']:.2f}" if one else ""
 
-    quality: list[Sequence[str] | None] = []
-    other = []
-    for row in report.rows.values():
-        if row.not_applicable:
-            quality.append((row.title, "not applicable"))
-            continue
-        rouge = (shown(row.rouge[name]) if row.rouge else "" for name in ROUGE)
-        quality.append((row.title, *rouge, shown(row.g_score)))
-        means = ((getattr(row, name), places) for name, places in _OTHER.values())
-        cells = (decimals(one.mean if one else None, places) for one, places in means)
-        other.append((row.title, *cells, str(row.failed)))
+    applicable = [row for row in report["rows"].values() if not row["not_applicable"]]
+    quality: list[Sequence[str] | None] = [
+        (row["title"], "not applicable")
+        if row["not_applicable"]
+        else (row["title"], *(shown(row["rouge"][name]) for name in ROUGE), shown(row["g_score"]))
+        for row in report["rows"].values()
+    ]
     quality.append(None)
-    quality += [(name, *(decimals(one, 2) for one in figures)) for name, figures in _printed().items()]
+    quality += [(name, *(decimals(one, 2) for one in own)) for name, own in report["printed"].items()]
+    other = [
+        (
+            row["title"],
+            *(decimals(row[name]["mean"] if row[name] else None, places) for name, places in _OTHER.values()),
+            str(row["failed"]),
+        )
+        for row in applicable
+    ]
     title = (
-        f"{report.sections} of {counted(report.gold, 'gold section')} finished by all systems,"
-        f" {report.references} references, writer {report.writer}"
+        f"{report['sections']} of {counted(report['gold'], 'gold section')} finished by all systems,"
+        f" {report['references']} references, writer {report['writer']}"
     )
-    tables = (
-        table(("System", *_QUALITY), quality, title=title, caption="\n".join(_notes(report))),
+    notes = [
+        "Means ± standard deviations over sections. No reflection is the incremental baseline too. Printed:"
+        " arXiv 2403.02574, on other papers, with another judge; zero-shot and LitLLM with GPT-4."
+    ]
+    if report["judge"]:
+        notes.append(f"G-Score by {report['judge']} on {counted(report['judged'], 'section')}.")
+    if report["judge"] == report["writer"]:
+        notes.append("The judge is the writer: models favour their own texts.")
+    reasons: dict[str, list[str]] = {}
+    for row in report["rows"].values():
+        reasons.setdefault(row["not_applicable"], []).append(row["title"])
+    notes += [f"{'; '.join(titles)}: {reason}" for reason, titles in reasons.items() if reason]
+    tables = [
+        table(("System", *_QUALITY), quality, title=title, caption="\n".join((*notes, *report["problems"]))),
         table(("System", *_OTHER, "Failed"), other),
-    )
+    ]
     for one in tables:
         one.columns[0].no_wrap = True
     return tables
-
-
-def _notes(report: TableReport) -> Iterator[str]:
-    yield (
-        "Means ± standard deviations over sections. No reflection is the incremental baseline too. Printed:"
-        " arXiv 2403.02574, on other papers, with another judge; zero-shot and LitLLM with GPT-4."
-    )
-    if report.judge:
-        yield f"G-Score by {report.judge} on {counted(report.judged, 'section')}."
-    if report.judge == report.writer:
-        yield "The judge is the writer: models favour their own texts."
-    for reason in dict.fromkeys(row.not_applicable for row in report.rows.values() if row.not_applicable):
-        rows = (row.title for row in report.rows.values() if row.not_applicable == reason)
-        yield f"{'; '.join(rows)}: {reason}"
-    yield from report.problems

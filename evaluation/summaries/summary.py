@@ -375,4 +375,4 @@ def summary(
     if not (corwa and anthology and out_folder):
         raise EvaluationError("--table takes --corwa, --anthology and --out. Give all three.")
     report = table_report(TableAsked(corwa, anthology, out_folder, writer, samples, sections, judge, votes))
-    return Report(report.to_json(), () if as_json else experiment_tables(report))
+    return Report(report, () if as_json else experiment_tables(report))

@@ -3,15 +3,12 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from functools import cache, partial
-from typing import TYPE_CHECKING
 
 from assistant.generators import EXTRACTIVE
+from evaluation.harness import Figures
 from evaluation.tables import harness
 from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, seed_table
 from evaluation.tables.sources import MissingError, find
-
-if TYPE_CHECKING:
-    from evaluation.summaries.experiment import TableReport
 
 SETS = ("corwa", "anthology")
 SAMPLES = 2
@@ -49,7 +46,7 @@ def _plan(without_a_model: Mapping[str, str], with_a_model: Mapping[str, str], a
             yield RowPlan(title, inputs, partial(_row, report, name, title))
 
 
-def _report(asked: Asked, writer: str) -> "TableReport":
+def _report(asked: Asked, writer: str) -> Figures:
     # rouge_score takes a second to import.
     from evaluation.summaries.experiment import TableAsked, table_report  # noqa: PLC0415
 
@@ -66,23 +63,24 @@ def _encoder(asked: Asked) -> tuple[str, str]:
     return asked.settings.encoder, asked.settings.encoder_runtime
 
 
-def _row(measured: Callable[[], "TableReport"], name: str, title: str) -> Row:
+def _row(measured: Callable[[], Figures], name: str, title: str) -> Row:
     """Return the row of a system of the experiment; raises MissingError where it does not apply."""
     report = measured()
-    found = report.rows[name]
-    if found.not_applicable:
-        raise MissingError("not applicable", found.not_applicable)
-    spreads = {column: found.rouge[metric] for column, metric in _ROUGE.items()} if found.rouge else {}
-    if found.g_score:
-        spreads["G-Score"] = found.g_score
-    failed = f"; it failed on {found.failed}" if found.failed else ""
-    judged = f"; judged by {report.judge} on {report.judged}" if found.g_score else ""
+    found = report["rows"][name]
+    if found["not_applicable"]:
+        raise MissingError("not applicable", found["not_applicable"])
+    spreads = {column: found["rouge"][metric] for column, metric in _ROUGE.items()}
+    if found["g_score"]:
+        spreads["G-Score"] = found["g_score"]
+    failed = f"; it failed on {found['failed']}" if found["failed"] else ""
+    judged = f"; judged by {report['judge']} on {report['judged']}" if found["g_score"] else ""
     return Row(
         title,
-        {column: one.mean for column, one in spreads.items()},
-        {column: one.deviation for column, one in spreads.items()},
-        note=f"on {report.sections} of {report.gold} sections{failed}{judged}",
-        is_whole=report.sections == report.gold and (not report.judge or report.judged == report.sections),
+        {column: one["mean"] for column, one in spreads.items()},
+        {column: one["deviation"] for column, one in spreads.items()},
+        note=f"on {report['sections']} of {report['gold']} sections{failed}{judged}",
+        is_whole=report["sections"] == report["gold"]
+        and (not report["judge"] or report["judged"] == report["sections"]),
     )
 
 

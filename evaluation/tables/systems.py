@@ -388,10 +388,11 @@ def _judged_plan(kinds: Sequence[HistoryKind], limit: int | None, asked: Asked) 
         "homes": {name: home_of(asked.homes[name]) / "corpus" for name in corpora},
     }
     earlier = once(partial(_earlier, asked, questions))
-    for name in _generators(asked) if questions else ():
-        if isinstance(name, Missing):
-            yield name
+    for found in _generators(asked) if questions else ():
+        if isinstance(found, Missing):
+            yield found
             continue
+        name = found
         own = {**_generator_inputs(asked, name), **inputs}
         if not kinds:
             yield RowPlan(name, own, partial(_answers_row, asked, name, questions))

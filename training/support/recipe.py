@@ -136,7 +136,7 @@ def _figures(
     """Return how well supported claims are told from others, set by set, and from those made wrong."""
     found = measure_attribution(pairs, compared, support, "")
     told = {name: {"auroc": row["auroc_support"], "ece": row["ece"]} for name, row in found.sets.items()}
-    return {**told, "below": {kind: one.below_support for kind, one in found.contrast.items()}}
+    return {**told, "below": {kind: one["below_support"] for kind, one in found.contrast.items()}}
 
 
 def learned_claims(plan: SupportPlan) -> tuple[list[Claim], list[Claim]]:

@@ -168,7 +168,7 @@ def _stems(text: str) -> frozenset[str]:
 def change_comparison(claim: str, choice: random.Random) -> str | None:
     """Return the claim with one comparison reversed, None where it makes none."""
     match = _one_of(_COMPARISON, claim, choice)
-    return _put(claim, match, OPPOSITES[match[0].lower()]) if match else None
+    return _put(claim, match, str(OPPOSITES[match[0].lower()])) if match else None
 
 
 def change_unit(claim: str, evidence: Sequence[Statement], choice: random.Random) -> str | None:
@@ -178,7 +178,7 @@ def change_unit(claim: str, evidence: Sequence[Statement], choice: random.Random
     others = [unit for unit in OTHER_UNITS[match[2]] if unit not in said_units] if match else []
     if not match or not others:
         return None
-    return claim[: match.start()] + match[1] + choice.choice(others) + claim[match.end() :]
+    return f"{claim[: match.start()]}{match[1]}{choice.choice(others)}{claim[match.end() :]}"
 
 
 def change_quantifier(claim: str, choice: random.Random) -> str | None:

@@ -1,14 +1,11 @@
 """The commands on attribution, on pairs made here and, where they lie beside the project, on real ones."""
 
-import json
 import random
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 from assistant.checking.comparable_text import read_statement
-from evaluation.__main__ import app
 from evaluation.answers.attribution.agreement import calibration_error
 from evaluation.answers.attribution.contrast import (
     change_negation,
@@ -19,12 +16,7 @@ from evaluation.answers.attribution.pairs import (
     LabelledPair,
     groups,
 )
-
-
-def run(*arguments: str) -> dict:
-    result = CliRunner().invoke(app, [*arguments])
-    assert result.exit_code == 0, result.output
-    return json.loads(result.output.splitlines()[-1])
+from tests.evaluation.commands import figures
 
 
 def test_claims_of_unit_and_quantifier_are_changed():
@@ -73,5 +65,5 @@ def test_the_shipped_weights_beat_overlap_on_real_pairs(shared, tmp_path):
     file = tmp_path / "some.jsonl"
     short = [line for line in lines if len(line) < 2_000]
     file.write_text("\n".join(random.Random(0).sample(short, 60)), encoding="utf-8")
-    figures = run("attribution", "--pairs", str(file))
-    assert figures["auroc_support"] > figures["auroc_overlap"] + 0.05
+    found = figures("attribution", "--pairs", file)
+    assert found["auroc_support"] > found["auroc_overlap"] + 0.05

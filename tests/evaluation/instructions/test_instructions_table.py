@@ -2,15 +2,15 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from evaluation.__main__ import app
 from evaluation.tables.commands import TABLES
+from tests.evaluation.commands import measured_table
+from tests.evaluation.conftest import Serve
 from tests.evaluation.instructions.sciriff_samples import (
     INSTANCES,
     OUTPUTS,
@@ -50,31 +50,13 @@ def saying(change: Callable[[str], str] = lambda text: text) -> Callable[[Receiv
 
 
 @pytest.fixture
-def data(tmp_path: Path) -> Path:
+def served(serve: Serve, tmp_path: Path) -> StandinChat:
     write_lines(tmp_path / "data" / "sciriff" / "validation.jsonl")
-    return tmp_path / "data"
+    return serve(saying())
 
 
-@pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[StandinChat]:
-    models = tmp_path / "models.toml"
-    models.write_text(
-        '[[models]]\nid = "writer"\nstructured = true\n[[models]]\nid = "judge"\nstructured = true\n'
-        '[[models]]\nid = "plain"\n',
-        encoding="utf-8",
-    )
-    monkeypatch.setenv("PAPER_TRAIL_MODELS_FILE", str(models))
-    monkeypatch.setenv("PAPER_TRAIL_MODEL_CALLS", "2")
-    with StandinChat(default=saying()) as server:
-        monkeypatch.setenv("PAPER_TRAIL_MODEL_URL", server.url)
-        yield server
-
-
-def run(data: Path, *arguments: str, model: str = "writer") -> dict[str, Any]:
-    given = ["--data", str(data), "--out", str(data.parent / "out"), "--model", model, *arguments]
-    result = CliRunner().invoke(app, ["table", "gengo-instructions", *given])
-    assert result.exit_code == 0, result.output
-    return json.loads(result.stdout.splitlines()[-1])
+def run(folder: Path, *more: str) -> dict[str, Any]:
+    return measured_table(folder, "gengo-instructions", "--model", "writer", *more)
 
 
 def rows(told: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -83,25 +65,25 @@ def rows(told: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return held, free
 
 
-def test_perfect_replies_reach_100_in_both_ways(data, served):
-    told = run(data)
+def test_perfect_replies_reach_100_in_both_ways(tmp_path, served):
+    told = run(tmp_path)
     for row in rows(told):
-        figures = row["figures"]
+        found = row["figures"]
         assert are_all(row, 100, (*UNJUDGED, "mean, unjudged"))
-        assert (figures["invalid at first %"], figures["invalid at last %"]) == (0, 0)
-        assert (figures["prompt tokens"], figures["completion tokens"]) == (11, 7)
-        assert figures["seconds"] > 0
-        assert not {"mean", "MUP judged", "Qasper judged"} & figures.keys()
+        assert (found["invalid at first %"], found["invalid at last %"]) == (0, 0)
+        assert (found["prompt tokens"], found["completion tokens"]) == (11, 7)
+        assert found["seconds"] > 0
+        assert not {"mean", "MUP judged", "Qasper judged"} & found.keys()
         assert row["note"].startswith("9 items (validation: bioasq_list_qa 1, biored_ner 1,")
     assert [one["what"] for one in told["missing"]] == ["MUP judged and Qasper judged"]
     assert told["printed"] == []
 
 
-def test_json_in_prose_is_found_where_the_model_is_free_and_refused_where_it_is_held(data, served):
+def test_json_in_prose_is_found_where_the_model_is_free_and_refused_where_it_is_held(tmp_path, served):
     served.default = saying(
         lambda text: f"Here you are:\n\n{text}\n\nAsk for more." if text[0] in "[{" else text
     )
-    held, free = rows(run(data))
+    held, free = rows(run(tmp_path))
     assert are_all(free, 100)
     assert (free["figures"]["invalid at first %"], free["figures"]["invalid at last %"]) == (100, 0)
     assert held["figures"]["MUP ROUGE-L"] == pytest.approx(100)
@@ -112,7 +94,9 @@ def test_json_in_prose_is_found_where_the_model_is_free_and_refused_where_it_is_
     assert "no reply" not in held["note"] + free["note"]
 
 
-def test_a_run_whose_server_goes_goes_on_where_it_was_and_pays_for_nothing_twice(data, served, monkeypatch):
+def test_a_run_whose_server_goes_goes_on_where_it_was_and_pays_for_nothing_twice(
+    tmp_path, served, monkeypatch
+):
     monkeypatch.setenv("PAPER_TRAIL_MODEL_CALLS", "1")
     answered: Counter[tuple[str, bool]] = Counter()
     left = 4
@@ -126,24 +110,24 @@ def test_a_run_whose_server_goes_goes_on_where_it_was_and_pays_for_nothing_twice
         return saying()(request)
 
     served.default = behave
-    told = run(data)
+    told = run(tmp_path)
     assert told["measured"] == []
     systems = [one["what"] for one in told["missing"]]
     assert systems == ["MUP judged and Qasper judged", "writer, held to the schema", "writer, free"]
     assert "ended the connection" in told["missing"][1]["advice"]
     # The line that a kill would have torn.
-    (file,) = (data.parent / "out" / "replies").glob("*.jsonl")
+    (file,) = (tmp_path / "out" / "replies").glob("*.jsonl")
     with file.open("a", encoding="utf-8") as lines:
         lines.write('{"key": "0a1b')
     left = 1000
-    for row in rows(run(data)):
+    for row in rows(run(tmp_path)):
         assert are_all(row, 100)
     assert set(answered.values()) == {1}
     assert len(answered) == 2 * len(INSTANCES) - 1
 
 
-def test_a_judge_rates_answers_and_summaries(data, served):
-    told = run(data, "--judge", "judge")
+def test_a_judge_rates_answers_and_summaries(tmp_path, served):
+    told = run(tmp_path, "--judge", "judge")
     assert told["missing"] == []
     for row in rows(told):
         assert are_all(row, 100, (*SCORES, "mean", "mean, unjudged"))

@@ -1,16 +1,14 @@
 """Our search beside peers: run files judged as ours are, kept runs, and peers that fail or write rubbish."""
 
-import json
 import sys
 from math import log2
 from pathlib import Path
 
 import pytest
 from click.testing import Result
-from typer.testing import CliRunner
 
 from corpus.settings import PROJECT
-from evaluation.__main__ import app
+from tests.evaluation.commands import figures_in, invoke
 from tests.evaluation.peers.pythons import Pythons
 
 HEADER = "query-id\tdoc-id\trank\tscore\n"
@@ -18,13 +16,11 @@ GOOD = f"{HEADER}q1\tbonds\t1\t0.9\nq1\tcats\t2\t0.8\nq2\tsoup\t1\t0.5\n"
 
 
 def compared(data: Path, python: Path, out: Path, *options: str) -> Result:
-    command = ["peers", "--data", str(data), "--python", str(python), "--out", str(out)]
-    return CliRunner().invoke(app, [*command, *options])
+    return invoke("peers", "--data", data, "--python", python, "--out", out, *options)
 
 
 def figures_of(done: Result) -> dict[str, dict]:
-    assert done.exit_code == 0, done.output
-    return {one["system"]: one for one in json.loads(done.stdout.splitlines()[-1])}
+    return {one["system"]: one for one in figures_in(done)}
 
 
 def test_a_run_is_judged_as_ours_is(data: Path, out: Path, pythons: Pythons) -> None:

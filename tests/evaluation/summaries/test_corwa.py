@@ -1,7 +1,6 @@
 """The classifier of sentences: citations in any style, the chain, training on made and on real sections."""
 
 import itertools
-import json
 import operator
 import random
 from pathlib import Path
@@ -9,10 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from typer.testing import CliRunner
 
 from corpus.encoders.base import SentenceEncoder
-from evaluation.__main__ import app
 from evaluation.summaries.citation_style import CITE, neutral, with_labels
 from evaluation.summaries.tags import (
     TAGS,
@@ -22,6 +19,7 @@ from evaluation.summaries.tags import (
     split_sections,
     tag_weights,
 )
+from tests.evaluation.commands import figures_in, invoke, write_lines
 
 STYLES = [
     ("Lee et al. (2019) rank passages.", f"{CITE} rank passages.", 1),
@@ -66,12 +64,6 @@ def test_no_text_takes_for_ever_to_read(piece):
     assert with_labels(hostile, {})
 
 
-def random_chain(features: int, count: int, seed: int = 0) -> Chain:
-    numbers = np.random.default_rng(seed)
-    shapes = ((features, count), (count,), (count, count), (count,), (count,))
-    return Chain(*(numbers.normal(size=shape) for shape in shapes))
-
-
 def likelihoods_one_by_one(chain: Chain, rows: np.ndarray) -> np.ndarray:
     """Return what `Chain.likelihoods` must, by going through every sequence of tags of one paragraph."""
     scores = rows @ chain.weights + chain.bias
@@ -87,7 +79,8 @@ def likelihoods_one_by_one(chain: Chain, rows: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("lengths", [[1], [3], [2, 1, 4], [1, 0, 2], [4, 1]])
 def test_likelihoods_are_those_of_all_sequences_of_tags(lengths):
-    chain = random_chain(3, 3)
+    numbers = np.random.default_rng(0)
+    chain = Chain(*(numbers.normal(size=shape) for shape in ((3, 3), (3,), (3, 3), (3,), (3,))))
     rows = np.random.default_rng(1).normal(size=(sum(lengths), 3))
     found = chain.likelihoods(csr_matrix(rows), lengths)
     ends = list(itertools.accumulate(lengths))
@@ -127,29 +120,15 @@ def made_sections(count: int = 40) -> list[dict]:
     return sections
 
 
-def write_sections(file: Path, sections: list[dict]) -> Path:
-    file.write_text("".join(json.dumps(section) + "\n" for section in sections), encoding="utf-8")
-    return file
-
-
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict]:
-    """Train on made sections through the command; return the file of weights and the figures printed."""
-    folder = tmp_path_factory.mktemp("tags")
-    sections = write_sections(folder / "sections.jsonl", made_sections())
-    out = folder / "weights.json"
-    result = CliRunner().invoke(app, ["train-tags", "--corwa", str(sections), "--out", str(out)])
-    assert result.exit_code == 0, result.output
+def test_training_tells_made_sentences_apart_and_says_how_well(tmp_path: Path):
+    sections = write_lines(tmp_path / "sections.jsonl", *made_sections())
+    result = invoke("train-tags", "--corwa", sections, "--out", tmp_path / "weights.json")
+    found = figures_in(result)
     assert "macro-F1" in result.output
-    return out, json.loads(result.output.splitlines()[-1])
-
-
-def test_training_tells_made_sentences_apart_and_says_how_well(trained):
-    _, figures = trained
-    assert figures["held_out"]["macro_f1"] == figures["held_out"]["accuracy"] == 1.0
-    assert figures["held_out_f1"] == dict.fromkeys(TAGS, 1.0)
-    assert figures["held_out"]["majority_accuracy"] < 0.3
-    assert figures["held_out"]["papers"] + figures["papers"] == 40
+    assert found["held_out"]["macro_f1"] == found["held_out"]["accuracy"] == 1.0
+    assert found["held_out_f1"] == dict.fromkeys(TAGS, 1.0)
+    assert found["held_out"]["majority_accuracy"] < 0.3
+    assert found["held_out"]["papers"] + found["papers"] == 40
 
 
 def test_shipped_weights_tag_real_sections_held_back_as_they_say(shared: Path, encoder: SentenceEncoder):

@@ -1,10 +1,8 @@
 """The command on summaries: from files of comparisons to figures, with gold text, ablations and a judge."""
 
-import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from assistant.comparing.choice import open_comparative_generator
 from assistant.comparing.compare import Comparer
@@ -12,13 +10,13 @@ from assistant.comparing.records import Comparison
 from assistant.trail.comparison_file import comparison_to_json
 from corpus.encoders.base import SentenceEncoder
 from corpus.settings import read_settings
-from evaluation.__main__ import app
 from evaluation.summaries.summary import DIMENSIONS, sentences_of
 from tests.assistant.comparing.compared_papers import open_compared_corpus, request_for
 from tests.assistant.comparing.comparing_model import ComparingModel
+from tests.evaluation.commands import figures_in, invoke
+from tests.evaluation.conftest import Serve
 from tests.evaluation.summaries.compared_summaries import SUMMARY, comparison_of
 from tests.evaluation.summaries.test_judge import judging
-from tests.standin_chat import StandinChat
 
 
 def write(file: Path, comparison: Comparison) -> str:
@@ -48,17 +46,12 @@ def test_sentences_stand_in_paragraphs_without_headings_and_marks(text, paragrap
     assert sentences_of(text) == paragraphs
 
 
-def test_systems_of_two_files_are_judged_together(ours: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_systems_of_two_files_are_judged_together(ours: str, tmp_path: Path, serve: Serve):
     other = write(tmp_path / "other.json", comparison_of(SUMMARY.replace("quick", "slow"), generator="judge"))
-    models = tmp_path / "models.toml"
-    models.write_text('[[models]]\nid = "judge"\nstructured = true\ncontext = 32768\n', encoding="utf-8")
-    monkeypatch.setenv("PAPER_TRAIL_MODELS_FILE", str(models))
-    with StandinChat(default=judging(lambda _, text: 2 if "slow" in text else 4)) as server:
-        monkeypatch.setenv("PAPER_TRAIL_MODEL_URL", server.url)
-        arguments = ["summary", "--comparison", ours, "--comparison", other]
-        result = CliRunner().invoke(app, [*arguments, "--judge", "judge", "--votes", "3"])
-    assert result.exit_code == 0, result.output
-    judged = json.loads(result.output.splitlines()[-1])["judge"]
+    server = serve(judging(lambda _, text: 2 if "slow" in text else 4))
+    arguments = ["--comparison", ours, "--comparison", other, "--judge", "judge", "--votes", "3"]
+    result = invoke("summary", *arguments)
+    judged = figures_in(result)["judge"]
     assert (len(server.requests), judged["discarded"], judged["wrote"]) == (3, 0, ["other"])
     assert judged["dimensions"] == list(DIMENSIONS[1:])
     assert judged["systems"]["ours"]["overall"] == 4
@@ -69,24 +62,18 @@ def test_systems_of_two_files_are_judged_together(ours: str, tmp_path: Path, mon
 
 
 def test_an_ablation_by_a_model_says_its_calls_and_makes_none_again(
-    encoder: SentenceEncoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    encoder: SentenceEncoder, tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(tmp_path))
-    models = tmp_path / "models.toml"
-    models.write_text('[[models]]\nid = "m"\nstructured = true\ncontext = 32768\n', encoding="utf-8")
-    monkeypatch.setenv("PAPER_TRAIL_MODELS_FILE", str(models))
     corpus = open_compared_corpus(tmp_path / "corpus", encoder)
     model = ComparingModel()
-    with StandinChat(default=model) as server:
-        monkeypatch.setenv("PAPER_TRAIL_MODEL_URL", server.url)
-        generator = open_comparative_generator("m", read_settings(), encoder)
-        *_, last = Comparer(corpus, encoder, generator).compare(request_for(2, votes=1), identifier="whole")
-        whole = write(tmp_path / "whole.json", last.comparison)
-        before = dict(model.counts)
-        arguments = ["--comparison", whole, "--without", "increments", "--json"]
-        result = CliRunner().invoke(app, ["summary", *arguments])
-    assert result.exit_code == 0, result.output
+    serve(model)
+    generator = open_comparative_generator("writer", read_settings(), encoder)
+    *_, last = Comparer(corpus, encoder, generator).compare(request_for(2, votes=1), identifier="whole")
+    whole = write(tmp_path / "whole.json", last.comparison)
+    before = dict(model.counts)
+    result = invoke("summary", "--comparison", whole, "--without", "increments", "--json")
     assert "whole, without increments: 6 model calls at most." in result.stderr
     assert model.counts == before | {"compare": before["compare"] + 2, "vote": before["vote"] + 1}
-    systems = json.loads(result.stdout)["systems"]
+    systems = figures_in(result)["systems"]
     assert [one["papers_covered"] for one in systems.values()] == [2, 2]

@@ -1,15 +1,12 @@
 """GenGO Ultra's Table 1: which rows are measured, in which columns, and what is said of the others."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from evaluation.__main__ import app
 from evaluation.tables.sources import DataSet, data_sets
+from tests.evaluation.commands import measured_table, write_lines
 from tests.tiny_encoder import save_tiny_encoder
 
 DOCUMENTS = {"1": ("Cats", "Kittens sleep."), "2": ("Bonds", "Bonds fell."), "3": ("Rain", "It rains.")}
@@ -23,7 +20,7 @@ def save_beir(
     documents = [{"_id": one, "title": title, "text": text} for one, (title, text) in DOCUMENTS.items()]
     asked = [{"_id": one, "text": text} for one, text in queries.items()]
     for name, rows in (("corpus", documents), ("queries", asked)):
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write_lines(folder / f"{name}.jsonl", *rows)
     (folder / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}")
     return folder
 
@@ -40,34 +37,14 @@ def _with_counts(data_set: DataSet, counts: dict[str, int]) -> DataSet:
     return data_set.model_copy(update={"forms": forms})
 
 
-def measure(tmp_path: Path, *options: str) -> dict[str, Any]:
-    told = [
-        "table",
-        "gengo-encoders",
-        "--data",
-        str(tmp_path / "data"),
-        "--out",
-        str(tmp_path / "out"),
-        "--json",
-    ]
-    done = CliRunner().invoke(app, [*told, *options])
-    assert done.exit_code == 0, done.output
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
-
-
-def missing(result: Mapping[str, Any]) -> dict[str, str]:
-    return {one["what"]: one["advice"] for one in result["missing"]}
-
-
 def test_any_encoder_is_measured_by_the_same_code(tmp_path: Path, sizes: None) -> None:
     save_beir(tmp_path / "data" / "scifact")
     folder = save_tiny_encoder(tmp_path / "e5-small-v2")
-    result = measure(tmp_path, "--encoder", str(folder), "--limit", "1")
+    result = measured_table(tmp_path, "gengo-encoders", "--encoder", str(folder), "--limit", "1")
     dense, hybrid = result["measured"]
     assert (dense["system"], hybrid["system"]) == ("e5-small-v2", "e5-small-v2, our hybrid search")
     assert dense["note"] == "the first 1 queries of each set"
-    assert set(missing(result)) == {"SciDocs (BEIR)", "LitSearch"}
+    assert {one["what"] for one in result["missing"]} == {"SciDocs (BEIR)", "LitSearch"}
 
 
 def test_a_paper_of_scidocs_does_not_find_itself(tmp_path: Path, sizes: None) -> None:
@@ -75,7 +52,7 @@ def test_a_paper_of_scidocs_does_not_find_itself(tmp_path: Path, sizes: None) ->
     asked = {"1": "Cats Kittens sleep.", "q2": QUERIES["q2"]}
     for name in ("scidocs", "scifact"):
         save_beir(tmp_path / "data" / name, "1\t2\t1\nq2\t2\t1\n", asked)
-    dense, _ = measure(tmp_path, "--encoder", "all-MiniLM-L6-v2")["measured"]
+    dense, _ = measured_table(tmp_path, "gengo-encoders", "--encoder", "all-MiniLM-L6-v2")["measured"]
     scidocs, scifact = (dense["figures"][f"{name} MAP@10"] for name in ("SciDocs", "SciFact"))
     # Of the other two either may come first, and with itself among three it cannot.
     assert scidocs > scifact
@@ -84,8 +61,8 @@ def test_a_paper_of_scidocs_does_not_find_itself(tmp_path: Path, sizes: None) ->
 
 def test_rows_are_kept_until_an_input_changes(tmp_path: Path, sizes: None) -> None:
     folder = save_beir(tmp_path / "data" / "scifact")
-    first = measure(tmp_path, "--encoder", "all-MiniLM-L6-v2")["measured"]
-    assert measure(tmp_path, "--encoder", "all-MiniLM-L6-v2")["measured"] == first
+    first = measured_table(tmp_path, "gengo-encoders", "--encoder", "all-MiniLM-L6-v2")["measured"]
+    assert measured_table(tmp_path, "gengo-encoders", "--encoder", "all-MiniLM-L6-v2")["measured"] == first
     (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\t2\t1\nq2\t1\t1\n")
-    changed = measure(tmp_path, "--encoder", "all-MiniLM-L6-v2")["measured"]
+    changed = measured_table(tmp_path, "gengo-encoders", "--encoder", "all-MiniLM-L6-v2")["measured"]
     assert changed[0]["figures"] != first[0]["figures"]

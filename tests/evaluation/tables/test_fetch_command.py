@@ -2,14 +2,12 @@
 
 import gzip
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from huggingface_hub import constants
-from typer.testing import CliRunner
 
-from evaluation.__main__ import app
+from tests.evaluation.commands import invoke
 from tests.standin_hub import Fault, StandinHub
 
 CORPUS, QUERIES = b'{"_id": "d1", "title": "T", "text": "t"}\n' * 4000, b'{"_id": "q1", "text": "t"}\n'
@@ -25,29 +23,19 @@ HUB = "https://huggingface.co/datasets"
 
 
 @pytest.fixture
-def served() -> Iterator[ExitStack]:
-    with ExitStack() as stack:
-        yield stack
-
-
-@pytest.fixture
-def hub(served: ExitStack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandinHub:
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StandinHub]:
     """Return a hub that this process asks; the library reads where it is when it is imported."""
-    hub = served.enter_context(StandinHub(FILES, {}))
-    ask(monkeypatch, hub.address, tmp_path)
-    return hub
-
-
-def ask(monkeypatch: pytest.MonkeyPatch, address: str, folder: Path) -> None:
-    template = constants.HUGGINGFACE_CO_URL_TEMPLATE.removeprefix(constants.ENDPOINT)
-    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", f"{address}{template}")
-    monkeypatch.setattr(constants, "ENDPOINT", address)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(folder / "cache"))
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    with StandinHub(FILES, {}) as hub:
+        template = constants.HUGGINGFACE_CO_URL_TEMPLATE.removeprefix(constants.ENDPOINT)
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", f"{hub.address}{template}")
+        monkeypatch.setattr(constants, "ENDPOINT", hub.address)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        yield hub
 
 
 def fetch(data: Path, *names: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["fetch", *names, "--data", str(data)])
+    done = invoke("fetch", *names, "--data", data)
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
     return done.exit_code, done.stderr
 

@@ -6,9 +6,9 @@ import pytest
 from pydantic import BaseModel
 
 from assistant.models import ModelUnavailableError, whole
-from assistant.models.together import Patience, TogetherModel
 from assistant.records import Message, Parameters
 from evaluation.kept import KeptModel, KeptReplies, replies_file
+from tests.evaluation.commands import model_of
 from tests.standin_chat import StandinChat, cut_off, reply
 
 ASKED = (Message("user", "Which? 排序 😀"),)
@@ -24,18 +24,9 @@ def path(tmp_path):
     return replies_file(tmp_path, "org/model:8b")
 
 
-def kept(path, server, model="m", how=""):
+def kept(path, server):
     """Return the model as a new run has it."""
-    asked = TogetherModel(
-        model,
-        "M",
-        api_key="k",
-        base_url=server.url,
-        patience=Patience(5.0, 5.0),
-        first_wait=0.01,
-        structured=True,
-    )
-    return KeptModel(asked, KeptReplies(path), how)
+    return KeptModel(model_of(server, "m"), KeptReplies(path))
 
 
 def test_a_whole_reply_is_given_again_with_its_time_and_tokens(path):

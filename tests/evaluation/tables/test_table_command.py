@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from corpus.settings import Settings
-from evaluation.__main__ import app
 from evaluation.tables import results_page
 from evaluation.tables.commands import TABLES
 from evaluation.tables.harness import (
@@ -23,6 +21,7 @@ from evaluation.tables.harness import (
     SeedTable,
     TableResult,
 )
+from tests.evaluation.commands import invoke
 
 
 def plan(asked: Asked) -> Planned:
@@ -45,8 +44,7 @@ def _one_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 def run(tmp_path: Path, *arguments: str, code: int = 0) -> Any:
-    folders = ("--data", str(tmp_path / "data"), "--out", str(tmp_path / "out"))
-    result = CliRunner().invoke(app, ["table", *arguments, *folders])
+    result = invoke("table", *arguments, "--data", tmp_path / "data", "--out", tmp_path / "out")
     assert result.exit_code == code, result.output
     return result
 

@@ -1,4 +1,4 @@
-"""How high rankers place what answers a question: by hand, and by the command on small rows."""
+"""Rankers of what answers a question: places by hand, and rows of the real sets."""
 
 from math import log
 
@@ -7,6 +7,7 @@ import pytest
 from evaluation.answers.evidence.rankers import bm25
 from evaluation.answers.evidence.ranking import first_places
 from evaluation.answers.evidence.rows import EvidenceRow
+from tests.evaluation.commands import figures
 
 
 @pytest.mark.parametrize(
@@ -41,3 +42,13 @@ def test_bm25_prefers_rare_words_repeated_words_and_short_texts():
     by_hand = log(2) * 2.2 / (1 + 1.2 * (0.25 + 0.75 * 2))
     assert bm25(asked("What is the cost?", "It is the one.", "Costs rose.")) == [0.0, pytest.approx(by_hand)]
     assert bm25(asked("What is it?", "It is.", "")) == [0.0, 0.0]
+
+
+NAMES = "qasper-sentences qasper-paragraphs clapnq covidqa evidence-inference qed wikiqa".split()
+
+
+def test_the_real_sets_have_the_counts_they_were_made_with(shared, tmp_path):
+    options = [part for name in NAMES for part in ("--set", name)]
+    counts = figures("evidence-sets", "--data", shared / "data", "--out", tmp_path / "rows.jsonl", *options)
+    assert [counts[name]["rows"] for name in NAMES] == [1203, 1473, 296, 1380, 420, 1021, 1242]
+    assert counts["clapnq"]["unanswerable"] == 147
