@@ -11,15 +11,7 @@ from corpus.records import AspectName, Paper, Passage, PassageKind, Section, Sen
 from corpus.wording import counted
 from evaluation.harness import Report, command, decimals, table
 from evaluation.input_files import part_of, read_json_lines
-from evaluation.rouge import (
-    METRICS,
-    Scores,
-    find_keywords,
-    highest_rouge1,
-    mean_scores,
-    overlaps,
-    score_text,
-)
+from evaluation.rouge import METRICS, Scores, find_keywords, highest_rouge1, mean_scores, overlaps, score_text
 from indexer.enrich import choose_aspects, choose_tldr
 
 ASPECTS: tuple[AspectName, ...] = get_args(AspectName)

@@ -19,17 +19,7 @@ import numpy as np
 
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Encoder, Vectors
-from corpus.records import (
-    Author,
-    Collection,
-    Paper,
-    Passage,
-    Reference,
-    Scope,
-    Sentence,
-    Topic,
-    passage_id,
-)
+from corpus.records import Author, Collection, Paper, Passage, Reference, Scope, Sentence, Topic, passage_id
 from corpus.search import WEIGHTS, search
 from corpus.settings import Settings
 from corpus.store import Corpus, CorpusWriter, PaperOrder, rows

@@ -486,11 +486,7 @@ def _answers_row(asked: Asked, generator: str, questions: Sequence[ChosenQuestio
 
 
 def _robustness_row(
-    asked: Asked,
-    generator: str,
-    questions: Sequence[ChosenQuestion],
-    kind: HistoryKind,
-    earlier: Histories,
+    asked: Asked, generator: str, questions: Sequence[ChosenQuestion], kind: HistoryKind, earlier: Histories
 ) -> Row:
     def history(question: ChosenQuestion) -> tuple[Turn, ...]:
         return tuple(earlier()[one] for one in question.before(kind))

@@ -6,12 +6,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.retrieval import (
-    Gains,
-    average_precision,
-    ndcg,
-    recall,
-)
+from evaluation.retrieval import Gains, average_precision, ndcg, recall
 
 pytrec_eval: Any = pytest.importorskip(
     "pytrec_eval", reason="pytrec-eval-terrier is not installed: pip install -e '.[dev]'"

@@ -7,15 +7,8 @@ import pytest
 
 from assistant.checking.comparable_text import read_statement
 from evaluation.answers.attribution.agreement import calibration_error
-from evaluation.answers.attribution.contrast import (
-    change_negation,
-    change_quantifier,
-    change_unit,
-)
-from evaluation.answers.attribution.pairs import (
-    LabelledPair,
-    groups,
-)
+from evaluation.answers.attribution.contrast import change_negation, change_quantifier, change_unit
+from evaluation.answers.attribution.pairs import LabelledPair, groups
 from tests.evaluation.commands import figures
 
 

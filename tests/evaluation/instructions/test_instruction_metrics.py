@@ -6,13 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.instruction_metrics import (
-    answer_f1,
-    finding_f1,
-    list_f1,
-    mention_f1,
-    verdict_f1,
-)
+from evaluation.instruction_metrics import answer_f1, finding_f1, list_f1, mention_f1, verdict_f1
 
 FINDING = ["Drug A", "placebo", "severe pain", "significantly decreased", "Pain fell with A."]
 JSON = st.recursive(

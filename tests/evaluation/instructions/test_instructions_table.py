@@ -11,13 +11,7 @@ import pytest
 from evaluation.tables.commands import TABLES
 from tests.evaluation.commands import measured_table
 from tests.evaluation.conftest import Serve
-from tests.evaluation.instructions.sciriff_samples import (
-    INSTANCES,
-    OUTPUTS,
-    QUESTION,
-    TITLE,
-    write_lines,
-)
+from tests.evaluation.instructions.sciriff_samples import INSTANCES, OUTPUTS, QUESTION, TITLE, write_lines
 from tests.standin_chat import Behaviour, Received, StandinChat, dropped, reply
 
 FORMED = len(INSTANCES) - 1

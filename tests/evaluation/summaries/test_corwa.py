@@ -11,14 +11,7 @@ from scipy.sparse import csr_matrix
 
 from corpus.encoders.base import SentenceEncoder
 from evaluation.summaries.citation_style import CITE, neutral, with_labels
-from evaluation.summaries.tags import (
-    TAGS,
-    Chain,
-    SentenceTagger,
-    read_sections,
-    split_sections,
-    tag_weights,
-)
+from evaluation.summaries.tags import TAGS, Chain, SentenceTagger, read_sections, split_sections, tag_weights
 from tests.evaluation.commands import figures_in, invoke, write_lines
 
 STYLES = [
