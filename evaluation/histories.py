@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Encoder, Runtime
@@ -29,10 +29,8 @@ class _Passage(BaseModel):
     text: str = Field(min_length=1)
 
 
-class ConversationTurn(BaseModel):
+class ConversationTurn(BaseModel, frozen=True, extra="ignore"):
     """A question of a conversation with the passages that answer it, as MTRAG has them."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: str
     history: tuple[tuple[str, str], ...] = ()

@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 from typing import Annotated, Literal, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, RootModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, RootModel, TypeAdapter, ValidationError
 
 from assistant.models import (
     BadReplyError,
@@ -63,8 +63,8 @@ _SUMMARY = (
 _UNJUDGED: Mapping[str, str] = {"MUP judged": "MUP ROUGE-L", "Qasper judged": "Qasper answer F1"}
 
 
-class _Object(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
+class _Object(BaseModel, extra="forbid", strict=True):
+    pass
 
 
 class ListedAnswers(RootModel[Annotated[list[str], Field(min_length=1)]]):
@@ -199,10 +199,8 @@ TASKS: Mapping[str, Task] = {
 }
 
 
-class Instance(BaseModel):
+class Instance(BaseModel, frozen=True, strict=True):
     """An instance as it lies in a file."""
-
-    model_config = ConfigDict(frozen=True, strict=True)
 
     input: str = Field(min_length=1, max_length=LONGEST_TEXT)
     output: str = Field(min_length=1, max_length=LONGEST_TEXT)
@@ -257,9 +255,7 @@ def item_of(instance: Instance, path: Path) -> Item:
     return Item(instance.instance_id, task, instance.input, wanted)
 
 
-class _Claim(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True)
-
+class _Claim(BaseModel, frozen=True, strict=True):
     set: Literal["SciFact"]
     id: str
     claim: str
@@ -502,9 +498,7 @@ def _tokens(replies: Sequence[Reply], kind: str) -> Iterator[float]:
             yield float(sum(counts))
 
 
-class Rating(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class Rating(BaseModel, extra="forbid", strict=True):
     explanation: str = Field(max_length=LONGEST_EXPLANATION)
     rating: Literal[1, 2, 3, 4, 5]
 

@@ -14,7 +14,7 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, Field, create_model
 from rich.table import Table
 from scipy.stats import kendalltau
 
@@ -156,8 +156,8 @@ def shown_orders(systems: int, votes: int, seed: int | str) -> tuple[tuple[int, 
     return tuple(orders[:votes])
 
 
-class _Judgement(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _Judgement(BaseModel, extra="forbid"):
+    pass
 
 
 @cache

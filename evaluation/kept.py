@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from assistant.models import (
     BadReplyError,
@@ -97,13 +97,11 @@ class KeptLines:
         return False
 
 
-class _KeptReply(BaseModel):
+class _KeptReply(BaseModel, frozen=True, extra="forbid"):
     """The exchanges of a request, made for the `number`-th time.
 
     An exchange without messages sent those of the request.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     key: str
     number: int

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AliasChoices, BaseModel, Field, field_validator
 
 from corpus.records import AspectName, Paper, Passage, PassageKind, Section, Sentence, passage_id
 from corpus.wording import counted
@@ -33,10 +33,8 @@ _TLDR_LINE = (
 )
 
 
-class TldrItem(BaseModel):
+class TldrItem(BaseModel, frozen=True, extra="ignore"):
     """A paper's title and the sentences of its abstract, with what people wrote of it in one sentence."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: str = Field(validation_alias=AliasChoices("id", "paper_id"))
     title: str

@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from assistant.prompts import as_line, load_prompt, render_evidence
 from assistant.records import Evidence, LabelledPaper, Message, Turn
@@ -227,10 +227,8 @@ def _cited_evidence(turns: Sequence[Turn]) -> Evidence:
     )
 
 
-class _KeptVote(BaseModel):
+class _KeptVote(BaseModel, frozen=True, extra="forbid"):
     """A vote that counted, by the hash of what was asked; marks and analyses are by system."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     key: str
     judge: str
@@ -340,10 +338,8 @@ def _collect_votes(
 _HumanMark = Annotated[int, Field(strict=True, ge=1, le=5)]
 
 
-class HumanMarks(BaseModel):
+class HumanMarks(BaseModel, frozen=True, extra="forbid"):
     """A person's marks of the answer of a system to a question; None for what they did not mark."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     question: str = Field(min_length=1)
     system: str = Field(min_length=1)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from assistant.questions import Phrase, is_complete, phrases
 from corpus.records import Paper, Scope, passage_id
@@ -25,19 +25,15 @@ MADE_PER_DIRECTION = 20
 Source = Literal["written", "made"]
 
 
-class _Question(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _Question(BaseModel, frozen=True, extra="forbid"):
     question: str
     asked_of: str
     answerable: bool
     part: str
 
 
-class _Written(BaseModel):
+class _Written(BaseModel, frozen=True, extra="forbid"):
     """The file of questions written for the purpose."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     collections: dict[str, tuple[str, ...]]
     questions: tuple[_Question, ...]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from assistant.records import Turn
 from corpus.store import Corpus
@@ -16,13 +16,11 @@ TABLE_QUESTIONS = DATA / "table_questions.jsonl"
 _HINT = "Each line has question, corpus, paper, row and value; see evaluation/README.md."
 
 
-class TableQuestion(BaseModel):
+class TableQuestion(BaseModel, frozen=True, extra="forbid"):
     """A question to a corpus, and the table row that answers it: a cell that names the row, and the value.
 
     `paper` is the end of a paper's id.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     question: str = Field(min_length=1)
     corpus: str

@@ -10,7 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from corpus.records import AspectName, Scope, parse_topic_key
 from corpus.store import Corpus
@@ -23,17 +23,13 @@ from evaluation.known_items import system_name
 FEWEST_SHARING, MOST_SHARING = 4, 25
 
 
-class _Attribute(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _Attribute(BaseModel, frozen=True, extra="forbid"):
     question: str
     said: tuple[str, ...]
 
 
-class Forms(BaseModel):
+class Forms(BaseModel, frozen=True, extra="forbid"):
     """The forms of questions by their purpose."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     which_papers: tuple[str, ...]
     one_paper: tuple[str, ...]

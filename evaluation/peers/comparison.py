@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from corpus import VERSION
 from corpus.encoder_choice import open_encoder
@@ -125,10 +125,8 @@ def _sample(judged: JudgedCollection, most: int) -> tuple[Document, ...]:
     return tuple(document for document in judged.documents if document.id in taken)
 
 
-class RunFigures(BaseModel):
+class RunFigures(BaseModel, frozen=True):
     """A system's times of its own run; when, where and under which settings are added when it is kept."""
-
-    model_config = ConfigDict(frozen=True)
 
     build_seconds: float = Field(ge=0, allow_inf_nan=False)
     build_processor_seconds: float = Field(ge=0, allow_inf_nan=False)

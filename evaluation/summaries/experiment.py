@@ -37,7 +37,6 @@ from assistant.comparing import (
     render_description,
     summary_words,
 )
-from assistant.generators import EXTRACTIVE
 from assistant.prompts import SummaryForm, as_data, as_line, form, load_prompt, mark
 from assistant.records import AssistantError, Draft, ElementName, Message
 from assistant.trail import comparison_from_json, comparison_to_json
@@ -469,38 +468,33 @@ def judged_section(run: SectionRun, judge: Judge, votes: int, folder: Path) -> J
     return figures
 
 
-@dataclass(frozen=True, slots=True)
-class TableAsked:
-    """What the experiment is made of, and where finished sections are kept; `judge` is "" for none."""
-
-    corwa: Path
-    anthology: Path
-    out: Path
-    writer: str = EXTRACTIVE
-    samples: int = 2
-    sections: int | None = None
-    judge: str = ""
-    votes: int = VOTES
-
-
-def table_report(asked: TableAsked) -> Figures:
-    """Run the experiment, or what is left of it, and return its figures.
+def table_report(
+    corwa: Path,
+    anthology: Path,
+    out: Path,
+    writer: str,
+    samples: int,
+    sections: int | None,
+    judge_id: str,
+    votes: int = VOTES,
+) -> Figures:
+    """Run the experiment, or what is left of it in the folder `out`, and return its figures.
 
     "sections" counts those that all systems finished, of "gold"; figures are over these. Raises
     EvaluationError, CorpusError, SourceError and AssistantError.
     """
     settings = read_settings()
-    judge = open_judge(asked.judge, settings) if asked.judge else None
+    judge = open_judge(judge_id, settings) if judge_id else None
     encoder = open_encoder(settings)
-    rows = table_rows(asked.writer, asked.samples, settings, encoder)
+    rows = table_rows(writer, samples, settings, encoder)
     say("Looking up the references of all sections in the Anthology.")
-    gold = read_gold_sections(asked.corwa, asked.anthology)[: asked.sections]
+    gold = read_gold_sections(corwa, anthology)[:sections]
     papers = GoldPapers(gold)
     say(f"Indexing the {len(papers)} references of {len(gold)} sections.")
-    home = settings.model_copy(update={"home": asked.out})
+    home = settings.model_copy(update={"home": out})
     build_collection(home, encoder, papers, lambda _: None)
     corpus = Corpus.open(home.corpus_path, encoder)
-    runs = tuple(Experiment(corpus, encoder, rows, asked.out / "summaries").run(gold))
+    runs = tuple(Experiment(corpus, encoder, rows, out / "summaries").run(gold))
     titles = {row.name: row.title for row in rows}
     problems = [
         f"{titles[name]} failed on section {run.section.key}. {problem}"
@@ -515,7 +509,7 @@ def table_report(asked: TableAsked) -> Figures:
         assert judge
         say(f"Section {number} of {len(finished)}: judged by {judge.model.label}.")
         try:
-            marks = judged_section(run, judge, asked.votes, asked.out)
+            marks = judged_section(run, judge, votes, out)
         except EvaluationError as error:
             problems.append(f"Section {run.section.key} was not judged. {error}")
             continue
@@ -526,8 +520,8 @@ def table_report(asked: TableAsked) -> Figures:
     tagger = SentenceTagger(tag_weights().chain(), SentenceEncoder())
     printed = (*printed_rows("chatcite-summaries"), *printed_rows("chatcite-ablations"))
     return {
-        "writer": asked.writer,
-        "judge": asked.judge,
+        "writer": writer,
+        "judge": judge_id,
         "gold": len(gold),
         "references": sum(len(section.papers) for section in gold),
         "sections": len(finished),
@@ -553,16 +547,16 @@ def _row_figures(
     comparisons = [run.systems[row.name].comparison for run in finished]
     found = [measure_summary(run.systems[row.name], tagger, run.section.text) for run in finished]
     marks = [] if row.not_applicable else [one.systems[row.name].overall for one in judged.values()]
-    rouges = {name: spread([one.rouge[name] for one in found if one.rouge]) for name in ROUGE}
+    rouges = {name: spread([one["rouge"][name] for one in found if one["rouge"]]) for name in ROUGE}
     return {
         "title": row.title,
         "failed": sum(row.name in run.failed for run in runs),
         "rouge": rouges if found else None,
-        "citation_recall": spread([one.citation_recall for one in found]),
-        "citation_precision": spread([one.citation_precision for one in found]),
-        "covered": spread([one.papers_covered / one.papers for one in found]),
-        "comparative": spread([one.comparative for one in found]),
-        "words": spread([one.words for one in found]),
+        "citation_recall": spread([one["citation_recall"] for one in found]),
+        "citation_precision": spread([one["citation_precision"] for one in found]),
+        "covered": spread([one["papers_covered"] / one["papers"] for one in found]),
+        "comparative": spread([one["comparative"] for one in found]),
+        "words": spread([one["words"] for one in found]),
         "g_score": spread(marks),
         "calls": spread([len(comparison.calls) for comparison in comparisons]),
         "tokens": spread([_tokens(comparison) for comparison in comparisons]),

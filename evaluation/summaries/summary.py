@@ -6,7 +6,7 @@ Also G-Score: a model marks the summaries of all systems together, several times
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import get_args
@@ -55,15 +55,7 @@ from evaluation.judging import (
     shown_orders,
 )
 from evaluation.summaries.citation_style import CITE, neutral
-from evaluation.summaries.tags import (
-    TAGS,
-    Provenance,
-    SentenceTagger,
-    Tag,
-    figures_of,
-    tag_weights,
-    tags_table,
-)
+from evaluation.summaries.tags import TAGS, Provenance, SentenceTagger, figures_of, tag_weights, tags_table
 
 ROUGE = ("rouge1", "rouge2", "rougeL")
 LARGEST_GOLD = 2 * 2**20
@@ -83,6 +75,13 @@ DIMENSIONS = tuple(DEFINITIONS)
 NEEDS_GOLD = "consistency"
 VOTES, SEED = 5, 0
 ABSTRACT_WORDS = 120
+_SHARES = {
+    "Citation recall": "citation_recall",
+    "Citation precision": "citation_precision",
+    "Sentences that compare, by tag": "comparative_by_tag",
+    "by citing two works or more": "comparative_by_count",
+    "by either": "comparative",
+}
 _HEADING = re.compile(r"^ {0,3}#{1,6} [^\n]*$", re.MULTILINE)
 _LIST_MARK = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)])[ \t]+", re.MULTILINE)
 _PARAGRAPH = re.compile(r"\n\s*\n")
@@ -100,42 +99,28 @@ class System:
         return self.comparison.answer.text
 
 
-@dataclass(frozen=True, slots=True)
-class SummaryFigures:
-    """The figures of one summary, shares 0..1; None where there is nothing to count, or no gold text."""
+def measure_summary(system: System, tagger: SentenceTagger, gold: str | None = None) -> Figures:
+    """Return the figures of a summary, shares 0..1; None where there is nothing to count, or no gold text.
 
-    rouge: dict[str, float] | None
-    citation_recall: float | None
-    citation_precision: float | None
-    papers: int
-    papers_covered: int
-    words: int
-    sentences: int
-    comparative_by_tag: float | None
-    comparative_by_count: float | None
-    comparative: float | None
-    tags: dict[Tag, float]
-
-
-def measure_summary(system: System, tagger: SentenceTagger, gold: str | None = None) -> SummaryFigures:
-    """Measure a comparison's summary; a sentence compares by its tag, by citing two works, or by either."""
+    A sentence compares by its tag, by citing two works, or by either.
+    """
     comparison = system.comparison
     tagged = tagger.tag(sentences_of(system.text))
     labels = {labelled.label for labelled in comparison.evidence.papers}
     counts = Counter(one.tag for one in tagged)
-    return SummaryFigures(
-        rouge=None if gold is None else rouge(system.text, gold),
-        citation_recall=comparison.answer.citation_recall,
-        citation_precision=comparison.answer.citation_precision,
-        papers=len(comparison.paper_ids),
-        papers_covered=len(labels.intersection(comparison.answer.cited_labels)),
-        words=len(words(plain_claim(system.text))),
-        sentences=len(tagged),
-        comparative_by_tag=mean(one.compares_by_tag for one in tagged),
-        comparative_by_count=mean(one.compares_by_count for one in tagged),
-        comparative=mean(one.compares_by_tag or one.compares_by_count for one in tagged),
-        tags={tag: counts[tag] / len(tagged) if tagged else 0.0 for tag in TAGS},
-    )
+    return {
+        "rouge": None if gold is None else rouge(system.text, gold),
+        "citation_recall": comparison.answer.citation_recall,
+        "citation_precision": comparison.answer.citation_precision,
+        "papers": len(comparison.paper_ids),
+        "papers_covered": len(labels.intersection(comparison.answer.cited_labels)),
+        "words": len(words(plain_claim(system.text))),
+        "sentences": len(tagged),
+        "comparative_by_tag": mean(one.compares_by_tag for one in tagged),
+        "comparative_by_count": mean(one.compares_by_count for one in tagged),
+        "comparative": mean(one.compares_by_tag or one.compares_by_count for one in tagged),
+        "tags": {tag: counts[tag] / len(tagged) if tagged else 0.0 for tag in TAGS},
+    }
 
 
 def sentences_of(text: str) -> tuple[tuple[str, ...], ...]:
@@ -290,29 +275,19 @@ def _ablated(systems: Sequence[System], without: Sequence[Ablation]) -> Iterator
         yield System(name, last.comparison)
 
 
-def _figures_table(systems: Mapping[str, SummaryFigures], classifier: Provenance) -> Table:
+def _figures_table(systems: Mapping[str, Figures], classifier: Provenance) -> Table:
     """Return the figures of all systems, beside those of real sections where there are any."""
-    found = tuple(systems.values())
-    real = figures_of(classifier, "real_sections")
-    comparative = {
-        "Sentences that compare, by tag": "comparative_by_tag",
-        "by citing two works or more": "comparative_by_count",
-        "by either": "comparative",
-    }
+    found, real = tuple(systems.values()), figures_of(classifier, "real_sections")
     rows: list[tuple[str, ...]] = []
-    for name in ROUGE if any(one.rouge for one in found) else ():
+    for name in ROUGE if any(one["rouge"] for one in found) else ():
         label = f"ROUGE-{name.removeprefix('rouge')} F1"
-        rows.append((label, *(decimals(one.rouge[name] if one.rouge else None, 2) for one in found)))
-    for label, name in {
-        "Citation recall": "citation_recall",
-        "Citation precision": "citation_precision",
-    }.items():
-        rows.append((label, *(decimals(getattr(one, name)) for one in found)))
-    for label, name in comparative.items():
-        rows.append((label, *(decimals(getattr(one, name)) for one in found), decimals(real.get(name))))
-    rows.append(("Papers covered", *(f"{one.papers_covered} of {one.papers}" for one in found)))
-    rows.append(("Sentences", *(str(one.sentences) for one in found)))
-    rows.append(("Words", *(f"{one.words:,}" for one in found)))
+        rows.append((label, *(decimals(one["rouge"][name] if one["rouge"] else None, 2) for one in found)))
+    for label, name in _SHARES.items():
+        beside = [decimals(real.get(name))] if name.startswith("comparative") else []
+        rows.append((label, *(decimals(one[name]) for one in found), *beside))
+    rows.append(("Papers covered", *(f"{one['papers_covered']} of {one['papers']}" for one in found)))
+    rows.append(("Sentences", *(str(one["sentences"]) for one in found)))
+    rows.append(("Words", *(f"{one['words']:,}" for one in found)))
     return table(("What", *systems, "Real sections"), rows)
 
 
@@ -336,7 +311,7 @@ def summary_report(
     classifier = weights.provenance
     tables = [
         _figures_table(figures, classifier),
-        tags_table(classifier, {name: own.tags for name, own in figures.items()}),
+        tags_table(classifier, {name: own["tags"] for name, own in figures.items()}),
     ]
     judged = None
     if judge:
@@ -344,8 +319,7 @@ def summary_report(
         judged = judge_summaries(judge, systems, votes, gold)
         notes = () if gold else ("Without a gold text consistency is not marked.",)
         tables.append(judge_table(judged, "G-Score", notes))
-    told = {name: asdict(own) for name, own in figures.items()}
-    return {"systems": told, "judge": judged, "classifier": classifier}, tables
+    return {"systems": figures, "judge": judged, "classifier": classifier}, tables
 
 
 @command("summary")
@@ -365,7 +339,7 @@ def summary(
     sections: int | None = None,
     as_json: bool = False,
 ) -> Report:
-    from evaluation.summaries.experiment import TableAsked, experiment_tables, table_report  # noqa: PLC0415
+    from evaluation.summaries.experiment import experiment_tables, table_report  # noqa: PLC0415
 
     if not experiment:
         figures, tables = summary_report(comparison or (), gold, judge, votes, without or ())
@@ -374,5 +348,5 @@ def summary(
         raise EvaluationError("--table compares by itself. Leave --comparison, --gold and --without out.")
     if not (corwa and anthology and out_folder):
         raise EvaluationError("--table takes --corwa, --anthology and --out. Give all three.")
-    report = table_report(TableAsked(corwa, anthology, out_folder, writer, samples, sections, judge, votes))
+    report = table_report(corwa, anthology, out_folder, writer, samples, sections, judge, votes)
     return Report(report, () if as_json else experiment_tables(report))

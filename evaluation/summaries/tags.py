@@ -18,7 +18,7 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 from rich.table import Table
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix, hstack
@@ -62,10 +62,8 @@ Paragraphs = Sequence[Sequence[str]]
 Provenance = dict[str, str | int | float | dict[str, float]]
 
 
-class TaggedParagraph(BaseModel):
+class TaggedParagraph(BaseModel, frozen=True, extra="ignore"):
     """Sentences of one paragraph, each with its tag."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     sentences: tuple[str, ...] = Field(max_length=1000)
     tags: tuple[Tag, ...]
@@ -77,10 +75,8 @@ class TaggedParagraph(BaseModel):
         return self
 
 
-class TaggedSection(BaseModel):
+class TaggedSection(BaseModel, frozen=True, extra="ignore"):
     """A paper's section on related work."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     s2_paper_id: str = Field(min_length=1)
     paragraphs: tuple[TaggedParagraph, ...]
@@ -363,10 +359,8 @@ def fit_chain(rows: csr_matrix, tags: Numbers, lengths: Sequence[int], count: in
     return unpacked(np.asarray(found.x))
 
 
-class TagWeights(BaseModel):
+class TagWeights(BaseModel, frozen=True, extra="forbid"):
     """The weights as they are kept: small arrays as numbers, the features' as 16-bit numbers in base64."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     tags: tuple[Tag, ...]

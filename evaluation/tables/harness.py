@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, StrictFloat, StrictInt, TypeAdapter, ValidationError
+from pydantic import BaseModel, StrictFloat, StrictInt, TypeAdapter, ValidationError
 from rich.table import Table
 
 from assistant.exports import escaped
@@ -174,18 +174,14 @@ class TableResult:
         }
 
 
-class _PrintedRow(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _PrintedRow(BaseModel, frozen=True, extra="forbid"):
     system: str
     figures: dict[str, StrictFloat | StrictInt]
     note: str = ""
 
 
-class _Entry(BaseModel):
+class _Entry(BaseModel, frozen=True, extra="forbid"):
     """A table in tables.toml; `columns` have their decimals, `rows` are those that the paper prints."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     seed: Literal["GenGO Ultra", "TruthReader", "ChatCite"]
     number: str

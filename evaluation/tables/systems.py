@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from assistant.chat import Assistant
 from assistant.checking import thresholds
@@ -306,10 +306,8 @@ def _marks_notes(name: str, judged: JudgedAnswers) -> Iterator[str]:
         yield f"the server says that {', '.join(figures.served)} judged"
 
 
-class _ChosenRow(BaseModel):
+class _ChosenRow(BaseModel, frozen=True, extra="forbid"):
     """Ids of judged questions: one that is asked, and two that may be asked before it."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     relevant: str

@@ -113,7 +113,7 @@ def _tried(reads: FollowUps, bars: Surety, turns: Sequence[AskedTurn]) -> tuple[
 
 def _worth(tried: tuple[Surety, RewritingFigures]) -> float:
     _, figures = tried
-    return figures["rewritten"]["f1"] - WORSE_COUNTS * figures["worse_than_raw"]
+    return float(figures["rewritten"]["f1"] - WORSE_COUNTS * figures["worse_than_raw"])
 
 
 def _figures(reads: FollowUps, turns: Sequence[AskedTurn]) -> RewritingFigures:

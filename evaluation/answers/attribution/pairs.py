@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
 from assistant.checking import said
 from corpus.sentences import sentence_spans
@@ -23,10 +23,8 @@ Verdict = Literal["supported", "partial", "not"]
 _NUMBERED = {1: "supported", 0: "not"}
 
 
-class LabelledPair(BaseModel):
+class LabelledPair(BaseModel, frozen=True, extra="ignore"):
     """A claim, the references it cites (or one text, `evidence`), and what people found (`label`)."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     claim: str
     references: Annotated[

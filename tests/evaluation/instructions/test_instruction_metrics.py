@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 from evaluation.instruction_metrics import answer_f1, finding_f1, list_f1, mention_f1, verdict_f1
 
 FINDING = ["Drug A", "placebo", "severe pain", "significantly decreased", "Pain fell with A."]
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=8,
-)
+LEAF = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+
+
+def nested(inner):
+    return inner | st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+
+
+JSON = nested(nested(LEAF))
 
 
 @pytest.mark.parametrize(
