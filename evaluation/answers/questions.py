@@ -5,7 +5,6 @@ These counts do not say whether an answer is right: people judge that from the a
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import Literal, get_args
@@ -13,7 +12,7 @@ from typing import Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field
 
 from assistant.generators import EXTRACTIVE
-from assistant.records import AssistantError, Conversation, RequestKind, Turn
+from assistant.records import AssistantError, Conversation, Turn
 from assistant.trail import to_json
 from corpus.records import Scope
 from corpus.store import Corpus
@@ -64,55 +63,32 @@ class WrittenQuestion(ScopedQuestion):
         return (*self.expected_papers, self.paper) if self.paper else self.expected_papers
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The answer to a question, for a person to judge.
+def outcome_of(row: WrittenQuestion, asked: AskedQuestion) -> Figures:
+    """Return the answer to a question, for a person to judge.
 
-    `found` are the ids of papers, best first, `cited` in the order of the text; `support` is per sentence.
+    "found" are the ids of papers, best first, "cited" in the order of the text; "support" is per sentence.
     """
-
-    id: str
-    question: str
-    text: str
-    kind: RequestKind
-    search_query: str
-    found: tuple[str, ...]
-    cited: tuple[str, ...]
-    relevance: float | None
-    citation_recall: float | None
-    citation_precision: float | None
-    support: tuple[float | None, ...]
-    refusal_reason: str | None
-    refusal: str | None
-    seconds: float
-
-    @property
-    def is_refused(self) -> bool:
-        return self.refusal_reason is not None
-
-    @classmethod
-    def of(cls, row: WrittenQuestion, asked: AskedQuestion) -> "Outcome":
-        turn, answer = asked.turn, asked.turn.answer
-        return cls(
-            id=row.id,
-            question=row.question,
-            text=answer.text,
-            kind=turn.rewrite.kind,
-            search_query=turn.rewrite.search_query,
-            found=asked.found,
-            cited=tuple(labelled.paper.id for labelled in turn.cited_papers),
-            relevance=answer.relevance,
-            citation_recall=answer.citation_recall,
-            citation_precision=answer.citation_precision,
-            support=tuple(sentence.support for sentence in answer.sentences),
-            refusal_reason=answer.refusal.reason if answer.refusal else None,
-            refusal=answer.refusal.message if answer.refusal else None,
-            seconds=round(asked.seconds, 3),
-        )
+    turn, answer = asked.turn, asked.turn.answer
+    return {
+        "id": row.id,
+        "question": row.question,
+        "text": answer.text,
+        "kind": turn.rewrite.kind,
+        "search_query": turn.rewrite.search_query,
+        "found": asked.found,
+        "cited": [labelled.paper.id for labelled in turn.cited_papers],
+        "relevance": answer.relevance,
+        "citation_recall": answer.citation_recall,
+        "citation_precision": answer.citation_precision,
+        "support": [sentence.support for sentence in answer.sentences],
+        "refusal_reason": answer.refusal.reason if answer.refusal else None,
+        "refusal": answer.refusal.message if answer.refusal else None,
+        "seconds": round(asked.seconds, 3),
+    }
 
 
 _Numbered = tuple[int, WrittenQuestion]
-_Judged = tuple[WrittenQuestion, Outcome]
+_Judged = tuple[WrittenQuestion, Figures]
 
 
 def read_questions(
@@ -170,10 +146,10 @@ def _ask_all(
                 asked = ask(assistant, row.question, turns, row.scope)
             except AssistantError as error:
                 raise EvaluationError(f"{data}, line {number}: {error}") from error
-            outcome = Outcome.of(row, asked)
+            outcome = outcome_of(row, asked)
             if out:
                 with out.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(asdict(outcome), ensure_ascii=False) + "\n")
+                    file.write(json.dumps(outcome, ensure_ascii=False) + "\n")
             if trails:
                 conversation = Conversation(f"line-{number}", row.question, (*turns, asked.turn))
                 (trails / f"{conversation.id}.json").write_text(to_json(conversation), encoding="utf-8")
@@ -195,7 +171,7 @@ def question_figures(judged: Sequence[_Judged]) -> Figures:
         "expected_found": share(counts["found"], counts["expecting"]),
         "expected_cited": share(counts["cited"], counts["expecting"]),
         "best_cited": share(counts["best_cited"], counts["given"]),
-        "seconds_median": median(outcome.seconds for _, outcome in judged),
+        "seconds_median": median(outcome["seconds"] for _, outcome in judged),
         "counts": counts,
         "kinds": {kind: _counts(own) for kind, own in kinds.items() if own},
     }
@@ -204,19 +180,19 @@ def question_figures(judged: Sequence[_Judged]) -> Figures:
 def _counts(judged: Sequence[_Judged]) -> dict[str, int]:
     """Count questions; `expecting` are answerable with expected papers, `given` are all answers."""
     answerable = [(row, outcome) for row, outcome in judged if row.expect == "answer"]
-    unanswerable = [outcome for row, outcome in judged if row.expect == "refuse"]
+    refused = [outcome["refusal_reason"] is not None for row, outcome in judged if row.expect == "refuse"]
     expecting = [(set(row.expected_papers), outcome) for row, outcome in answerable if row.expected_papers]
-    given = [outcome for _, outcome in judged if not outcome.is_refused]
+    given = [outcome for _, outcome in judged if outcome["refusal_reason"] is None]
     return {
         "answerable": len(answerable),
-        "answered": sum(not outcome.is_refused for _, outcome in answerable),
-        "unanswerable": len(unanswerable),
-        "refused": sum(outcome.is_refused for outcome in unanswerable),
+        "answered": sum(outcome["refusal_reason"] is None for _, outcome in answerable),
+        "unanswerable": len(refused),
+        "refused": sum(refused),
         "expecting": len(expecting),
-        "found": sum(not papers.isdisjoint(outcome.found) for papers, outcome in expecting),
-        "cited": sum(not papers.isdisjoint(outcome.cited) for papers, outcome in expecting),
+        "found": sum(not papers.isdisjoint(outcome["found"]) for papers, outcome in expecting),
+        "cited": sum(not papers.isdisjoint(outcome["cited"]) for papers, outcome in expecting),
         "given": len(given),
-        "best_cited": sum(outcome.found[0] in outcome.cited for outcome in given),
+        "best_cited": sum(outcome["found"][0] in outcome["cited"] for outcome in given),
     }
 
 
