@@ -1,4 +1,4 @@
-"""The files that are measured on, and what is said of one that cannot be used."""
+"""The files that are measured on, and what is said of a file that cannot be used."""
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,9 @@ from assistant.records import AssistantError
 Form = TypeVar("Form", bound=BaseModel)
 Record = TypeVar("Record")
 LARGEST_TRAIL = 256 * 2**20
-# The files call their splits by short names or long ones.
+DATA = Path(__file__).parent / "data"
+PROMPTS = Path(__file__).parent / "prompts"
+# Data sets use short and long names for this split.
 _VALIDATION = frozenset({"validation", "val", "valid", "dev"})
 
 
@@ -30,7 +32,7 @@ class EvaluationError(Exception):
 
 
 def read_text(path: Path, what: str = "file", largest: int | None = None) -> str:
-    """Return the text of a file of at most so many bytes; raises EvaluationError."""
+    """Return the text of a file of at most `largest` bytes; raises EvaluationError."""
     try:
         if largest is not None and path.stat().st_size > largest:
             raise EvaluationError(f"The {what} {path} is too large.")
@@ -54,12 +56,12 @@ def home_of(path: Path) -> Path:
     return path.parent if (path / "manifest.json").is_file() else path
 
 
-def read_json_lines(path: Path, form: type[Form], hint: str) -> list[Form]:
-    """Return the records of a file of JSON lines; raises EvaluationError that names the line at fault.
-
-    The hint says what each line should be.
-    """
-    return [record for _, record in read_numbered_json_lines(path, form, hint)]
+def named_folders(named: Sequence[str]) -> dict[str, Path]:
+    """Return folders by name; raises EvaluationError for what is not NAME=FOLDER."""
+    pairs = {text: text.partition("=") for text in named}
+    if wrong := [text for text, (name, _, folder) in pairs.items() if not (name and folder)]:
+        raise EvaluationError(f"{wrong[0]!r} is not NAME=FOLDER.")
+    return {name: Path(folder) for name, _, folder in pairs.values()}
 
 
 def part_of(path: Path, records: Sequence[Part], split: str) -> tuple[str, list[Part]]:
@@ -69,60 +71,27 @@ def part_of(path: Path, records: Sequence[Part], split: str) -> tuple[str, list[
     """
     names = _VALIDATION if split in {"", *_VALIDATION} else {split}
     chosen = [record for record in records if record.split in names]
-    if chosen or split:
-        if not chosen:
-            known = ", ".join(sorted({record.split for record in records if record.split})) or "none"
-            raise EvaluationError(f"{path} has no papers of the split {split!r}; its splits are: {known}.")
-        return split or "validation", chosen
-    return "all", list(records)
+    if split and not chosen:
+        known = ", ".join(sorted({record.split for record in records if record.split})) or "none"
+        raise EvaluationError(f"{path} has no papers of the split {split!r}; its splits are: {known}.")
+    return (split or "validation", chosen) if chosen else ("all", list(records))
 
 
-def named_folders(named: Sequence[str]) -> dict[str, Path]:
-    """Return folders by name; raises EvaluationError for what is not NAME=FOLDER."""
-    pairs = [one.partition("=") for one in named]
-    if wrong := [one for one, (name, _, folder) in zip(named, pairs, strict=True) if not (name and folder)]:
-        raise EvaluationError(f"{wrong[0]!r} is not NAME=FOLDER.")
-    return {name: Path(folder) for name, _, folder in pairs}
+def read_json_lines(path: Path, form: type[Form], hint: str) -> list[Form]:
+    """Return the records of a file of JSON lines; raises EvaluationError that names the line at fault.
+
+    `hint` says what each line should be.
+    """
+    return [record for _, record in read_numbered_json_lines(path, form, hint)]
 
 
 def read_numbered_json_lines(path: Path, form: type[Form], hint: str) -> list[tuple[int, Form]]:
-    """Return the records with the numbers of their lines, for what only another file shows to be wrong."""
-    records = []
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if line.strip():
-            records.append((number, record_of(path, number, line, form, hint)))
+    """Return the records with their line numbers."""
+    lines = enumerate(read_text(path).split("\n"), start=1)
+    records = [(number, record_of(path, number, line, form, hint)) for number, line in lines if line.strip()]
     if not records:
         raise EvaluationError(f"The file {path} is empty. {hint}")
     return records
-
-
-def read_numbered_rows(path: Path, form: type[Form], hint: str) -> list[tuple[int, Form]]:
-    """Return the records of a CSV file, whose first line names the columns, as `read_numbered_json_lines`.
-
-    What is left empty is not given.
-    """
-    # Spreadsheets begin a file with a mark that says it is Unicode.
-    lines = csv.DictReader(StringIO(read_text(path).removeprefix("\ufeff"), newline=""), strict=True)
-    rows = [(number, _row(path, number, row, form, hint)) for number, row in _rows(path, lines, hint)]
-    if not rows:
-        raise EvaluationError(f"The file {path} is empty. {hint}")
-    return rows
-
-
-def _rows(path: Path, lines: "csv.DictReader[str]", hint: str) -> Iterator[tuple[int, dict[str, str]]]:
-    try:
-        for row in lines:
-            # Cells behind the last column come under None.
-            yield lines.line_num, {name or "": value for name, value in row.items() if value}
-    except csv.Error as error:
-        raise EvaluationError(f"{path}, line {lines.line_num}: {error}. {hint}") from None
-
-
-def _row(path: Path, number: int, row: dict[str, str], form: type[Form], hint: str) -> Form:
-    try:
-        return form.model_validate_strings(row)
-    except ValidationError as error:
-        raise _fault(path, number, error, hint) from None
 
 
 def record_of(path: Path, number: int, line: str, form: type[Form], hint: str) -> Form:
@@ -130,10 +99,34 @@ def record_of(path: Path, number: int, line: str, form: type[Form], hint: str) -
     try:
         return form.model_validate_json(line)
     except ValidationError as error:
-        raise _fault(path, number, error, hint) from None
+        raise EvaluationError(f"{path}, line {number}: {first_fault(error)}. {hint}") from None
 
 
-def _fault(path: Path, number: int, error: ValidationError, hint: str) -> EvaluationError:
+def first_fault(error: ValidationError, whole: str = "the line") -> str:
+    """Return the place and the message of the first fault."""
     first = error.errors(include_input=False)[0]
-    place = ".".join(str(part) for part in first["loc"]) or "the line"
-    return EvaluationError(f"{path}, line {number}: {place}: {first['msg']}. {hint}")
+    return f"{'.'.join(map(str, first['loc'])) or whole}: {first['msg']}"
+
+
+def read_numbered_rows(path: Path, form: type[Form], hint: str) -> list[tuple[int, Form]]:
+    """Return the records of a CSV file with their line numbers; empty cells are left out."""
+    # Spreadsheets begin a file with a byte order mark.
+    lines = csv.DictReader(StringIO(read_text(path).removeprefix("\ufeff"), newline=""), strict=True)
+    records = []
+    for number, row in _csv_rows(path, lines, hint):
+        try:
+            records.append((number, form.model_validate_strings(row)))
+        except ValidationError as error:
+            raise EvaluationError(f"{path}, line {number}: {first_fault(error)}. {hint}") from None
+    if not records:
+        raise EvaluationError(f"The file {path} is empty. {hint}")
+    return records
+
+
+def _csv_rows(path: Path, lines: "csv.DictReader[str]", hint: str) -> Iterator[tuple[int, dict[str, str]]]:
+    try:
+        for row in lines:
+            # Cells beyond the last column have the key None.
+            yield lines.line_num, {name or "": value for name, value in row.items() if value}
+    except csv.Error as error:
+        raise EvaluationError(f"{path}, line {lines.line_num}: {error}. {hint}") from None

@@ -7,14 +7,10 @@ import random
 import re
 import string
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TypedDict
-
-from rich.box import SIMPLE_HEAD
-from rich.table import Column, Table
 
 from corpus.encoder_choice import open_encoder
 from corpus.language import stop_words
@@ -23,24 +19,17 @@ from corpus.search import search
 from corpus.settings import read_settings
 from corpus.store import Corpus
 from corpus.text import words
+from evaluation.harness import Figures, Report, command, table
 from evaluation.input_files import EvaluationError, home_of
 
 DEPTH = 10
-# Of a title, so many of its rarest words; of a phrase, so many in a row.
+# Rare words taken from a title, and words of a quoted phrase.
 RARE_WORDS, PHRASE_WORDS = 3, 4
 SHORTEST_MISSPELT = 5
 _HEAD = re.compile(r"([A-Za-z][\w-]{1,30}):")
 # "LinkBERT" and "RankT5", not "Transformers".
 _NAME = re.compile(r"\b[A-Z][a-z]*[A-Z][A-Za-z]{2,20}\b")
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-
-
-class KindFigures(TypedDict):
-    """Of how many queries of a kind a right paper came first, and among the first ten, as shares."""
-
-    queries: int
-    first: float
-    in_ten: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,62 +41,52 @@ class KnownItem:
     papers: frozenset[str]
 
 
-def measure_known_items(home: Path, most: int, seed: int) -> dict[str, KindFigures]:
-    """Return how often what is looked for is found, by the kind of query, of each kind `most` at most.
+def measure_known_items(home: Path, most: int, seed: int) -> dict[str, Figures]:
+    """Return by kind of query the shares found first and in ten, of at most `most` queries of each kind.
 
     Raises EvaluationError where nothing can be looked for, and CorpusError.
     """
     settings = read_settings().model_copy(update={"home": home_of(home)})
     encoder = open_encoder(settings)
     corpus = Corpus.open(settings.corpus_path, encoder)
-    chosen = _sampled(known_items(corpus.papers(), random.Random(seed)), most, random.Random(seed))
-    if not chosen:
+    kinds: dict[str, list[KnownItem]] = {}
+    for item in known_items(corpus.papers(), random.Random(seed)):
+        kinds.setdefault(item.kind, []).append(item)
+    if not kinds:
         raise EvaluationError("The corpus has no paper that could be looked for.")
 
     def rank(item: KnownItem) -> int | None:
         found = search(corpus, encoder, item.query, Scope(), papers=DEPTH, passages_per_paper=1)
-        return next((at for at, one in enumerate(found) if one.paper.id in item.papers), None)
+        return next((at for at, hit in enumerate(found) if hit.paper.id in item.papers), None)
 
-    return {kind: _figures([rank(item) for item in items]) for kind, items in chosen.items()}
-
-
-def known_items_table(figures: Mapping[str, KindFigures]) -> Table:
-    """Return the figures as a table for people."""
-    columns = ("Queries", "First", "In the first ten")
-    table = Table("Looked for by", *(Column(name, justify="right") for name in columns), box=SIMPLE_HEAD)
-    for kind, found in figures.items():
-        table.add_row(kind, str(found["queries"]), f"{found['first']:.3f}", f"{found['in_ten']:.3f}")
-    return table
-
-
-def _figures(ranks: Sequence[int | None]) -> KindFigures:
-    first, found = ranks.count(0), len(ranks) - ranks.count(None)
-    return {"queries": len(ranks), "first": first / len(ranks), "in_ten": found / len(ranks)}
-
-
-def _sampled(items: Iterator[KnownItem], most: int, chance: random.Random) -> dict[str, list[KnownItem]]:
-    kinds: dict[str, list[KnownItem]] = {}
-    for item in items:
-        kinds.setdefault(item.kind, []).append(item)
-    return {kind: chance.sample(found, min(most, len(found))) for kind, found in kinds.items()}
+    chance = random.Random(seed)
+    sampled = {kind: chance.sample(items, min(most, len(items))) for kind, items in kinds.items()}
+    ranks = {kind: [rank(item) for item in items] for kind, items in sampled.items()}
+    return {
+        kind: {
+            "queries": len(own),
+            "first": own.count(0) / len(own),
+            "in_ten": (len(own) - own.count(None)) / len(own),
+        }
+        for kind, own in ranks.items()
+    }
 
 
 def known_items(papers: Sequence[Paper], chance: random.Random) -> Iterator[KnownItem]:
     """Yield what can be looked for in some papers, each kind in their order."""
-    yield from _by_title(papers, chance)
-    yield from _by_system_name(papers, chance)
-    yield from _by_name_in_abstract(papers)
-    yield from _by_author(papers)
+    frequency = Counter(word for paper in papers for word in set(words(paper.title)))
+    yield from _by_title(papers, frequency, chance)
+    yield from _by_system_name(papers, frequency, chance)
+    yield from _by_name_in_abstract(papers, frequency)
+    yield from _by_author(papers, frequency)
     for paper in papers:
-        own = frozenset({paper.id})
         for kind, identifier in (("id", paper.id), ("doi", paper.doi), ("arxiv id", paper.arxiv_id)):
             if identifier:
-                yield KnownItem(kind, identifier, own)
+                yield KnownItem(kind, identifier, frozenset({paper.id}))
 
 
-def _by_title(papers: Sequence[Paper], chance: random.Random) -> Iterator[KnownItem]:
+def _by_title(papers: Sequence[Paper], frequency: Counter[str], chance: random.Random) -> Iterator[KnownItem]:
     named = Counter(paper.title for paper in papers)
-    frequency = _title_words(papers)
     for paper in papers:
         if named[paper.title] > 1:
             continue
@@ -123,10 +102,6 @@ def _by_title(papers: Sequence[Paper], chance: random.Random) -> Iterator[KnownI
             yield KnownItem("quoted words of a title", f'"{" ".join(title[:PHRASE_WORDS])}"', own)
 
 
-def _title_words(papers: Sequence[Paper]) -> Counter[str]:
-    return Counter(word for paper in papers for word in set(words(paper.title)))
-
-
 def _rarest(paper: Paper, frequency: Mapping[str, int]) -> list[str]:
     """Return the rarest words of a title in their order there."""
     own = [word for word in dict.fromkeys(words(paper.title)) if word not in stop_words()]
@@ -134,9 +109,10 @@ def _rarest(paper: Paper, frequency: Mapping[str, int]) -> list[str]:
     return [word for word in own if word in rarest]
 
 
-def _by_system_name(papers: Sequence[Paper], chance: random.Random) -> Iterator[KnownItem]:
+def _by_system_name(
+    papers: Sequence[Paper], frequency: Counter[str], chance: random.Random
+) -> Iterator[KnownItem]:
     """Yield the names that titles begin with ("LinkBERT: ..."), where no other title has them."""
-    frequency = _title_words(papers)
     for paper in papers:
         name, own = system_name(paper.title), frozenset({paper.id})
         if frequency[name.lower()] != 1:
@@ -152,10 +128,10 @@ def _by_system_name(papers: Sequence[Paper], chance: random.Random) -> Iterator[
             yield KnownItem("system name, joined", name.replace("-", ""), own)
 
 
-def _by_name_in_abstract(papers: Sequence[Paper]) -> Iterator[KnownItem]:
+def _by_name_in_abstract(papers: Sequence[Paper], titles: Counter[str]) -> Iterator[KnownItem]:
     """Yield names of abstracts that no other paper and no title has, asked for alone and beside another."""
     names = {paper.id: [*dict.fromkeys(_NAME.findall(paper.abstract))] for paper in papers}
-    frequency = Counter(name.lower() for own in names.values() for name in own) + _title_words(papers)
+    frequency = Counter(name.lower() for own in names.values() for name in own) + titles
     rare = ((paper, [name for name in names[paper.id] if frequency[name.lower()] == 1]) for paper in papers)
     named = [(own[0], paper) for paper, own in rare if own]
     for (name, paper), (other, _) in pairwise(named):
@@ -164,8 +140,29 @@ def _by_name_in_abstract(papers: Sequence[Paper]) -> Iterator[KnownItem]:
         yield KnownItem("the same, compared with another", f"{other} vs {name}: how do they differ?", own)
 
 
+def _by_author(papers: Sequence[Paper], frequency: Counter[str]) -> Iterator[KnownItem]:
+    """Yield people by their names: any paper of theirs is right, with words of a title that paper alone."""
+    wrote: dict[str, set[str]] = {}
+    family: dict[str, set[str]] = {}
+    for paper in papers:
+        for author in paper.authors:
+            wrote.setdefault(author.name, set()).add(paper.id)
+            family.setdefault(author.family, set()).add(paper.id)
+    for paper in papers:
+        subject, own = " ".join(_rarest(paper, frequency)[:2]), frozenset({paper.id})
+        for author in paper.authors:
+            if author.given:
+                namesakes = frozenset(family[author.family])
+                yield KnownItem("author", author.name, frozenset(wrote[author.name]))
+                yield KnownItem("author, family name", author.family, namesakes)
+                yield KnownItem("author, initial", f"{author.given[0]}. {author.family}", namesakes)
+                yield KnownItem("author and two title words", f"{author.name} {subject}", own)
+                asked = f"What did {author.name} write about {subject}?"
+                yield KnownItem("author and subject in a question", asked, own)
+
+
 def system_name(title: str) -> str:
-    """Return the name of a system that a title begins with, "LinkBERT" of "LinkBERT: ...", or nothing."""
+    """Return the name of a system that a title begins with, "LinkBERT" of "LinkBERT: ...", or ""."""
     head = _HEAD.match(title)
     is_name = head and any(character.isupper() or character.isdigit() for character in head[1][1:])
     return head[1] if head and is_name else ""
@@ -175,33 +172,21 @@ def misspelt(word: str, chance: random.Random) -> str:
     """Return a word with one letter after the first left out, put in, changed or swapped with the next."""
     at = chance.randrange(1, len(word) - 1)
     letter = chance.choice([one for one in string.ascii_lowercase if one not in word.lower()])
-    slips: list[Callable[[], str]] = [
-        lambda: word[:at] + word[at + 1 :],
-        lambda: word[:at] + letter + word[at:],
-        lambda: word[:at] + letter + word[at + 1 :],
-        lambda: word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+    return chance.choice(
+        [
+            word[:at] + word[at + 1 :],
+            word[:at] + letter + word[at:],
+            word[:at] + letter + word[at + 1 :],
+            word[:at] + word[at + 1] + word[at] + word[at + 2 :],
+        ]
+    )
+
+
+@command("known-items")
+def known_items_command(home: Path | None = None, most: int = 200, seed: int = 1) -> Report:
+    figures = measure_known_items(home or read_settings().home, most, seed)
+    head = ("Looked for by", "Queries", "First", "In the first ten")
+    rows = [
+        (kind, own["queries"], f"{own['first']:.3f}", f"{own['in_ten']:.3f}") for kind, own in figures.items()
     ]
-    return chance.choice(slips)()
-
-
-def _by_author(papers: Sequence[Paper]) -> Iterator[KnownItem]:
-    """Yield people by their names: any paper of theirs is meant, or with words of a title that one."""
-    frequency = _title_words(papers)
-    wrote: dict[str, set[str]] = {}
-    family: dict[str, set[str]] = {}
-    for paper in papers:
-        for author in paper.authors:
-            wrote.setdefault(author.name, set()).add(paper.id)
-            family.setdefault(author.family, set()).add(paper.id)
-    for paper in papers:
-        for author in paper.authors:
-            if not author.given:
-                continue
-            mine = frozenset(wrote[author.name])
-            initial, subject = f"{author.given[0]}. {author.family}", " ".join(_rarest(paper, frequency)[:2])
-            yield KnownItem("author", author.name, mine)
-            yield KnownItem("author, family name", author.family, frozenset(family[author.family]))
-            yield KnownItem("author, initial", initial, frozenset(family[author.family]))
-            yield KnownItem("author and two title words", f"{author.name} {subject}", frozenset({paper.id}))
-            asked = f"What did {author.name} write about {subject}?"
-            yield KnownItem("author and subject in a question", asked, frozenset({paper.id}))
+    return Report(figures, [table(head, rows)])

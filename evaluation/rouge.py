@@ -5,12 +5,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from corpus.language import stem
-from evaluation.input_files import EvaluationError
+from evaluation.input_files import DATA, EvaluationError
 
 if TYPE_CHECKING:
     from rouge_score.rouge_scorer import RougeScorer
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 OVERLAPS = ("rouge1", "rouge2", "rougeL")
 METRICS = (*OVERLAPS, "rougeK")
 LONGEST_KEYWORD = 10
-_STOP_WORDS = Path(__file__).parent / "data" / "rouge_k_stopwords.txt"
+_STOP_WORDS = DATA / "rouge_k_stopwords.txt"
 _STOP_MARKS = frozenset(",.)(':")
 # Words keep what is within them: "multi-task", "don't", "e.g.", "10,000"; marks are tokens of their own.
 _TOKEN = re.compile(r"(?:[^\W\d_]\.){2,}|\d+(?:[.,]\d+)+|\w+(?:[-'.]+\w+)*|([^\w\s])\1*")
@@ -63,13 +62,10 @@ def mean_scores(rows: Sequence[Scores]) -> Scores:
 def find_keywords(texts: Sequence[str]) -> tuple[str, ...]:
     """Return the keywords of references and title: what two of the texts or more share (ROUGE-K, section 3).
 
-    Windows of ten words down to one are compared without their stop words; the longest come first, and one
-    that has a word of a keyword found before is none. Raises EvaluationError for fewer than two texts.
-
-    Three things differ from the authors' program, which asks spaCy for lemmas. Words are compared by the
-    stems of `corpus.language`, which join more ("generate", "generation"). A stop word is one in any of its
-    forms, and a word with an apostrophe is one word. And where windows of one size compete, the one with
-    more words left goes first, then the one in more texts, then the alphabet; there, chance decides.
+    Windows of ten words down to one are compared without their stop words, the longest first; a window with
+    a word of an earlier keyword is none. Unlike the authors' program, words are compared by stems instead of
+    spaCy's lemmas, stop words are dropped in any form, and ties go to more words, more texts, the alphabet.
+    Raises EvaluationError for fewer than two texts.
     """
     if len(texts) < 2:
         raise EvaluationError("ROUGE-K's keywords are what texts share: it needs a reference and a title.")
@@ -91,7 +87,7 @@ def rouge_k(text: str, keywords: Sequence[str]) -> float:
 
 
 def _shared(texts: Sequence[Sequence[str]], size: int) -> list[tuple[str, ...]]:
-    """Return what windows of one size have in at least two texts, in the order in which it is tried."""
+    """Return the windows of one size that at least two texts have, in the order in which they are tried."""
     counts = Counter(words for text in texts for words in set(_windows(text, size)))
     shared = [words for words, count in counts.items() if count > 1]
     return sorted(shared, key=lambda words: (-len(words), -counts[words], words))
@@ -104,16 +100,11 @@ def _windows(tokens: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
 
 
 def _tokens(text: str) -> list[str]:
-    """Return the stems of a text's words and its marks in order, with "" in the place of each stop word."""
-    found = (match[0] for match in _TOKEN.finditer(text.lower().replace("’", "'")))
-    return [_stem_unless_stopped(token) for token in found]
-
-
-def _stem_unless_stopped(token: str) -> str:
-    if token in _STOP_MARKS or token in _stop_words():
-        return ""
-    stemmed = stem(token) if token[0].isalpha() else token
-    return "" if stemmed in _stop_words() else stemmed
+    """Return the stems of a text's words and its marks in order, "" in the place of each stop word."""
+    tokens = [match[0] for match in _TOKEN.finditer(text.lower().replace("’", "'"))]
+    stemmed = [stem(token) if token[0].isalpha() else token for token in tokens]
+    stopped = _STOP_MARKS | _stop_words()
+    return ["" if stopped & {token, own} else own for token, own in zip(tokens, stemmed, strict=True)]
 
 
 @cache

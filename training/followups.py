@@ -306,7 +306,7 @@ def train_follow_ups(run: Run) -> Card:
 
         def worth(surety: Surety) -> float:
             found = figures(surety, halves[0][:CHOSEN_ON])
-            return found["rewritten"]["f1"] - WORSE_COUNTS * found["worse_than_raw"]
+            return float(found["rewritten"]["f1"] - WORSE_COUNTS * found["worse_than_raw"])
 
         # First the threshold of replacements, then those of insertions.
         best = max((FIRST.model_copy(update={"replacing": bar}) for bar in REPLACING), key=worth)

@@ -80,7 +80,7 @@ def train_support(run: Run, encoder: Encoder) -> Card:
                 sets = {
                     of: {"auroc": row["auroc_support"], "ece": row["ece"]} for of, row in agreed.sets.items()
                 }
-                below = {kind: row.below_support for kind, row in agreed.contrast.items()}
+                below = {kind: row["below_support"] for kind, row in agreed.contrast.items()}
                 found[how] = {**sets, "below": below}
             return found
 

@@ -1,9 +1,10 @@
-"""Questions as the product answers them, from a home that was built before."""
+"""Questions as the product answers them, from homes that were built before."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from assistant.chat import Assistant
 from assistant.generators import EXTRACTIVE, open_generator
@@ -24,6 +25,18 @@ class AskedQuestion:
     found: tuple[str, ...]
     seconds: float
 
+    @property
+    def is_refused(self) -> bool:
+        return self.turn.answer.refusal is not None
+
+
+class _OfCorpus(Protocol):
+    @property
+    def corpus(self) -> str: ...
+
+
+Row = TypeVar("Row", bound=_OfCorpus)
+
 
 def open_assistant(
     path: Path,
@@ -33,8 +46,7 @@ def open_assistant(
 ) -> Assistant:
     """Return what answers from a PAPER_TRAIL_HOME, or the corpus folder in it; by default without a model.
 
-    What `through` returns of a model is asked in its place. Raises CorpusError, and AssistantError where
-    there is no such generator.
+    `through` may wrap the model. Raises CorpusError, and AssistantError for an unknown generator.
     """
     settings = (settings or read_settings()).model_copy(update={"home": home_of(path)})
     encoder = open_encoder(settings)
@@ -42,11 +54,22 @@ def open_assistant(
     return Assistant(corpus, encoder, open_generator(generator, settings, encoder, through=through))
 
 
-def ask(assistant: Assistant, question: str, history: Sequence[Turn], scope: Scope) -> AskedQuestion:
-    """Return a question's turn; raises AssistantError and EvaluationError."""
+def open_homes(rows: Sequence[Row], homes: Mapping[str, Path]) -> list[tuple[Row, Assistant]]:
+    """Return the rows whose corpora have a home, each with its assistant; raises EvaluationError."""
+    chosen = [row for row in rows if row.corpus in homes]
+    if not chosen:
+        raise EvaluationError("None of the questions is of a corpus that is named: --home NAME=FOLDER.")
+    assistants = {name: open_assistant(homes[name]) for name in {row.corpus for row in chosen}}
+    return [(row, assistants[row.corpus]) for row in chosen]
+
+
+def ask(
+    assistant: Assistant, question: str, history: Sequence[Turn] = (), scope: Scope | None = None
+) -> AskedQuestion:
+    """Ask a question; raises AssistantError and EvaluationError."""
     clock = time.perf_counter()
     found: tuple[str, ...] = ()
-    for event in assistant.ask(question, tuple(history), AskOptions(scope)):
+    for event in assistant.ask(question, tuple(history), AskOptions(scope or Scope())):
         if isinstance(event, Retrieved):
             found = tuple(hits.paper.id for hits in event.papers)
         if isinstance(event, Answered):

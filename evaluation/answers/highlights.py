@@ -2,14 +2,10 @@
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import TypedDict
 
 from pydantic import BaseModel
-from rich.box import SIMPLE_HEAD
-from rich.table import Column, Table
 
 from assistant.chat import Assistant
 from assistant.records import Turn
@@ -18,11 +14,11 @@ from corpus.records import AspectName, Collection, Scope
 from corpus.settings import Settings
 from evaluation.answers.asking import ask, open_assistant
 from evaluation.answers.wordings import forms
+from evaluation.harness import Figures, Report, command, table
 from evaluation.input_files import EvaluationError, read_json_lines
 from indexer.build import build_collection
 from indexer.sources.folder import Folder
 
-Parts = dict[str, list[str]]
 _COLLECTION = Collection(id="highlighted", title="Highlighted papers", source="Folder")
 _LINE = "Each line is a JSON object with id, title, split, source and highlights, by part of the paper."
 SHORTEST_SAME = 40  # letters and digits that two writings of a sentence share, where it is that long
@@ -34,7 +30,7 @@ class _Record(BaseModel):
     id: str
     title: str
     split: str = ""
-    source: Parts
+    source: dict[str, list[str]]
     highlights: Mapping[AspectName, Mapping[str, Sequence[int]]]
 
     def highlighted(self, aspect: AspectName) -> list[str]:
@@ -46,52 +42,6 @@ class _Record(BaseModel):
         ]
 
 
-class HighlightFigures(TypedDict):
-    """Of the questions to papers with a highlight of the aspect: the share told first what is highlighted.
-
-    `worst` and `best` are the shares of the wordings, `refused` is how many questions were refused.
-    """
-
-    questions: int
-    first: float
-    worst: float
-    best: float
-    refused: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    aspect: AspectName
-    wording: str
-    is_highlighted: bool
-    is_refused: bool
-
-
-def measure_highlights(data: Path, split: str = "") -> dict[AspectName, HighlightFigures]:
-    """Return the figures of each aspect, the papers indexed for this; raises EvaluationError."""
-    records = [one for one in read_json_lines(data, _Record, _LINE) if split in ("", one.split)]
-    if not records:
-        raise EvaluationError(f"{data} has no paper of the split {split!r}.")
-    with tempfile.TemporaryDirectory() as home:
-        assistant = _indexed(records, Path(home))
-        outcomes = [outcome for record in records for outcome in _asked(assistant, record)]
-    return {aspect: _figures([one for one in outcomes if one.aspect == aspect]) for aspect in _aspects()}
-
-
-def highlights_table(figures: Mapping[AspectName, HighlightFigures]) -> Table:
-    """Return the figures as a table for people."""
-    columns = ("Questions", "Highlighted first", "Worst wording", "Best wording", "Refused")
-    table = Table("Asked for", *(Column(name, justify="right") for name in columns), box=SIMPLE_HEAD)
-    for aspect, one in figures.items():
-        shares = (f"{share:.3f}" for share in (one["first"], one["worst"], one["best"]))
-        table.add_row(aspect, str(one["questions"]), *shares, str(one["refused"]))
-    return table
-
-
-def _aspects() -> Iterator[AspectName]:
-    return iter(forms().highlights)
-
-
 def _indexed(records: Sequence[_Record], home: Path) -> Assistant:
     papers = home / "papers"
     papers.mkdir()
@@ -99,25 +49,24 @@ def _indexed(records: Sequence[_Record], home: Path) -> Assistant:
         parts = (f"## {part.capitalize()}\n\n{' '.join(told)}\n" for part, told in record.source.items())
         (papers / f"{record.id}.md").write_text("\n".join((f"# {record.title}\n", *parts)), encoding="utf-8")
     settings = Settings(home=home)
-    encoder = open_encoder(settings)
-    build_collection(settings, encoder, Folder(papers, _COLLECTION, (".md",)), lambda _: None)
+    build_collection(settings, open_encoder(settings), Folder(papers, _COLLECTION, (".md",)), lambda _: None)
     return open_assistant(home)
 
 
-def _asked(assistant: Assistant, record: _Record) -> Iterator[_Outcome]:
-    """Yield what becomes of each wording for every aspect that people highlighted in a paper."""
-    scope = Scope(papers=(f"{_COLLECTION.id}/{record.id}",))
-    for aspect in _aspects():
+def _asked(
+    assistant: Assistant, records: Sequence[_Record], aspect: AspectName
+) -> Iterator[tuple[str, bool, bool]]:
+    """Yield for each paper and wording: the wording, whether a highlight came first, and refusal."""
+    for record in records:
         if highlighted := record.highlighted(aspect):
             for wording in forms().highlights[aspect]:
-                turn = ask(assistant, wording, (), scope).turn
-                first = _first(turn)
-                is_highlighted = any(_are_same(first, one) for one in highlighted)
-                yield _Outcome(aspect, wording, is_highlighted, turn.answer.refusal is not None)
+                asked = ask(assistant, wording, (), Scope(papers=(f"{_COLLECTION.id}/{record.id}",)))
+                first = _first(asked.turn)
+                yield wording, any(_are_same(first, one) for one in highlighted), asked.is_refused
 
 
 def _first(turn: Turn) -> str:
-    """Return the letters of the sentence that the first one of an answer cites, as it stands in the paper."""
+    """Return the letters of the first sentence that an answer cites, as it stands in the paper."""
     for citation in (one for sentence in turn.answer.sentences[:1] for one in sentence.citations):
         for passage in (one for paper in turn.evidence.papers for one in paper.passages):
             if passage.id == citation.passage_id and citation.sentence is not None:
@@ -136,16 +85,39 @@ def _letters(text: str) -> str:
     return "".join(character for character in text.lower() if character.isalnum())
 
 
-def _figures(outcomes: Sequence[_Outcome]) -> HighlightFigures:
-    def share(told: Sequence[_Outcome]) -> float:
-        return fmean(one.is_highlighted for one in told) if told else 0.0
-
-    wordings = dict.fromkeys(one.wording for one in outcomes)
-    shares = [share([one for one in outcomes if one.wording == wording]) for wording in wordings]
+def _figures(outcomes: Sequence[tuple[str, bool, bool]]) -> Figures:
+    """Return the share told first what is highlighted, also of the worst and the best wording."""
+    by_wording: dict[str, list[bool]] = {}
+    for wording, is_highlighted, _ in outcomes:
+        by_wording.setdefault(wording, []).append(is_highlighted)
+    shares = [fmean(own) for own in by_wording.values()]
     return {
         "questions": len(outcomes),
-        "first": share(outcomes),
+        "first": fmean(is_highlighted for _, is_highlighted, _ in outcomes) if outcomes else 0.0,
         "worst": min(shares, default=0.0),
         "best": max(shares, default=0.0),
-        "refused": sum(one.is_refused for one in outcomes),
+        "refused": sum(is_refused for *_, is_refused in outcomes),
     }
+
+
+@command("highlights")
+def highlights(data: Path, split: str = "") -> Report:
+    records = [row for row in read_json_lines(data, _Record, _LINE) if split in ("", row.split)]
+    if not records:
+        raise EvaluationError(f"{data} has no paper of the split {split!r}.")
+    with tempfile.TemporaryDirectory() as home:
+        assistant = _indexed(records, Path(home))
+        figures = {
+            aspect: _figures(list(_asked(assistant, records, aspect))) for aspect in forms().highlights
+        }
+    rows = [
+        (
+            aspect,
+            one["questions"],
+            *(f"{one[name]:.3f}" for name in ("first", "worst", "best")),
+            one["refused"],
+        )
+        for aspect, one in figures.items()
+    ]
+    head = ("Asked for", "Questions", "Highlighted first", "Worst wording", "Best wording", "Refused")
+    return Report(figures, [table(head, rows)])

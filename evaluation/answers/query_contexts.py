@@ -1,14 +1,14 @@
 """What a search is asked in the light of a conversation: three queries, and four kinds of history."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 from evaluation.answers.rewriting import Exchange, concatenated, rewritten
 
 QueryContext = Literal["none", "concatenated", "ours"]
 HistoryKind = Literal["none", "relevant", "irrelevant", "both"]
-CONTEXTS: tuple[QueryContext, ...] = ("none", "concatenated", "ours")
-HISTORIES: tuple[HistoryKind, ...] = ("none", "relevant", "irrelevant", "both")
+CONTEXTS: tuple[QueryContext, ...] = get_args(QueryContext)
+HISTORIES: tuple[HistoryKind, ...] = get_args(HistoryKind)
 
 
 def query_in_context(context: QueryContext, question: str, exchanges: Sequence[Exchange]) -> str:
@@ -19,6 +19,6 @@ def query_in_context(context: QueryContext, question: str, exchanges: Sequence[E
 
 
 def history_of(kind: HistoryKind, own: Sequence[Exchange], other: Sequence[Exchange]) -> tuple[Exchange, ...]:
-    """Return a history of a kind (TruthReader, section 3.1): where there are both, the subject changed."""
+    """Return a history of a kind (TruthReader, section 3.1): in "both" the subject changed."""
     relevant = tuple(own) if kind in ("relevant", "both") else ()
     return (*other, *relevant) if kind in ("irrelevant", "both") else relevant

@@ -1,14 +1,13 @@
-"""Visitors at once, in a process of their own: it is told in lines of JSON and tells in lines of JSON."""
+"""Visitors at once, in a process of their own: it reads loads and prints looks as lines of JSON."""
 
 import asyncio
 import json
 import random
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -19,26 +18,17 @@ from websockets.typing import Subprotocol
 from evaluation.bench.app_server import cpu_seconds
 
 PATIENCE_SECONDS = 120.0
-_PROTOCOL = Subprotocol("streamlit")
 
 
 class VisitError(Exception):
     """A screen did not come, or came as an error; the message says which."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """One run of a screen: from asking for it to its end, and what came."""
-
-    seconds: float
-    messages: int
-    size: int
-
-
 @dataclass(slots=True)
-class _Arriving:
-    """A screen while it comes; `text` is what of it can be read, as bytes."""
+class Shown:
+    """One run of a screen: its time, and the messages that came."""
 
+    seconds: float = 0.0
     messages: int = 0
     size: int = 0
     ended: bool = False
@@ -46,7 +36,7 @@ class _Arriving:
 
 
 class Visitor:
-    """One session; `held` are the messages that it keeps, as browsers do, and so need not be sent again."""
+    """One session; it keeps cacheable messages, as browsers do, so that they need not be sent again."""
 
     def __init__(self, connection: ClientConnection, address: str, page: str) -> None:
         self._connection = connection
@@ -62,18 +52,6 @@ class Visitor:
     async def show(self, query: str, expected: str = "") -> Shown:
         """Have the page drawn with a query; raises VisitError where it fails or `expected` is not in it."""
         clock = time.perf_counter()
-        try:
-            async with asyncio.timeout(PATIENCE_SECONDS):
-                await self._connection.send(self._request(query).SerializeToString())
-                came = await self._arrived()
-        except (OSError, TimeoutError, WebSocketException) as error:
-            raise VisitError(f"/{self._page} did not come: {type(error).__name__} {error}") from error
-        seconds = time.perf_counter() - clock
-        if expected and not any(expected.encode() in raw for raw in came.raw):
-            raise VisitError(f"/{self._page}?{query} does not show {expected!r}.")
-        return Shown(seconds, came.messages, came.size)
-
-    def _request(self, query: str) -> BackMsg:
         request = BackMsg()
         state = request.rerun_script
         state.query_string = query
@@ -83,36 +61,38 @@ class Visitor:
         state.cached_message_hashes.extend(sorted(self._held))
         state.context_info.url = f"{self._address}/{self._page}"
         state.context_info.color_scheme = "light"
-        return request
+        shown = Shown()
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                await self._connection.send(request.SerializeToString())
+                while not shown.ended:
+                    self._take(await self._connection.recv(decode=False), shown)
+        except (OSError, TimeoutError, WebSocketException) as error:
+            raise VisitError(f"/{self._page} did not come: {type(error).__name__} {error}") from error
+        shown.seconds = time.perf_counter() - clock
+        if expected and not any(expected.encode() in raw for raw in shown.raw):
+            raise VisitError(f"/{self._page}?{query} does not show {expected!r}.")
+        return shown
 
-    async def _arrived(self) -> _Arriving:
-        came = _Arriving()
-        while not came.ended:
-            self._take(await self._connection.recv(decode=False), came)
-        return came
-
-    def _take(self, raw: bytes, came: _Arriving) -> None:
+    def _take(self, raw: bytes, shown: Shown) -> None:
         message = ForwardMsg.FromString(raw)
-        came.messages += 1
-        came.size += len(raw)
-        came.raw.append(raw)
+        shown.messages += 1
+        shown.size += len(raw)
+        shown.raw.append(raw)
         if message.metadata.cacheable:
             self._held.add(message.hash)
         match message.WhichOneof("type"):
             case "navigation":
                 self._page_hash = message.navigation.page_script_hash
             case "delta":
-                self._check(message)
+                element = message.delta.new_element
+                if element.WhichOneof("type") == "exception":
+                    raise VisitError(f"/{self._page} failed: {element.exception.message[:300]}")
+                if element.WhichOneof("type") == "alert" and "could not be drawn" in element.alert.body:
+                    raise VisitError(f"/{self._page} failed: {element.alert.body[:300]}")
             case "script_finished":
-                # A run that is stopped for another is not what was asked for: that is still to come.
-                came.ended = message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
-
-    def _check(self, message: ForwardMsg) -> None:
-        element = message.delta.new_element
-        if element.WhichOneof("type") == "exception":
-            raise VisitError(f"/{self._page} failed: {element.exception.message[:300]}")
-        if element.WhichOneof("type") == "alert" and "could not be drawn" in element.alert.body:
-            raise VisitError(f"/{self._page} failed: {element.alert.body[:300]}")
+                # A run that was stopped for another is not the end.
+                shown.ended = message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
 
 
 @asynccontextmanager
@@ -125,13 +105,12 @@ async def visiting(address: str, page: str, cookie: str = "", **headers: str) ->
 @asynccontextmanager
 async def connected(address: str, cookie: str = "", **headers: str) -> AsyncIterator[ClientConnection]:
     """Open a session's connection; raises VisitError where the app cannot be reached."""
-    stream = f"ws{address.removeprefix('http')}/_stcore/stream"
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     try:
         # Not compressed, as the app is set up; of any size and with any patience, as browsers are.
         async with connect(
-            stream,
-            subprotocols=[_PROTOCOL],
+            f"ws{address.removeprefix('http')}/_stcore/stream",
+            subprotocols=[Subprotocol("streamlit")],
             additional_headers=sent | ({"cookie": cookie} if cookie else {}),
             compression=None,
             max_size=None,
@@ -144,7 +123,7 @@ async def connected(address: str, cookie: str = "", **headers: str) -> AsyncIter
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page, looked at with one query after the other; `expected` is part of what comes."""
+    """A page, looked at with one query after the other; `expected` is part of it."""
 
     path: str
     queries: tuple[str, ...]
@@ -162,17 +141,12 @@ class Load:
     seconds: float
     think: float
 
-    @classmethod
-    def from_json(cls, raw: Mapping[str, Any]) -> "Load":
-        page = Page(**{**raw["page"], "queries": tuple(raw["page"]["queries"])})
-        return cls(**{**raw, "page": page})
-
 
 @dataclass(slots=True)
 class Looks:
-    """What visitors saw: milliseconds of each run but their first ones, the most that came, what failed.
+    """What visitors saw: milliseconds of all runs but their first, the largest run, and errors.
 
-    `cpu_seconds` is what the server took from when all had come in, None where that cannot be known.
+    `cpu_seconds` is the server's time from when all had come in, None where it is not known.
     """
 
     ms: list[float] = field(default_factory=list)
@@ -185,25 +159,24 @@ class Looks:
 async def look(load: Load) -> Looks:
     """Have all visitors look, each beginning at another moment of the time they think."""
     looks = Looks()
-    everybody_is_in = asyncio.Barrier(load.sessions)
-    await asyncio.gather(*(_visit(load, number, everybody_is_in, looks) for number in range(load.sessions)))
+    all_in = asyncio.Barrier(load.sessions)
+    await asyncio.gather(*(_visit(load, number, all_in, looks) for number in range(load.sessions)))
     after = cpu_seconds(load.pid)
     if after is not None and looks.cpu_seconds is not None:
         looks.cpu_seconds = after - looks.cpu_seconds
     return looks
 
 
-async def _visit(load: Load, number: int, everybody_is_in: asyncio.Barrier, looks: Looks) -> None:
+async def _visit(load: Load, number: int, all_in: asyncio.Barrier, looks: Looks) -> None:
     """Look once with everybody, unmeasured, then for the seconds that are measured."""
-    thinking, queries = random.Random(number), load.page.queries
+    thinking, queries, turn = random.Random(number), load.page.queries, number
     try:
         async with visiting(load.address, load.page.path) as visitor:
             await visitor.show(queries[number % len(queries)], load.page.expected)
-            if await everybody_is_in.wait() == 0:
+            if await all_in.wait() == 0:
                 looks.cpu_seconds = cpu_seconds(load.pid)
             until = time.perf_counter() + load.seconds
             await asyncio.sleep(load.think * number / load.sessions)
-            turn = number
             while time.perf_counter() < until:
                 turn += 1
                 shown = await visitor.show(queries[turn % len(queries)])
@@ -213,12 +186,14 @@ async def _visit(load: Load, number: int, everybody_is_in: asyncio.Barrier, look
                 await asyncio.sleep(load.think * thinking.uniform(0.7, 1.3))
     except VisitError as error:
         looks.errors.append(str(error))
-        await everybody_is_in.abort()
+        await all_in.abort()
     except asyncio.BrokenBarrierError:
-        # Another could not come in, and has said so.
+        # Another visitor could not come in, and has recorded why.
         return
 
 
 if __name__ == "__main__":
     for line in sys.stdin:
-        print(json.dumps(asdict(asyncio.run(look(Load.from_json(json.loads(line)))))), flush=True)
+        told = json.loads(line)
+        page = Page(**{**told["page"], "queries": tuple(told["page"]["queries"])})
+        print(json.dumps(asdict(asyncio.run(look(Load(**{**told, "page": page}))))), flush=True)

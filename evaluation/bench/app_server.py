@@ -1,7 +1,4 @@
-"""The real app in a process of its own: as it is shipped, or with Streamlit's stock settings.
-
-What that process has taken so far is known where the system tells (Linux does).
-"""
+"""The real app in its own process: as it is shipped, with Streamlit's stock settings, or behind nginx."""
 
 import http.client
 import os
@@ -19,13 +16,12 @@ from corpus.settings import PROJECT
 from deployment.site import free_ports
 from evaluation.input_files import EvaluationError
 
-Manner = Literal["ours", "stock"]
+# How the app is run; a number is so many processes behind nginx.
+Manner = Literal["ours", "stock"] | int
 HOST = "127.0.0.1"
 STARTS_WITHIN_SECONDS = 180
 _ENTRY = PROJECT / "streamlit_app.py"
-
-# The same screens as Streamlit serves them by itself: its event loop, garbage collected after every run of a
-# screen and nothing kept from that, what is needed loaded when the first visitor comes.
+# The same screens on Streamlit's own event loop, with its garbage collection and nothing loaded beforehand.
 _STOCK_ENTRY = f"import streamlit as st\napp = st.App({str(_ENTRY)!r})\n"
 _STOCK_START = (
     "import sys; sys.modules['uvloop'] = None; "
@@ -45,84 +41,51 @@ class AppServer:
 @contextmanager
 def serving(home: Path, conversations: Path, manner: Manner) -> Iterator[AppServer]:
     """Run the app on a home until the end of the block; raises EvaluationError where it does not start."""
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder, "log.txt")
-        (port,) = free_ports(1)
-        with log.open("w") as output:
-            server = subprocess.Popen(  # noqa: S603 - our own entry file
-                _command(manner, Path(folder), port),
-                cwd=PROJECT,
-                env=_environment(home, conversations),
-                stdout=output,
-                stderr=output,
-            )
-            try:
-                _wait_for(port, server, log)
-                yield AppServer(manner, f"http://{HOST}:{port}", server.pid)
-            finally:
-                server.terminate()
-                _ended(server)
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    """So many processes behind nginx while they run."""
-
-    processes: int
-    address: str
-
-
-@contextmanager
-def serving_site(home: Path, conversations: Path, processes: int) -> Iterator[Site]:
-    """Run processes of the app behind nginx until the end of the block; raises EvaluationError."""
     (port,) = free_ports(1)
-    command = [sys.executable, "-m", "deployment", "--processes", str(processes), "--port", str(port)]
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder, "log.txt")
-        with log.open("w") as output:
-            server = subprocess.Popen(  # noqa: S603 - our own module
-                command, cwd=PROJECT, env=_environment(home, conversations), stdout=output, stderr=output
-            )
-            try:
-                _wait_for(port, server, log)
-                yield Site(processes, f"http://{HOST}:{port}")
-            finally:
-                server.terminate()
-                _ended(server, 60)
-
-
-def _command(manner: Manner, folder: Path, port: int) -> list[str]:
-    if manner == "ours":
-        start, entry = ["-m", "streamlit"], _ENTRY
-    else:
-        entry = folder / "stock_app.py"
-        entry.write_text(_STOCK_ENTRY, encoding="utf-8")
-        start = ["-c", _STOCK_START]
-    options = [f"--server.port={port}", f"--server.address={HOST}"]
-    if manner == "stock":
-        options.append("--runner.postScriptGC=true")
-    return [sys.executable, *start, "run", str(entry), *options]
-
-
-def _environment(home: Path, conversations: Path) -> dict[str, str]:
-    """Return an environment that has no settings but these: no model, no key."""
+    # No settings but these: no model, no key.
     mine = {name for name in os.environ if name.startswith("PAPER_TRAIL_") or name == "TOGETHER_API_KEY"}
-    kept = {name: os.environ[name] for name in os.environ.keys() - mine}
-    return kept | {
+    environment = {name: os.environ[name] for name in os.environ.keys() - mine} | {
         "PAPER_TRAIL_HOME": str(home),
         "PAPER_TRAIL_CONVERSATIONS": f"sqlite:///{conversations}",
         "PYTHONPATH": str(PROJECT),
         "HF_HUB_OFFLINE": "1",
     }
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "log.txt")
+        with log.open("w") as output:
+            server = subprocess.Popen(  # noqa: S603 - our own entry file or module
+                _command(manner, Path(folder), port),
+                cwd=PROJECT,
+                env=environment,
+                stdout=output,
+                stderr=output,
+            )
+            try:
+                deadline = time.monotonic() + STARTS_WITHIN_SECONDS
+                while not _is_up(port):
+                    if time.monotonic() > deadline or server.poll() is not None:
+                        printed = log.read_text(encoding="utf-8")[-2000:]
+                        raise EvaluationError(f"The app did not start: {printed}")
+                    time.sleep(0.2)
+                yield AppServer(manner, f"http://{HOST}:{port}", server.pid)
+            finally:
+                server.terminate()
+                try:
+                    server.wait(60 if isinstance(manner, int) else 10)
+                except subprocess.TimeoutExpired:
+                    server.kill()
+                    server.wait()
 
 
-def _wait_for(port: int, server: "subprocess.Popen[bytes]", log: Path) -> None:
-    deadline = time.monotonic() + STARTS_WITHIN_SECONDS
-    while time.monotonic() < deadline and server.poll() is None:
-        if _is_up(port):
-            return
-        time.sleep(0.2)
-    raise EvaluationError(f"The app did not start: {log.read_text(encoding='utf-8')[-2000:]}")
+def _command(manner: Manner, folder: Path, port: int) -> list[str]:
+    if isinstance(manner, int):
+        return [sys.executable, "-m", "deployment", "--processes", str(manner), "--port", str(port)]
+    options = [f"--server.port={port}", f"--server.address={HOST}"]
+    if manner == "ours":
+        return [sys.executable, "-m", "streamlit", "run", str(_ENTRY), *options]
+    entry = folder / "stock_app.py"
+    entry.write_text(_STOCK_ENTRY, encoding="utf-8")
+    return [sys.executable, "-c", _STOCK_START, "run", str(entry), *options, "--runner.postScriptGC=true"]
 
 
 def _is_up(port: int) -> bool:
@@ -136,23 +99,14 @@ def _is_up(port: int) -> bool:
         connection.close()
 
 
-def _ended(server: "subprocess.Popen[bytes]", seconds: float = 10) -> None:
-    try:
-        server.wait(seconds)
-    except subprocess.TimeoutExpired:
-        server.kill()
-        server.wait()
-
-
 def memory_mb(pid: int) -> int | None:
-    """Return the resident memory of a process."""
-    status = _read(pid, "status").splitlines()
-    found = [line.split()[1] for line in status if line.startswith("VmRSS:")]
+    """Return the resident memory of a process, None where the system does not tell."""
+    found = [line.split()[1] for line in _read(pid, "status").splitlines() if line.startswith("VmRSS:")]
     return int(found[0]) // 1024 if found else None
 
 
 def cpu_seconds(pid: int) -> float | None:
-    """Return the processor time that all threads of a process have had."""
+    """Return the processor time that all threads of a process have had, None where it is not known."""
     _, _, after_name = _read(pid, "stat").rpartition(")")
     if not after_name:
         return None

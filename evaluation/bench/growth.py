@@ -1,4 +1,7 @@
-"""What a corpus costs as it grows: synthetic papers, our own store, links, map, search and lists."""
+"""What a corpus costs as it grows: synthetic papers, our own store, links, map, search and lists.
+
+Synthetic words are as frequent as in texts, vectors are clustered, and papers cite each other.
+"""
 
 import resource
 import statistics
@@ -8,173 +11,124 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TypedDict, TypeVar
 
 import numpy as np
 
 from corpus.encoder_choice import open_encoder
 from corpus.encoders import Encoder, Vectors
-from corpus.records import Scope
+from corpus.records import Author, Collection, Paper, Passage, Reference, Scope, Sentence, Topic, passage_id
 from corpus.search import WEIGHTS, search
 from corpus.settings import Settings
-from corpus.store import Corpus, CorpusWriter, PaperOrder
-from evaluation.bench.synthetic import PASSAGES_PER_PAPER, SyntheticPapers, SyntheticText, collection_id
+from corpus.store import Corpus, CorpusWriter, PaperOrder, rows
+from evaluation.harness import Figures
 from indexer.paper_map import draw_map
 
-QUERIES, QUERY_WORDS = 60, 8
-WARMING = 5
-# What is published later, as a reader's own papers would be.
-PAPERS_LATER = 10
-PAGE = 20
+COLLECTIONS, PASSAGES_PER_PAPER, PAPERS_PER_BATCH = 20, 10, 1000
+TOPICS, SPREAD = 1000, 1.2
+VOCABULARY, WORDS, SENTENCES = 50_000, 60, 2
+TITLE_WORDS, AUTHORS_PER_PAPER, AUTHORS, SUBJECTS = 9, 3, 20_000, 200
+# Entries of a bibliography, and those per paper of the corpus among them.
+REFERENCES, HELD = 20, 5
+QUERIES, QUERY_WORDS, WARMING = 60, 8, 5
+PAPERS_LATER, PAGE = 10, 20
 ORDERS: tuple[PaperOrder, ...] = ("position", "title", "newest", "oldest", "cited")
-Measured = TypeVar("Measured")
 
 
-class Written(TypedDict):
-    """What writing takes in seconds, with all but parsing and encoding; `mb` is its size on the disk."""
+class SyntheticText:
+    """Texts of words with Zipf's frequencies, and vectors near one of many topics."""
 
-    passages: int
-    build_seconds: float
-    map_seconds: float
-    publication_seconds: float
-    mb: float
+    def __init__(self, dimension: int, seed: int) -> None:
+        self._random = np.random.default_rng(seed)
+        self._topics = np.random.default_rng(0).normal(size=(TOPICS, dimension))
+        self._topics /= np.linalg.norm(self._topics, axis=1, keepdims=True)
+        self._deviation = SPREAD / dimension**0.5
+        frequency = 1 / np.arange(1, VOCABULARY + 1)
+        self._cumulated = np.cumsum(frequency / frequency.sum())
 
+    def text(self, words: int) -> str:
+        drawn = np.searchsorted(self._cumulated, self._random.random(words))
+        return " ".join(f"word{number}" for number in drawn)
 
-class Read(TypedDict):
-    """What reading takes; searches with the query's encoding, recall of the nearest vectors.
-
-    What searches need is read and everything sorted once, as when the app starts. Lists are pages in several
-    orders, of everything, of a topic and of some years: first asked for, and then again. The memory is the
-    most that a process had which does no more than this.
-    """
-
-    search_ms_p50: float
-    search_ms_p95: float
-    filtered_ms_p50: float
-    filtered_ms_p95: float
-    recall: float
-    filtered_recall: float
-    loading_seconds: float
-    sorting_ms: float
-    list_first_ms_max: float
-    list_ms_p95: float
-    memory_mib: int
+    def vectors(self, count: int) -> Vectors:
+        near = self._topics[self._random.integers(TOPICS, size=count)]
+        vectors = near + self._random.normal(size=near.shape, scale=self._deviation)
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
-class Growth(Written, Read):
-    """What a corpus of a size costs."""
+def collection_id(number: int) -> str:
+    return f"synthetic-{number % COLLECTIONS}"
 
 
-def measure_growth(passages: int) -> Growth:
-    """Return what a corpus of so many passages costs, written and read by a process each."""
-    with tempfile.TemporaryDirectory() as folder:
-        written = _apart(write, Path(folder), passages)
-        return Growth(**written, **_apart(read, Path(folder)))
+class SyntheticPapers:
+    """Papers by their numbers, with `passages` passages in all; the last paper may have fewer."""
+
+    def __init__(self, dimension: int, passages: int) -> None:
+        self.count = -(-passages // PASSAGES_PER_PAPER)
+        self._passages = passages
+        self._texts = SyntheticText(dimension, seed=1)
+        self._titles = [self._texts.text(TITLE_WORDS) for _ in range(self.count)]
+        self._random = np.random.default_rng(4)
+
+    def write(self, writer: CorpusWriter, count: int) -> None:
+        """Write and publish the first papers."""
+        numbers = range(COLLECTIONS)
+        writer.put_collections([Collection(collection_id(at), f"Synthetic {at}") for at in numbers])
+        for start in range(0, count, PAPERS_PER_BATCH):
+            self.add(writer, range(start, min(start + PAPERS_PER_BATCH, count)))
+        writer.publish()
+
+    def add(self, writer: CorpusWriter, numbers: Sequence[int]) -> None:
+        """Write the papers of these numbers, without publishing."""
+        papers = [self._paper(number) for number in numbers]
+        entries = [rows.PaperEntry(paper, self._references()) for paper in papers]
+        passages = [
+            _passage(paper, number, self._texts.text(WORDS))
+            for paper in papers
+            for number in range(PASSAGES_PER_PAPER)
+        ][: self._passages - numbers[0] * PASSAGES_PER_PAPER]
+        vectors = self._texts.vectors(len(passages))
+        # The same vector for the title and the sentences: others would measure the same.
+        alone = list(np.repeat(vectors[:, None], 1 + SENTENCES, axis=1))
+        texts, by_id = [passage.text for passage in passages], {paper.id: paper for paper in papers}
+        passage_rows = rows.passage_rows(passages, by_id, texts, vectors, alone)
+        writer.add_papers(rows.paper_rows(entries).to_batches(), passage_rows.to_batches())
+
+    def _paper(self, number: int) -> Paper:
+        authors = []
+        for _ in range(AUTHORS_PER_PAPER):
+            author = int(self._random.integers(AUTHORS))
+            authors.append(Author(f"Given{author % 100}", f"Family{author}"))
+        home = collection_id(number)
+        return Paper(
+            id=f"{home}/{number}",
+            collection_id=home,
+            title=self._titles[number],
+            authors=tuple(authors),
+            year=2000 + number % 25,
+            venue=f"Venue {number % COLLECTIONS}",
+            abstract="",
+            position=number,
+            topics=(Topic("task", f"task {self._random.integers(SUBJECTS)}", 1.0),),
+        )
+
+    def _references(self) -> tuple[Reference, ...]:
+        held = self._random.integers(self.count, size=REFERENCES // HELD)
+        titles = [self._titles[number] for number in held]
+        titles += [self._texts.text(TITLE_WORDS) for _ in range(REFERENCES - len(titles))]
+        return tuple(
+            Reference(f"Given Family and Given Other. {title}. In Proceedings, pages 1–12.")
+            for title in titles
+        )
 
 
-def _apart(work: Callable[..., Measured], *arguments: object) -> Measured:
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-        return process.submit(work, *arguments).result()
-
-
-def write(home: Path, passages: int) -> Written:
-    """Write a corpus into a home, then publish a few papers more, the map drawn anew as in every build."""
-    settings = Settings(home=home)
-    encoder = open_encoder(settings)
-    later = PAPERS_LATER * PASSAGES_PER_PAPER
-    papers = SyntheticPapers(len(encoder.encode_query("dimension")), passages + later)
-    writer = CorpusWriter(settings.corpus_path, encoder)
-    clock = _Clock()
-    papers.write(writer, papers.count - PAPERS_LATER)
-    build = clock.lap()
-    # Whoever writes next finds what was published, as a build does.
-    writer = CorpusWriter(settings.corpus_path, encoder)
-    papers.add(writer, range(papers.count - PAPERS_LATER, papers.count))
-    clock.lap()
-    draw_map(writer)
-    drawn = clock.lap()
-    writer.publish()
-    publication = clock.lap()
-    size = sum(file.stat().st_size for file in home.rglob("*") if file.is_file())
-    return Written(
-        passages=passages,
-        build_seconds=build,
-        map_seconds=drawn,
-        publication_seconds=publication,
-        mb=size / 1e6,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """What a corpus is asked: texts in turn, the first few to warm up, and a collection to look in as well.
-
-    The encoder is asked for once for each turn at all the texts; of the vectors the nearest are compared.
-    """
-
-    texts: Sequence[str]
-    encoder: Callable[[], Encoder]
-    vectors: Vectors
-    collection: str
-
-
-def read(home: Path) -> Read:
-    """Search and list what a home of synthetic papers holds."""
-    return _read(home, _synthetic)
-
-
-def read_real(home: Path, queries: Sequence[str]) -> Read:
-    """Search and list what any home holds, by real queries: of everything and of the largest collection."""
-
-    def real(corpus: Corpus, encoder: Encoder) -> _Asked:
-        vectors = np.stack([encoder.encode_query(query) for query in queries[:QUERIES]])
-        largest = max(corpus.collections(), key=lambda one: one.papers)
-        texts = [*queries[-WARMING:], *queries]
-        return _Asked(texts, lambda: encoder, vectors, largest.collection.id)
-
-    return _read(home, real)
-
-
-def _synthetic(corpus: Corpus, encoder: Encoder) -> _Asked:
-    asked = SyntheticText(corpus.manifest.dimension, seed=2)
-    vectors = asked.vectors(QUERIES + WARMING)
-    return _Asked(
-        texts=[asked.text(QUERY_WORDS) for _ in range(QUERIES + WARMING)],
-        encoder=lambda: _TimedEncoder(encoder, vectors),
-        vectors=SyntheticText(corpus.manifest.dimension, seed=3).vectors(QUERIES),
-        collection=collection_id(1),
-    )
-
-
-def _read(home: Path, asking: Callable[[Corpus, Encoder], _Asked]) -> Read:
-    settings = Settings(home=home)
-    encoder = open_encoder(settings)
-    corpus = Corpus.open(settings.corpus_path, encoder)
-    clock = _Clock()
-    corpus.load()
-    loading = clock.lap()
-    asked = asking(corpus, encoder)
-    everything, one = Scope(), Scope(collections=(asked.collection,))
-    times, filtered = (_times(corpus, asked, scope) for scope in (everything, one))
-    clock.lap()
-    corpus.statistics.sort_all()
-    sorting = 1000 * clock.lap()
-    lists, again = _list_times(corpus), _list_times(corpus)
-    return Read(
-        search_ms_p50=statistics.median(times),
-        search_ms_p95=statistics.quantiles(times, n=20)[-1],
-        filtered_ms_p50=statistics.median(filtered),
-        filtered_ms_p95=statistics.quantiles(filtered, n=20)[-1],
-        loading_seconds=loading,
-        sorting_ms=sorting,
-        list_first_ms_max=max(lists),
-        list_ms_p95=statistics.quantiles(again, n=20)[-1],
-        memory_mib=_peak_mib(),
-        recall=_recall(corpus, asked.vectors, everything),
-        filtered_recall=_recall(corpus, asked.vectors, one),
-    )
+def _passage(paper: Paper, number: int, text: str) -> Passage:
+    edges = [len(text) * part // SENTENCES for part in range(SENTENCES + 1)]
+    sentences = tuple(Sentence(start, end) for start, end in pairwise(edges))
+    identifier = passage_id(paper.id, number)
+    return Passage(identifier, paper.id, paper.collection_id, number, "body", (), text, sentences)
 
 
 class _Clock:
@@ -189,59 +143,153 @@ class _Clock:
 
 
 class _TimedEncoder:
-    """Takes the real encoder's time for a query and gives a vector that has something near it."""
+    """Takes the real encoder's time for a query and returns a vector with neighbours."""
 
     def __init__(self, encoder: Encoder, vectors: Vectors) -> None:
         self.name, self.sha256, self.runtime = encoder.name, encoder.sha256, encoder.runtime
+        self.load, self.encode_passages = encoder.load, encoder.encode_passages
         self._encoder = encoder
         self._vectors = iter(vectors)
-
-    def load(self) -> None:
-        self._encoder.load()
-
-    def encode_passages(self, texts: Sequence[str]) -> Vectors:
-        return self._encoder.encode_passages(texts)
 
     def encode_query(self, text: str) -> Vectors:
         self._encoder.encode_query(text)
         return np.asarray(next(self._vectors), np.float32)
 
 
-def _times(corpus: Corpus, asked: _Asked, scope: Scope) -> list[float]:
-    """Return the milliseconds of each query after a few that are not measured."""
-    encoder, found = asked.encoder(), []
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a corpus is asked: texts, the first to warm up, and vectors, of everything and of a collection.
+
+    `encoder` is called for each turn at all the texts.
+    """
+
+    texts: Sequence[str]
+    encoder: Callable[[], Encoder]
+    vectors: Vectors
+    collection: str
+
+
+def measure_growth(passages: int) -> Figures:
+    """Return what a corpus of so many passages costs, written and read by a process each."""
+    with tempfile.TemporaryDirectory() as folder:
+        figures: Figures = {}
+        for work, arguments in ((write, (Path(folder), passages)), (read, (Path(folder),))):
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+                figures |= process.submit(work, *arguments).result()
+        return figures
+
+
+def write(home: Path, passages: int) -> Figures:
+    """Write a corpus, then publish a few more papers, with the map drawn anew as in every build."""
+    settings = Settings(home=home)
+    encoder = open_encoder(settings)
+    later = PAPERS_LATER * PASSAGES_PER_PAPER
+    papers = SyntheticPapers(len(encoder.encode_query("dimension")), passages + later)
+    writer = CorpusWriter(settings.corpus_path, encoder)
+    clock = _Clock()
+    papers.write(writer, papers.count - PAPERS_LATER)
+    build = clock.lap()
+    # A new writer finds what was published, as a build does.
+    writer = CorpusWriter(settings.corpus_path, encoder)
+    papers.add(writer, range(papers.count - PAPERS_LATER, papers.count))
+    clock.lap()
+    draw_map(writer)
+    drawn = clock.lap()
+    writer.publish()
+    return {
+        "passages": passages,
+        "build_seconds": build,
+        "map_seconds": drawn,
+        "publication_seconds": clock.lap(),
+        "mb": sum(file.stat().st_size for file in home.rglob("*") if file.is_file()) / 1e6,
+    }
+
+
+def read(home: Path) -> Figures:
+    """Search and list what a home of synthetic papers holds."""
+
+    def synthetic(corpus: Corpus, encoder: Encoder) -> _Asked:
+        text = SyntheticText(corpus.manifest.dimension, seed=2)
+        vectors = text.vectors(QUERIES + WARMING)
+        return _Asked(
+            texts=[text.text(QUERY_WORDS) for _ in range(QUERIES + WARMING)],
+            encoder=lambda: _TimedEncoder(encoder, vectors),
+            vectors=SyntheticText(corpus.manifest.dimension, seed=3).vectors(QUERIES),
+            collection=collection_id(1),
+        )
+
+    return _read(home, synthetic)
+
+
+def read_real(home: Path, queries: Sequence[str]) -> Figures:
+    """Search and list what any home holds, by real queries: of everything and of the largest collection."""
+
+    def real(corpus: Corpus, encoder: Encoder) -> _Asked:
+        vectors = np.stack([encoder.encode_query(query) for query in queries[:QUERIES]])
+        largest = max(corpus.collections(), key=lambda one: one.papers)
+        texts = [*queries[-WARMING:], *queries]
+        return _Asked(texts, lambda: encoder, vectors, largest.collection.id)
+
+    return _read(home, real)
+
+
+def _read(home: Path, asking: Callable[[Corpus, Encoder], _Asked]) -> Figures:
+    """Return the times of searches and lists, recall of the nearest vectors, and the peak memory."""
+    settings = Settings(home=home)
+    encoder = open_encoder(settings)
+    corpus = Corpus.open(settings.corpus_path, encoder)
+    clock = _Clock()
+    corpus.load()
+    loading = clock.lap()
+    asked = asking(corpus, encoder)
+    everything, one = Scope(), Scope(collections=(asked.collection,))
+    times, filtered = (_search_times(corpus, asked, scope) for scope in (everything, one))
+    clock.lap()
+    corpus.statistics.sort_all()
+    sorting = 1000 * clock.lap()
+    lists, again = _list_times(corpus), _list_times(corpus)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "search_ms_p50": statistics.median(times),
+        "search_ms_p95": statistics.quantiles(times, n=20)[-1],
+        "filtered_ms_p50": statistics.median(filtered),
+        "filtered_ms_p95": statistics.quantiles(filtered, n=20)[-1],
+        "loading_seconds": loading,
+        "sorting_ms": sorting,
+        "list_first_ms_max": max(lists),
+        "list_ms_p95": statistics.quantiles(again, n=20)[-1],
+        "memory_mib": int(peak // (1024**2 if sys.platform == "darwin" else 1024)),
+        "recall": _recall(corpus, asked.vectors, everything),
+        "filtered_recall": _recall(corpus, asked.vectors, one),
+    }
+
+
+def _search_times(corpus: Corpus, asked: _Asked, scope: Scope) -> list[float]:
+    """Return the milliseconds of each query after those that warm up."""
+    encoder, found, clock = asked.encoder(), [], _Clock()
     for query in asked.texts:
-        clock = time.perf_counter()
+        clock.lap()
         search(corpus, encoder, query, scope)
-        found.append(1000 * (time.perf_counter() - clock))
+        found.append(1000 * clock.lap())
     return found[WARMING:]
 
 
 def _list_times(corpus: Corpus) -> list[float]:
     """Return the milliseconds of each page of a list, with its count, as the Collection page asks for it."""
     topics = tuple(corpus.statistics.topic_counts())[:1]
-    found = []
+    found, clock = [], _Clock()
     for scope in (Scope(), Scope(topics=topics), Scope(years=(2010, 2012))):
         for order in ORDERS:
             for offset in (0, PAGE):
-                clock = time.perf_counter()
+                clock.lap()
                 corpus.papers(scope, order, offset, PAGE)
                 corpus.count_papers(scope)
-                found.append(1000 * (time.perf_counter() - clock))
+                found.append(1000 * clock.lap())
     return found
 
 
 def _recall(corpus: Corpus, queries: Vectors, scope: Scope) -> float:
-    """Return the share of the nearest passages of some queries that the corpus finds."""
-    shares = []
-    for query, exact in zip(queries, _exactly_nearest(corpus, queries, scope), strict=True):
-        found = {match.passage_id for match in corpus.nearest(query, scope, WEIGHTS.depth)}
-        shares.append(len(found & exact) / len(exact))
-    return statistics.fmean(shares)
-
-
-def _exactly_nearest(corpus: Corpus, queries: Vectors, scope: Scope) -> list[set[str]]:
-    """Return the ids of the passages nearest to each query, by comparing with all, a batch at a time."""
+    """Return the share of the exactly nearest passages of some queries that the corpus finds."""
     best: list[list[tuple[float, str]]] = [[] for _ in queries]
     for ids, vectors in _scanned(corpus, scope):
         for nearest, similarities in zip(best, queries @ vectors.T, strict=True):
@@ -249,7 +297,11 @@ def _exactly_nearest(corpus: Corpus, queries: Vectors, scope: Scope) -> list[set
             nearest += [(float(similarities[place]), ids[place]) for place in top]
             nearest.sort(reverse=True)
             del nearest[WEIGHTS.depth :]
-    return [{identifier for _, identifier in nearest} for nearest in best]
+    shares = []
+    for query, nearest in zip(queries, best, strict=True):
+        found = {match.passage_id for match in corpus.nearest(query, scope, WEIGHTS.depth)}
+        shares.append(sum(identifier in found for _, identifier in nearest) / len(nearest))
+    return statistics.fmean(shares)
 
 
 def _scanned(corpus: Corpus, scope: Scope) -> Iterator[tuple[list[str], Vectors]]:
@@ -258,8 +310,3 @@ def _scanned(corpus: Corpus, scope: Scope) -> Iterator[tuple[list[str], Vectors]
         inside = np.isin(homes, scope.collections) if scope.collections else np.ones(len(homes), bool)
         vectors = batch["vector"].flatten().to_numpy().reshape(len(homes), -1)
         yield np.asarray(batch["id"].to_pylist())[inside].tolist(), vectors[inside]
-
-
-def _peak_mib() -> int:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(peak // (1024**2 if sys.platform == "darwin" else 1024))

@@ -1,26 +1,84 @@
-"""What a peer reads and writes; of the standard library alone, for it runs in the peer's environment too.
+"""The systems that are compared, and what a peer reads and writes.
 
-A peer is started as `python -m MODULE DATA OUT NAME...`. It reads documents and queries of the folder DATA in
-BEIR's form, which has no judgements, makes one index, and writes for each system NAME what it ranked
-(`NAME.tsv`) and how long that took (`NAME.json`) into the folder OUT.
+Of the standard library alone: it also runs in the peers' own environment. A peer is started as
+`python -m MODULE DATA OUT NAME...`. It reads documents and queries of the folder DATA in BEIR's form, without
+judgements, builds one index, and writes for each system NAME its rankings (`NAME.tsv`) and times
+(`NAME.json`) into the folder OUT.
 """
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
-from typing import Protocol
+from typing import Any, Protocol
 
-from evaluation.moments import Moment
-from evaluation.peers.systems import PEERS, System
-
+OURS = "ours"
 HEADER = ("query-id", "doc-id", "rank", "score")
+DEPTH = 100  # as deep as `evaluation.retrieval` judges
 
+# Ids of documents with their scores, best first.
 Ranking = Sequence[tuple[str, float]]
-"""Ids of documents with their scores, best first."""
 Rank = Callable[[str], Ranking]
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A peer under one setting; those of the same module and `build` share an index.
+
+    Settings that `build` and `search` do not name are the peer's defaults.
+    """
+
+    name: str
+    module: str
+    says: str
+    build: Mapping[str, Any] = field(default_factory=dict)
+    search: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"build": dict(self.build), "search": dict(self.search)}
+
+
+_LANCEDB = "evaluation.peers.lancedb_hybrid"
+_PAPER_QA = "evaluation.peers.paper_qa"
+_STORE = {"through": "store", "k": DEPTH}
+PEERS = (
+    System("lancedb", _LANCEDB, "hybrid search with RRFReranker, ten results, its default"),
+    System("lancedb-100", _LANCEDB, "the same, asked for a hundred", search={"limit": DEPTH}),
+    System("paper-qa", _PAPER_QA, "Docs.retrieve_texts, its defaults: ten texts, MMR off (lambda 1)"),
+    System("paper-qa-store", _PAPER_QA, "its NumpyVectorStore asked directly for a hundred", search=_STORE),
+    System(
+        "paper-qa-mmr", _PAPER_QA, "the same with its MMR, lambda 0.9", search={**_STORE, "mmr_lambda": 0.9}
+    ),
+    System(
+        "paper-qa-hybrid",
+        _PAPER_QA,
+        "its hybrid embedding (vector and token counts), the store asked for a hundred",
+        {"embedding": "hybrid"},
+        _STORE,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Seconds by the clock, and of processor time of this process, which other processes hardly change."""
+
+    clock: float
+    processor: float
+
+    @classmethod
+    def now(cls) -> "Moment":
+        return cls(time.perf_counter(), time.process_time())
+
+    def since(self) -> "Moment":
+        """Return how long ago this was."""
+        now = Moment.now()
+        return Moment(now.clock - self.clock, now.processor - self.processor)
 
 
 class Peer(Protocol):
@@ -36,27 +94,28 @@ class Peer(Protocol):
 
 
 def run_peer(open_peer: Callable[[System], Peer], packages: Sequence[str]) -> None:
-    """Do what the command line asks for; what ranks are these packages."""
+    """Do what the command line asks for; `packages` are those that rank."""
     data, out, *names = sys.argv[1:]
     systems = [system for system in PEERS if system.name in names]
-    documents = read_documents(Path(data))
-    queries = dict(_texts(Path(data) / "queries.jsonl"))
+    documents, queries = (dict(_texts(Path(data, f"{name}.jsonl"))) for name in ("corpus", "queries"))
     peer = open_peer(systems[0])
     started = Moment.now()
     peer.build(documents)
     built = started.since()
     versions = {package: version(package) for package in packages}
     for system in systems:
-        rankings, taken = ask_all(peer.ranker(system), queries)
-        write_run(Path(out), system.name, rankings, {**figures_of(built, taken), "versions": versions})
-
-
-def read_documents(folder: Path) -> dict[str, str]:
-    """Return each document's title and text as one text, as our own index has them."""
-    return dict(_texts(folder / "corpus.jsonl"))
+        rank = peer.ranker(system)
+        rank("warm")
+        rankings, taken = {}, []
+        for query, text in queries.items():
+            started = Moment.now()
+            rankings[query] = rank(text)
+            taken.append(started.since())
+        write_run(Path(out), system.name, rankings, {**times(built, taken), "versions": versions})
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield title and text as one text, as our own index has them."""
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             record = json.loads(line)
@@ -64,25 +123,13 @@ def _texts(path: Path) -> Iterator[tuple[str, str]]:
             yield record["_id"], "\n".join(part.strip() for part in parts if part.strip())
 
 
-def ask_all(rank: Rank, queries: Mapping[str, str]) -> tuple[dict[str, Ranking], list[Moment]]:
-    """Return what is ranked for each query, and how long each took."""
-    rank("warm")
-    rankings: dict[str, Ranking] = {}
-    taken = []
-    for query, text in queries.items():
-        started = Moment.now()
-        rankings[query] = rank(text)
-        taken.append(started.since())
-    return rankings, taken
-
-
-def figures_of(built: Moment, taken: Sequence[Moment]) -> dict[str, float]:
-    """Return how long an index and the median query took, by clock and processor."""
+def times(built: Moment, taken: Sequence[Moment]) -> dict[str, float]:
+    """Return how long the index and the median query took, by clock and processor."""
     return {
         "build_seconds": built.clock,
         "build_processor_seconds": built.processor,
-        "ms_per_query": 1000 * median(one.clock for one in taken),
-        "processor_ms_per_query": 1000 * median(one.processor for one in taken),
+        "ms_per_query": 1000 * median(moment.clock for moment in taken),
+        "processor_ms_per_query": 1000 * median(moment.processor for moment in taken),
     }
 
 
@@ -91,9 +138,8 @@ def write_run(
 ) -> None:
     lines = ["\t".join(HEADER)]
     for query, ranking in rankings.items():
-        lines += [
-            f"{query}\t{document}\t{rank}\t{score:.6f}"
-            for rank, (document, score) in enumerate(ranking, start=1)
-        ]
+        lines += (
+            f"{query}\t{document}\t{at}\t{score:.6f}" for at, (document, score) in enumerate(ranking, 1)
+        )
     (folder / f"{name}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (folder / f"{name}.json").write_text(json.dumps(figures), encoding="utf-8")

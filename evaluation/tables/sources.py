@@ -1,19 +1,55 @@
-"""Where each data set comes from, where it is looked for, and how it is fetched."""
+"""Where each data set comes from, where it lies in the data folder, and how it is fetched from the hub."""
 
+import gzip
 import hashlib
+import os
+import re
+import shutil
 import tomllib
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Self
 from urllib.parse import quote
 
+import httpx2
+from huggingface_hub import hf_hub_download, try_to_load_from_cache
+from huggingface_hub.errors import (
+    EntryNotFoundError,
+    FileMetadataError,
+    GatedRepoError,
+    HfHubHTTPError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    OfflineModeIsEnabled,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from evaluation.tables.records import MissingError
+from corpus.durable import replace_durably
+from corpus.encoders import is_hub_out_of_reach
+from evaluation.harness import command, say
+from evaluation.input_files import EvaluationError
 
 _FILE = Path(__file__).with_name("sources.toml")
+_SHA256 = re.compile("[0-9a-f]{64}")
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+
+class MissingError(EvaluationError):
+    """A row cannot be had here: `what` is not there, and `advice` says what to do about it."""
+
+    def __init__(self, what: str, advice: str) -> None:
+        super().__init__(f"{what}: {advice}")
+        self.what = what
+        self.advice = advice
+
+
+class _FetchError(Exception):
+    """A file could not be fetched; the message says why."""
 
 
 class _Table(BaseModel):
@@ -21,10 +57,7 @@ class _Table(BaseModel):
 
 
 class HubFile(_Table):
-    """A file of a data set on the hub: in which repository, at which path, and where it goes.
-
-    `to` is a path in the data folder; `sha256`, of the file as the hub has it, is checked where it is known.
-    """
+    """A file of a data set on the hub, its place `to` in the data folder, and the hub file's SHA-256."""
 
     repository: str
     path: str
@@ -37,12 +70,16 @@ class HubFile(_Table):
         revision = quote(self.revision, safe="")
         return f"https://huggingface.co/datasets/{self.repository}/resolve/{revision}/{self.path}"
 
+    @property
+    def is_packed(self) -> bool:
+        """True for what is packed on the hub and unpacked here."""
+        return self.path.endswith(".gz") and not self.to.endswith(".gz")
+
 
 class Form(_Table):
-    """A form in which a data set can lie in the data folder.
+    """A form in which a data set can lie in the data folder: a file, or a folder with all of `files`.
 
-    `path` is a file, or a folder with all of `files`. `stands_in` says what it is where it is not what the
-    paper measured on; `counts` are how many of what it has.
+    `stands_in` says what it is where it is not what the paper measured on; `counts` are known of its version.
     """
 
     path: str
@@ -56,7 +93,7 @@ class Form(_Table):
 
 
 class DataSet(_Table):
-    """A data set: its title, licence and address, the forms it is read in, best first, and its files."""
+    """A data set: its forms, best first, and its files on the hub."""
 
     title: str
     licence: str
@@ -82,10 +119,6 @@ class Found:
     form: Form
     path: Path
 
-    @property
-    def stand_in(self) -> str:
-        return f"{self.data_set.title}: {self.form.stands_in}" if self.form.stands_in else ""
-
 
 @cache
 def data_sets() -> Mapping[str, DataSet]:
@@ -99,11 +132,17 @@ def find(name: str, data: Path) -> Found:
     for form in data_set.forms:
         if form.is_in(data):
             return Found(name, data_set, form, data / form.path)
-    raise MissingError(data_set.title, _advice(name, data_set, data))
+    listed = (f" ({', '.join(form.files)})" if form.files else "" for form in data_set.forms)
+    places = " or ".join(
+        f"{data / form.path}{files}" for form, files in zip(data_set.forms, listed, strict=True)
+    )
+    fetched = f"paper-trail eval fetch {name} --data {data}, or put it " if data_set.hub else "put it "
+    advice = f"{fetched}at {places}. It comes from {data_set.address} ({data_set.licence})."
+    raise MissingError(data_set.title, advice)
 
 
 def check_count(found: Found, what: str, count: int) -> None:
-    """Raise MissingError where a data set has another number of something than is known of its version."""
+    """Raise MissingError where a data set has another number of something than its version has."""
     known = found.form.counts.get(what)
     if known is not None and known != count:
         raise MissingError(
@@ -113,24 +152,13 @@ def check_count(found: Found, what: str, count: int) -> None:
         )
 
 
-def _advice(name: str, data_set: DataSet, data: Path) -> str:
-    places = " or ".join(f"{data / form.path}{_listed(form.files)}" for form in data_set.forms)
-    fetched = f"paper-trail eval fetch {name} --data {data}, or put it " if data_set.hub else "put it "
-    return f"{fetched}at {places}. It comes from {data_set.address} ({data_set.licence})."
-
-
-def _listed(files: Sequence[str]) -> str:
-    return f" ({', '.join(files)})" if files else ""
-
-
 def content_hash(path: Path) -> str:
     """Return a hash of a file's content, or of all files below a folder with their names."""
     digest = hashlib.sha256()
     for file in [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.is_file()):
         digest.update(f"{file.relative_to(path)}\0{file.stat().st_size}\0".encode())
         with file.open("rb") as content:
-            while block := content.read(2**20):
-                digest.update(block)
+            digest.update(hashlib.file_digest(content, "sha256").digest())
     return digest.hexdigest()
 
 
@@ -138,3 +166,122 @@ def not_here(names: Sequence[str], data: Path) -> list[str]:
     """Return the titles of the data sets that the data folder lacks."""
     known = data_sets()
     return [known[name].title for name in names if not any(form.is_in(data) for form in known[name].forms)]
+
+
+def cached_weights(encoder: str) -> Path | None:
+    """Return the file of an encoder's weights in the hub's cache on this machine, if it is there."""
+    try:
+        found = [try_to_load_from_cache(encoder, name) for name in _WEIGHTS]
+    except HFValidationError:
+        return None
+    return next((Path(path) for path in found if isinstance(path, str)), None)
+
+
+@command("fetch")
+def fetch(names: list[str] | None = None, *, data: Path = Path("evaluation-data")) -> None:
+    if lacking := list(_fetch_all(names or (), data)):
+        raise EvaluationError("\n".join(lacking))
+
+
+def _fetch_all(names: Sequence[str], data: Path) -> Iterator[str]:
+    """Fetch data sets that are not there yet; yield for each that cannot be had what to do."""
+    known = data_sets()
+    if unknown := [name for name in names if name not in known]:
+        raise EvaluationError(f"There is no data set {unknown[0]!r}. There are: {', '.join(known)}.")
+    # Asked once: offline, the hub's library retries every file; what is in its cache it still gives.
+    is_offline = cache(is_hub_out_of_reach)
+    for name in names or known:
+        try:
+            _fetch_set(known[name], data, is_offline)
+            say(f"{known[name].title} is at {find(name, data).path}.")
+        except EvaluationError as error:
+            yield str(error)
+
+
+def _fetch_set(data_set: DataSet, data: Path, is_offline: Callable[[], bool]) -> None:
+    lacking = [file for file in data_set.hub if not (data / file.to).is_file()]
+    for position, file in enumerate(lacking):
+        say(f"Fetching {file.repository}/{file.path}.")
+        try:
+            _unpack(file, _download(file, is_offline=is_offline()), data / file.to)
+        except _FetchError as error:
+            places = "; ".join(
+                f"{left.address} at {data / left.to}{', unpacked' if left.is_packed else ''}"
+                for left in lacking[position:]
+            )
+            raise EvaluationError(
+                f"{data_set.title} could not be fetched: {error} Put {places} ({data_set.licence})."
+            ) from error
+
+
+def _unpack(file: HubFile, fetched: Path, target: Path) -> None:
+    """Put a file in its place, whole or not at all; raises _FetchError."""
+    temporary = target.with_name(f"{target.name}.{os.getpid()}")
+    try:
+        _check_hash(file, fetched)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            gzip.open(fetched) if file.is_packed else fetched.open("rb") as content,
+            temporary.open("wb") as written,
+        ):
+            shutil.copyfileobj(content, written)
+        replace_durably(temporary, target)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise _FetchError(
+            f"{file.path} of {file.repository} is damaged ({error}). Delete {fetched.resolve()} and try"
+            " again."
+        ) from error
+    except OSError as error:
+        raise _FetchError(f"{target} cannot be written: {error.strerror or error}.") from error
+    finally:
+        if temporary.is_file():
+            temporary.unlink()
+
+
+def _download(file: HubFile, *, is_offline: bool) -> Path:
+    """Return the file in the hub's cache on this machine; raises _FetchError."""
+    name, repository = file.path, file.repository
+    try:
+        return Path(
+            hf_hub_download(
+                repository, name, repo_type="dataset", revision=file.revision, local_files_only=is_offline
+            )
+        )
+    except (LocalEntryNotFoundError, OfflineModeIsEnabled) as error:
+        problem = "the model hub cannot be reached, or HF_HUB_OFFLINE forbids it."
+        if isinstance(error.__cause__, HfHubHTTPError):
+            problem = f"the hub answered {error.__cause__.response.status_code}."
+        elif isinstance(error.__cause__, FileMetadataError):
+            problem = "what answers in place of the hub is none (HF_ENDPOINT, a proxy)."
+        raise _FetchError(problem) from error
+    except GatedRepoError as error:
+        raise _FetchError(
+            "the hub gives it to accounts that have accepted its terms: accept them, and set HF_TOKEN."
+        ) from error
+    except RepositoryNotFoundError as error:
+        raise _FetchError(
+            f"the hub shows no data set {repository}, or not without an account (HF_TOKEN)."
+        ) from error
+    except (EntryNotFoundError, RevisionNotFoundError) as error:
+        raise _FetchError(f"the hub has no {name} in {repository} any more.") from error
+    except HfHubHTTPError as error:
+        raise _FetchError(f"the hub answered {error.response.status_code}.") from error
+    except httpx2.HTTPError as error:
+        raise _FetchError(f"the connection to the hub broke ({error}).") from error
+    except OSError as error:
+        raise _FetchError(f"{str(error).splitlines()[0] if str(error) else error!r}.") from error
+
+
+def _check_hash(file: HubFile, fetched: Path) -> None:
+    """Raise _FetchError where a file has another hash than is known, or than the hub's cache says."""
+    blob = fetched.resolve()
+    expected = file.sha256 or (blob.name if _SHA256.fullmatch(blob.name) else "")
+    if not expected:
+        return
+    with blob.open("rb") as content:
+        found = hashlib.file_digest(content, "sha256").hexdigest()
+    if found != expected:
+        raise _FetchError(
+            f"{file.path} of {file.repository} has the SHA-256 {found}, not {expected}: it is damaged, or"
+            f" another version. Delete {blob} and try again."
+        )

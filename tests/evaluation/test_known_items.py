@@ -1,16 +1,13 @@
 """Known items: made of the papers themselves, the same for the same seed, and found."""
 
-import json
 import random
 from dataclasses import replace
 from pathlib import Path
 
-from typer.testing import CliRunner
-
 from corpus.encoders.base import SentenceEncoder
 from corpus.records import Author
-from evaluation.__main__ import app
 from evaluation.known_items import known_items, misspelt
+from tests.evaluation.commands import figures, invoke
 from tests.small_corpus import make_paper, write_corpus
 
 PAPERS = [
@@ -55,14 +52,12 @@ def test_a_slip_changes_a_word_but_not_its_first_letter() -> None:
 
 def test_the_command_ends_with_its_figures(tmp_path: Path, encoder: SentenceEncoder) -> None:
     write_corpus(tmp_path / "corpus", encoder, {paper: [f"{paper.title}. Text."] for paper in PAPERS})
-    result = CliRunner().invoke(app, ["known-items", "--home", str(tmp_path), "--most", "3"])
-    assert result.exit_code == 0, result.output
-    figures = json.loads(result.output.strip().splitlines()[-1])
-    assert figures["system name, split"] == {"queries": 1, "first": 1.0, "in_ten": 1.0}
-    assert figures["author"]["in_ten"] == 1.0
+    found = figures("known-items", "--home", tmp_path, "--most", 3)
+    assert found["system name, split"] == {"queries": 1, "first": 1.0, "in_ten": 1.0}
+    assert found["author"]["in_ten"] == 1.0
 
 
 def test_without_papers_nothing_is_measured(tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["known-items", "--home", str(tmp_path)])
+    result = invoke("known-items", "--home", tmp_path)
     assert result.exit_code == 2
     assert "no corpus" in result.output

@@ -1,10 +1,11 @@
-"""Claims made wrong on purpose: from claims that people found supported, each with one thing changed.
+"""Claims made wrong on purpose: supported claims, each with one thing changed.
 
-Every change is fair: the number or name put in stands nowhere in the evidence, the one taken out does.
+The number or name put in stands nowhere in the evidence, the one taken out does.
 """
 
 import random
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +13,7 @@ from typing import Literal, get_args
 
 from assistant.checking import Statement, read_statement, stem, word_lists
 from evaluation.answers.attribution.pairs import LabelledPair, evidence_sentences
+from evaluation.input_files import DATA
 
 ContrastKind = Literal["number", "negation", "name", "comparison", "unit", "quantifier"]
 KINDS: tuple[ContrastKind, ...] = get_args(ContrastKind)
@@ -28,47 +30,22 @@ _DENIAL = re.compile(
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[A-Z][\w&'’-]+(?: [A-Z][\w&'’-]+)*")
-_PAIRS = """
-higher lower; highest lowest; more less; most least; larger smaller; largest smallest; bigger smaller;
-greater lesser; greatest least; better worse; best worst; faster slower; stronger weaker; longer shorter;
-older younger; oldest youngest; above below; before after; increase decrease; increases decreases;
-increased decreased; increasing decreasing; rise fall; rises falls; rose fell; improve worsen;
-improves worsens; improved worsened; maximum minimum; majority minority; outperforms underperforms;
-outperformed underperformed; outperform underperform; gain loss; reduces raises; reduced raised; reduce raise;
-positive negative; positively negatively; always never; upregulates downregulates
-"""
-OPPOSITES = {
-    word: other
-    for pair in _PAIRS.split(";")
-    for word, other in (pair.split(), pair.split()[::-1])
-    if pair.strip()
-}
-_COMPARISON = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b", re.IGNORECASE)
+_WORDS = tomllib.loads((DATA / "contrast.toml").read_text(encoding="utf-8"))
+_PAIRS = [pair.split() for pair in _WORDS["opposites"].split(";")]
+OPPOSITES = dict(_PAIRS) | {other: word for word, other in _PAIRS}
 # Units of a kind: with another of them a number says something else.
-_UNITS = """
-seconds minutes hours days weeks months years; second minute hour day week month year;
-thousand million billion; kilograms grams milligrams; kg g mg; kilometers meters miles;
-kilometres metres miles; km m cm mm; dollars euros pounds; percent degrees points; % °C;
-tokens words sentences documents; layers heads epochs steps
-"""
 OTHER_UNITS = {
     unit: tuple(other for other in kind.split() if other != unit)
-    for kind in _UNITS.split(";")
+    for kind in _WORDS["units"].split(";")
     for unit in kind.split()
 }
-_UNIT = re.compile(rf"(?<=\d)([ -]?)({'|'.join(sorted(OTHER_UNITS, key=len, reverse=True))})(?!\w)")
 # What each may become, so that the claim says more than before or the reverse, never less.
-_QUANTIFIERS = """
-all: none of, few; every: no; each: no; most: few, all; many: few, all; several: no, all; some: all, no;
-few: many; often: never, always; usually: never, always; sometimes: never, always; always: never, rarely;
-frequently: never, always; rarely: often, always; typically: never, always; mostly: never, entirely;
-generally: never, always; partly: entirely; partially: fully; nearly: never; at least: at most;
-at most: at least; up to: at least
-"""
 QUANTIFIERS = {
     word.strip(): tuple(other.strip() for other in others.split(","))
-    for word, _, others in (entry.partition(":") for entry in _QUANTIFIERS.split(";"))
+    for word, _, others in (entry.partition(":") for entry in _WORDS["quantifiers"].split(";"))
 }
+_COMPARISON = re.compile(rf"\b(?:{'|'.join(OPPOSITES)})\b", re.IGNORECASE)
+_UNIT = re.compile(rf"(?<=\d)([ -]?)({'|'.join(sorted(OTHER_UNITS, key=len, reverse=True))})(?!\w)")
 _QUANTIFIER = re.compile(rf"\b(?:{'|'.join(QUANTIFIERS)})\b", re.IGNORECASE)
 
 
@@ -153,11 +130,8 @@ def change_negation(claim: str, evidence: Sequence[Statement], choice: random.Ra
         if found is None:
             return None
         return claim[: found.start()] + (found["can"] or found["verb"] or "") + claim[found.end() :]
-    places = list(_AUXILIARY.finditer(claim))
-    if not places:
-        return None
-    place = choice.choice(places)
-    return f"{claim[: place.end()]} not{claim[place.end() :]}"
+    place = _one_of(_AUXILIARY, claim, choice)
+    return f"{claim[: place.end()]} not{claim[place.end() :]}" if place else None
 
 
 def change_name(
@@ -193,36 +167,29 @@ def _stems(text: str) -> frozenset[str]:
 
 def change_comparison(claim: str, choice: random.Random) -> str | None:
     """Return the claim with one comparison reversed, None where it makes none."""
-    found = list(_COMPARISON.finditer(claim))
-    if not found:
-        return None
-    match = choice.choice(found)
-    return _put(claim, match, OPPOSITES[match[0].lower()])
+    match = _one_of(_COMPARISON, claim, choice)
+    return _put(claim, match, str(OPPOSITES[match[0].lower()])) if match else None
 
 
 def change_unit(claim: str, evidence: Sequence[Statement], choice: random.Random) -> str | None:
-    """Return the claim with the unit of one number made another, None where none of its numbers has one.
-
-    Where the evidence has that unit too, with whatever number, the claim is left alone.
-    """
+    """Return the claim with the unit of one number changed to a unit that the evidence does not have."""
     said_units = {word for sentence in evidence for word in sentence.words}
-    found = list(_UNIT.finditer(claim))
-    if not found:
+    match = _one_of(_UNIT, claim, choice)
+    others = [unit for unit in OTHER_UNITS[match[2]] if unit not in said_units] if match else []
+    if not match or not others:
         return None
-    match = choice.choice(found)
-    others = [unit for unit in OTHER_UNITS[match[2]] if unit not in said_units]
-    if not others:
-        return None
-    return claim[: match.start()] + match[1] + choice.choice(others) + claim[match.end() :]
+    return f"{claim[: match.start()]}{match[1]}{choice.choice(others)}{claim[match.end() :]}"
 
 
 def change_quantifier(claim: str, choice: random.Random) -> str | None:
-    """Return the claim with "some" made "all", "most" made "few", and the like; None where it has no such."""
-    found = list(_QUANTIFIER.finditer(claim))
-    if not found:
-        return None
-    match = choice.choice(found)
-    return _put(claim, match, choice.choice(QUANTIFIERS[match[0].lower()]))
+    """Return the claim with "some" made "all", "most" made "few", and the like; None where it has none."""
+    match = _one_of(_QUANTIFIER, claim, choice)
+    return _put(claim, match, choice.choice(QUANTIFIERS[match[0].lower()])) if match else None
+
+
+def _one_of(pattern: re.Pattern[str], claim: str, choice: random.Random) -> re.Match[str] | None:
+    found = list(pattern.finditer(claim))
+    return choice.choice(found) if found else None
 
 
 def _put(claim: str, match: re.Match[str], other: str) -> str:

@@ -1,9 +1,7 @@
 """Fits the weights of the support score: a logistic regression whose signs are fixed beforehand.
 
-Human labels say how much each feature counts. They hold too few negations dropped or added, and numbers and
-names taken from elsewhere in the evidence, to say it of these, and mostly long evidence, of which a network
-reads little: what such features count at least is set here. Claims made wrong on purpose
-(evaluation/answers/attribution/contrast.py) are not trained on, only measured.
+Some features are too rare in human labels to be fitted: `AT_LEAST` sets how much they count at least. Claims
+made wrong on purpose (contrast.py) are measured, not trained on.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +24,7 @@ Matrix = NDArray[np.float64]
 
 FOLDS, REPEATS, SEED = 5, 3, 0
 SHRINK = 0.002
-# What speaks against support; all else speaks for it, but for the claim's length, which may do either.
+# Features that count against support; all others count for it, the claim's length either way.
 AGAINST = frozenset(
     "words_scattered number_missing numbers_missing numbers_missing_near names_missing names_missing_near "
     "negation_added negation_lost direction_missing direction_reversed sentences".split()
@@ -43,7 +41,7 @@ AT_LEAST = {
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """All pairs as features: a row for each pair, a row for each contrast, and what the columns are."""
+    """All pairs as features: a row for each pair, a row for each contrast, columns by `names`."""
 
     names: tuple[str, ...]
     rows: Matrix
@@ -61,19 +59,19 @@ class Compared:
 def compare_pairs(
     pairs: Sequence[LabelledPair], encoder: Encoder, learned: LearnedPart | None = None
 ) -> Compared:
-    """Compare every pair, and every claim made wrong, with its evidence, by default by the product's part."""
+    """Compare every pair and every contrast with its evidence, by default with the product's learned part."""
     changed = contrasts(pairs)
     claims: dict[int, list[str]] = {index: [pair.claim] for index, pair in enumerate(pairs)}
     for contrast in changed:
         claims[contrast.pair].append(contrast.claim)
-    features: list[list[Mapping[str, float] | None]] = []
+    features: list[list[Mapping[str, float]]] = []
     for index, pair in enumerate(pairs):
         evidence = evidence_sentences(pair.references)
         reader = SupportReader(encoder, learned=learned)
         compared = reader.compare(claims[index], [evidence] * len(claims[index]))
-        features.append([one.features if one else None for one in compared])
-    names = tuple(next(one[0] for one in features if one[0] is not None))
-    rows = [[_row(one, names) for one in few] for few in features]
+        features.append([one.features if one else {} for one in compared])
+    names = tuple(next(few[0] for few in features if few[0]))
+    rows = [[[one.get(name, 0.0) for name in names] for one in few] for few in features]
     return Compared(
         names=names,
         rows=np.array([few[0] for few in rows]),
@@ -85,13 +83,13 @@ def compare_pairs(
     )
 
 
-def _row(features: Mapping[str, float] | None, names: Sequence[str]) -> list[float]:
-    return [features[name] if features else 0.0 for name in names]
-
-
 def fit(compared: Compared, chosen: NDArray[np.bool_], *, with_network: bool = True) -> SupportWeights:
     """Fit the weights to the chosen pairs, and calibrate what they say (Platt)."""
-    columns = [index for index, name in enumerate(compared.names) if _is_weighed(name, with_network)]
+    columns = [
+        index
+        for index, name in enumerate(compared.names)
+        if name != NOWHERE and (with_network or not name.startswith("network"))
+    ]
     names = [compared.names[index] for index in columns]
     rows, labels = compared.rows[chosen][:, columns], compared.labels[chosen]
     scale = rows.std(axis=0) + 1e-6
@@ -104,10 +102,6 @@ def fit(compared: Compared, chosen: NDArray[np.bool_], *, with_network: bool = T
         weights={name: round(float(one), 4) for name, one in zip(names, weights, strict=True)},
         provenance={},
     )
-
-
-def _is_weighed(name: str, with_network: bool) -> bool:
-    return name != NOWHERE and (with_network or not name.startswith("network"))
 
 
 def _fit_signed(rows: Matrix, labels: NDArray[np.int64], names: Sequence[str], scale: Matrix) -> Matrix:
@@ -141,41 +135,44 @@ def scores(weights: SupportWeights, rows: Matrix, names: Sequence[str]) -> Matri
 def cross_validated(
     compared: Compared, repeats: int = REPEATS, *, with_network: bool = True
 ) -> tuple[Matrix, Matrix]:
-    """Return the scores of pairs and contrasts, each by weights that saw nothing of its group.
+    """Return the scores of pairs and contrasts by weights that saw nothing of the group.
 
-    The means of several divisions into folds; pairs of one question, claim or reference stay together.
+    Means of several divisions into folds; pairs of one question, claim or reference stay together.
     """
     if len(set(compared.groups.tolist())) < FOLDS:
         raise EvaluationError(
             f"To hold some pairs back takes at least {FOLDS} groups of pairs that share nothing."
         )
-    pairs, changed = np.zeros(len(compared.rows)), np.zeros(len(compared.contrasts))
-    for repeat in range(repeats):
-        folds = StratifiedGroupKFold(FOLDS, shuffle=True, random_state=SEED + repeat)
-        for _, held in folds.split(compared.rows, compared.labels, compared.groups):
-            chosen = np.ones(len(compared.rows), dtype=bool)
-            chosen[held] = False
-            _score_held(compared, fit(compared, chosen, with_network=with_network), chosen, pairs, changed)
+    folds = [
+        held
+        for repeat in range(repeats)
+        for _, held in StratifiedGroupKFold(FOLDS, shuffle=True, random_state=SEED + repeat).split(
+            compared.rows, compared.labels, compared.groups
+        )
+    ]
+    masks = [np.isin(np.arange(len(compared.rows)), held) for held in folds]
+    pairs, changed = _held_out_scores(compared, masks, with_network=with_network)
     return pairs / repeats, changed / repeats
 
 
 def across_sets(compared: Compared, *, with_network: bool = True) -> tuple[Matrix, Matrix]:
-    """Return the scores of pairs and contrasts, each by weights that saw nothing of its set."""
+    """Return the scores of pairs and contrasts by weights that saw nothing of the set."""
     names = np.array(compared.sets)
     if len(set(compared.sets)) < 2:
         raise EvaluationError("To train on other sets takes at least two sets of pairs.")
+    masks = [names == name for name in dict.fromkeys(compared.sets)]
+    return _held_out_scores(compared, masks, with_network=with_network)
+
+
+def _held_out_scores(
+    compared: Compared, masks: Sequence[NDArray[np.bool_]], *, with_network: bool
+) -> tuple[Matrix, Matrix]:
+    """Return the sums of the scores of held-out pairs, and of the contrasts made of them."""
     pairs, changed = np.zeros(len(compared.rows)), np.zeros(len(compared.contrasts))
-    for name in dict.fromkeys(compared.sets):
-        chosen = names != name
-        _score_held(compared, fit(compared, chosen, with_network=with_network), chosen, pairs, changed)
+    for held in masks:
+        weights = fit(compared, ~held, with_network=with_network)
+        pairs[held] += scores(weights, compared.rows[held], compared.names)
+        if len(compared.contrasts):
+            of_held = held[compared.contrast_pairs]
+            changed[of_held] += scores(weights, compared.contrast_rows[of_held], compared.names)
     return pairs, changed
-
-
-def _score_held(
-    compared: Compared, weights: SupportWeights, chosen: NDArray[np.bool_], pairs: Matrix, changed: Matrix
-) -> None:
-    """Add to `pairs` and `changed` what weights that were fitted to the chosen pairs say of the others."""
-    pairs[~chosen] += scores(weights, compared.rows[~chosen], compared.names)
-    if len(compared.contrasts):
-        held = ~chosen[compared.contrast_pairs]
-        changed[held] += scores(weights, compared.contrast_rows[held], compared.names)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AliasChoices, BaseModel, BeforeValidator, Field
 
 from assistant.checking import said
 from corpus.sentences import sentence_spans
@@ -20,32 +20,23 @@ _GLUED = re.compile(r"(?<=[a-z)\]])\.(?=[A-Z][a-z]*[ ,])")
 
 
 Verdict = Literal["supported", "partial", "not"]
+_NUMBERED = {1: "supported", 0: "not"}
 
 
-def _as_texts(found: object) -> object:
-    """Return one text of evidence as the only reference."""
-    return (found,) if isinstance(found, str) else found
-
-
-def _as_verdict(found: object) -> object:
-    """Return what the labels 1 and 0 mean."""
-    if isinstance(found, int) and not isinstance(found, bool):
-        return {1: "supported", 0: "not"}.get(found, found)
-    return found
-
-
-class LabelledPair(BaseModel):
+class LabelledPair(BaseModel, frozen=True, extra="ignore"):
     """A claim, the references it cites (or one text, `evidence`), and what people found (`label`)."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     claim: str
     references: Annotated[
         tuple[str, ...],
-        BeforeValidator(_as_texts),
+        BeforeValidator(lambda found: (found,) if isinstance(found, str) else found),
         Field(min_length=1, validation_alias=AliasChoices("references", "evidence")),
     ]
-    verdict: Annotated[Verdict, BeforeValidator(_as_verdict), Field(validation_alias="label")]
+    verdict: Annotated[
+        Verdict,
+        BeforeValidator(lambda found: _NUMBERED.get(found, found) if type(found) is int else found),
+        Field(validation_alias="label"),
+    ]
     set: str = "all"
     split: str = ""
     question: str = ""
@@ -58,7 +49,7 @@ class LabelledPair(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The pairs to measure on: of these sets and splits (none named: of all), and at most so many a set."""
+    """The pairs of these sets and splits, of all where none is named, at most `sample` of each set."""
 
     sets: tuple[str, ...] = ()
     splits: tuple[str, ...] = ()
@@ -93,20 +84,15 @@ _HINT = "Each line has claim, references (or evidence) and label (1 or 0; or sup
 
 
 def _selected(pairs: Sequence[LabelledPair], selection: Selection) -> Iterator[LabelledPair]:
-    """Yield the pairs of a selection in the order of the file; a sample is the same every time."""
+    """Yield the pairs of a selection in the order of the file; a set's name seeds its sample."""
     by_set: dict[str, list[int]] = {}
     for index, pair in enumerate(pairs):
         if pair.set in (selection.sets or (pair.set,)) and pair.split in (selection.splits or (pair.split,)):
             by_set.setdefault(pair.set, []).append(index)
-    sampled = (_sample(name, indices, selection.sample) for name, indices in by_set.items())
-    yield from (pairs[index] for index in sorted(index for few in sampled for index in few))
-
-
-def _sample(name: str, indices: Sequence[int], size: int | None) -> Sequence[int]:
-    """Return so many of a set's indices; the set's name seeds the choice, whatever else is measured."""
-    if size is None or len(indices) <= size:
-        return indices
-    return random.Random(name).sample(indices, size)
+    for name, indices in by_set.items():
+        if selection.sample is not None and len(indices) > selection.sample:
+            by_set[name] = random.Random(name).sample(indices, selection.sample)
+    yield from (pairs[index] for index in sorted(index for few in by_set.values() for index in few))
 
 
 def evidence_sentences(references: Sequence[str]) -> tuple[str, ...]:

@@ -3,19 +3,17 @@
 from pathlib import Path
 from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, model_validator
+from pydantic import BaseModel, Field, StrictInt, model_validator
 
 from evaluation.input_files import EvaluationError, read_json_lines
 
 
-class EvidenceRow(BaseModel):
+class EvidenceRow(BaseModel, frozen=True, extra="ignore"):
     """A question and its candidates; `relevant` has the indices of those that answer it, if any does.
 
     `history` is what was said before, the oldest first. Rows of one `group` (a paper, a document) are to stay
     together where a file is split.
     """
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     set: str = "all"
     group: str = ""

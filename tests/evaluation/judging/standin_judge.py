@@ -2,17 +2,17 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from assistant.models.together import Patience, TogetherModel
 from assistant.records import Parameters
 from evaluation.judging import Judge
+from tests.evaluation.commands import model_of
 from tests.standin_chat import Behaviour, Received, StandinChat, reply
 
 _TEXT = re.compile(r"⟦text (?P<place>\d+)⟧\n(?P<text>.*?)\n⟦end of text", re.DOTALL)
-Marks = Callable[[int, str], int | Mapping[str, int]]
+Marks = Callable[[int, str], int]
 
 
 def shown(request: Received) -> list[str]:
@@ -30,28 +30,19 @@ def judging(marks: Marks, dimensions: Sequence[str]) -> Callable[[Received], Beh
     return behave
 
 
-def a_vote(
-    given: Sequence[int | Mapping[str, int]], dimensions: Sequence[str], **changes: Any
-) -> dict[str, Any]:
-    """Return a vote that gives each text one mark for all qualities, or the marks given."""
-    marks = [dict.fromkeys(dimensions, one) if isinstance(one, int) else dict(one) for one in given]
-    texts = {f"text_{place}": {"analysis": "Plain.", **one} for place, one in enumerate(marks, start=1)}
-    sums = [sum(one.values()) for one in marks]
-    return {**texts, "best": sums.index(max(sums)) + 1, **changes}
+def a_vote(given: Sequence[int], dimensions: Sequence[str], **changes: Any) -> dict[str, Any]:
+    """Return a vote that gives each text one mark for all qualities."""
+    texts = {
+        f"text_{place}": {"analysis": "Plain.", **dict.fromkeys(dimensions, mark)}
+        for place, mark in enumerate(given, start=1)
+    }
+    return {**texts, "best": given.index(max(given)) + 1, **changes}
 
 
 @contextmanager
-def judge_over(server: StandinChat, context: int = 32_768) -> Iterator[Judge]:
-    model = TogetherModel(
-        "judge-model",
-        "Judge",
-        api_key="k",
-        base_url=server.url,
-        patience=Patience(5.0, 5.0),
-        first_wait=0.01,
-        structured=True,
-    )
+def judge_over(server: StandinChat) -> Iterator[Judge]:
+    model = model_of(server)
     try:
-        yield Judge(model, Parameters(), context)
+        yield Judge(model, Parameters(), 32_768)
     finally:
         model.close()

@@ -6,8 +6,7 @@ from shutil import copytree
 
 import pytest
 
-from evaluation.peers.material import Wanted, read_material
-from evaluation.peers.runs import Workplace
+from evaluation.peers.comparison import Workplace, read_material
 from tests.evaluation.peers.pythons import Pythons
 
 DOCUMENTS = {
@@ -39,8 +38,8 @@ def data(tmp_path: Path) -> Path:
 def ours_measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder of runs that has ours alone: to index even four documents takes seconds."""
     home = tmp_path_factory.mktemp("ours")
-    material = read_material(write_data(home / "small"), Wanted())
-    workplace = Workplace(home / "python", home / "runs", lambda _: None)
+    material = read_material(write_data(home / "small"))
+    workplace = Workplace(home / "python", home / "runs")
     workplace.out.mkdir()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PAPER_TRAIL_ENCODER_RUNTIME", "torch")  # as each test has it

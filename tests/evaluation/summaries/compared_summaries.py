@@ -1,12 +1,8 @@
 """Comparisons of three small papers, made without a generator: their summaries are what is measured."""
 
-from dataclasses import replace
-
-from assistant.checking.citations import check_sentences
 from assistant.comparing.records import Comparison, ComparisonOptions
-from assistant.records import Answer, Evidence, LabelledPaper, Provenance
 from evaluation.summaries.summary import System
-from tests.small_corpus import make_paper, make_passages
+from tests.evaluation.labelled import answered
 
 ABOUT = "We want retrieval that helps readers check what a model wrote."
 ABSTRACTS = {
@@ -20,32 +16,21 @@ SUMMARY = (
 )
 
 
-def comparison_of(
-    text: str = SUMMARY, papers: tuple[str, ...] = ("dense", "words", "fusion"), generator: str = "extractive"
-) -> Comparison:
-    """Return a comparison of papers in an order, with a summary that says `text`."""
-    evidence = Evidence(tuple(_labelled(label, key) for label, key in enumerate(papers, start=1)))
-    sentences = check_sentences(text, evidence)
+def comparison_of(text: str = SUMMARY, generator: str = "extractive") -> Comparison:
+    """Return a comparison with a summary that says `text`."""
+    passages = {key: (abstract,) for key, abstract in ABSTRACTS.items()}
+    shares = {"citation_recall": 0.75, "citation_precision": 0.5 if text else None}
+    told = answered(text, passages, generator, **shares)
     return Comparison(
         id="c1",
         about=ABOUT,
         options=ComparisonOptions(),
-        paper_ids=tuple(one.paper.id for one in evidence.papers),
-        asked="2026-11-22T00:00:00.000+00:00",
-        evidence=evidence,
+        paper_ids=tuple(one.paper.id for one in told["evidence"].papers),
         elements=(),
         rounds=(),
-        answer=Answer(text, sentences, citation_recall=0.75, citation_precision=0.5 if sentences else None),
-        calls=(),
-        seconds=(),
-        provenance=Provenance("Paper Trail", generator, "encoder", "0", ()),
+        **told,
     )
 
 
-def system_of(name: str, text: str = SUMMARY, **changes) -> System:
-    return System(name, comparison_of(text, **changes))
-
-
-def _labelled(label: int, key: str) -> LabelledPaper:
-    paper = replace(make_paper("shelf", key, title=f"On {key}"), abstract=ABSTRACTS.get(key, "Another one."))
-    return LabelledPaper(label, paper, tuple(make_passages(paper, [paper.abstract])))
+def system_of(name: str, text: str = SUMMARY) -> System:
+    return System(name, comparison_of(text))

@@ -1,78 +1,33 @@
 """ChatCite's experiment through its command: all rows, a model and a judge, failures, killed and resumed."""
 
-import json
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import Result
-from typer.testing import CliRunner
 
-from evaluation.__main__ import app
 from tests.assistant.comparing.comparing_model import ComparingModel
-from tests.demo_home import PROJECT
+from tests.evaluation.commands import figures_in, invoke
+from tests.evaluation.conftest import Serve
 from tests.evaluation.summaries.gold_material import PAPERS, write_anthology, write_corwa
-from tests.evaluation.summaries.test_judge import judging
-from tests.standin_chat import Behaviour, Received, StandinChat, refusal, silence
+from tests.standin_chat import Behaviour, Received, refusal
 
 ABLATIONS = ["without-elements", "without-increments", "without-reflection"]
 MODEL_ROWS = ["zero-shot", "few-shot", "chatcite", *ABLATIONS]
 ALL_ROWS = ["lead", "extractive", *MODEL_ROWS]
 
 
-class Experiment:
-    """The command on the small material, in a folder of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        corwa, data = write_corwa(folder / "corwa.jsonl"), write_anthology(folder / "data")
-        self.out = folder / "out"
-        places = ("--corwa", str(corwa), "--anthology", str(data), "--out", str(self.out))
-        self.arguments = ["summary", "--table", *places]
-
-    def run(self, *more: str) -> Result:
-        return CliRunner().invoke(app, [*self.arguments, *more])
-
-    def figures(self, *more: str) -> dict:
-        result = self.run(*more, "--json")
-        assert result.exit_code == 0, result.output
-        return json.loads(result.stdout)
-
-    def failing(self, *more: str) -> str:
-        result = self.run(*more)
-        assert result.exit_code == 2, result.output
-        return result.stderr
+Run = Callable[..., Result]
 
 
 @pytest.fixture
-def experiment(tmp_path: Path, demo_home: Path, monkeypatch: pytest.MonkeyPatch) -> Experiment:
+def run(tmp_path: Path, demo_home: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Return a function that runs the command on the small material."""
     # Of the home only the encoder's is used: the experiment's corpus is in its own folder.
     monkeypatch.setenv("PAPER_TRAIL_HOME", str(demo_home))
-    return Experiment(tmp_path)
-
-
-@pytest.fixture
-def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., StandinChat]]:
-    """Return a function that starts a stand-in server with models "m" and "judge"."""
-    models = tmp_path / "models.toml"
-    entry = '[[models]]\nid = "{}"\nstructured = true\ncontext = 32768\n'
-    models.write_text(entry.format("m") + entry.format("judge"), encoding="utf-8")
-    monkeypatch.setenv("PAPER_TRAIL_MODELS_FILE", str(models))
-    started: list[StandinChat] = []
-
-    def start(default: Callable[[Received], Behaviour]) -> StandinChat:
-        server = StandinChat(default=default)
-        started.append(server)
-        server.__enter__()
-        monkeypatch.setenv("PAPER_TRAIL_MODEL_URL", server.url)
-        return server
-
-    yield start
-    for server in started:
-        server.__exit__(None, None, None)
+    corwa, data = write_corwa(tmp_path / "corwa.jsonl"), write_anthology(tmp_path / "data")
+    places = ("--corwa", corwa, "--anthology", data, "--out", tmp_path / "out")
+    return lambda *more: invoke("summary", "--table", *places, "--writer", "writer", *more)
 
 
 def system_part(request: Received) -> str:
@@ -84,44 +39,10 @@ def is_at_once(request: Received) -> bool:
     return "all at once" in system_part(request)
 
 
-def test_without_a_model_all_rows_stand_in_the_table(experiment: Experiment):
-    result = experiment.run()
-    assert result.exit_code == 0, result.output
-    figures = json.loads(result.stdout.splitlines()[-1])
-    assert (figures["gold"], figures["sections"], figures["references"]) == (2, 2, 6)
-    assert list(figures["rows"]) == ALL_ROWS
-    lead, extractive = figures["rows"]["lead"], figures["rows"]["extractive"]
-    for row in (lead, extractive):
-        assert 0 < row["rouge"]["rouge2"]["mean"] < row["rouge"]["rouge1"]["mean"] < 100
-        assert (row["covered"]["mean"], row["calls"]["mean"], row["failed"]) == (1, 0, 0)
-        assert row["g_score"] is None
-    # The first sentences are cited as they stand.
-    assert (lead["citation_recall"]["mean"], lead["citation_precision"]["mean"]) == (1, 1)
-    printed = " ".join(result.stdout.split())
-    assert "printed: ChatCite 25.30 6.36 23.13 4.06" in printed
-    assert "on other papers" in printed
-
-
-def test_what_takes_a_model_is_not_applicable_without_one_and_says_why(experiment: Experiment):
-    rows = experiment.figures()["rows"]
-    assert all(rows[name]["rouge"] is None for name in MODEL_ROWS)
-    for part in ("elements", "increments", "reflection"):
-        assert f"Leaving out {part} is not applicable" in rows[f"without-{part}"]["not_applicable"]
-    assert "--writer" in rows["zero-shot"]["not_applicable"]
-
-
-def test_the_lead_is_the_first_sentence_of_each_abstract(experiment: Experiment):
-    experiment.figures("--sections", "1")
-    (file,) = (experiment.out / "summaries" / "lead--lead").glob("*.json")
-    text = json.loads(file.read_text(encoding="utf-8"))["comparison"]["answer"]["text"]
-    first = [abstract.split(". ")[0] for _, _, abstract in PAPERS[:3]]
-    assert text == " ".join(f"{sentence} [{label}]." for label, sentence in enumerate(first, start=1))
-
-
-def test_with_a_model_every_row_is_run_and_paid(experiment: Experiment, served):
+def test_with_a_model_every_row_is_run_and_paid(run: Run, serve: Serve):
     model = ComparingModel()
-    server = served(model)
-    rows = experiment.figures("--writer", "m")["rows"]
+    server = serve(model)
+    rows = figures_in(run())["rows"]
     assert list(rows) == ALL_ROWS
     assert all(row["rouge"]["rouge1"]["mean"] > 0 and row["failed"] == 0 for row in rows.values())
     calls = {name: rows[name]["calls"]["mean"] for name in MODEL_ROWS}
@@ -139,34 +60,7 @@ def test_with_a_model_every_row_is_run_and_paid(experiment: Experiment, served):
     assert all(PAPERS[0][2] in request.body["messages"][1]["content"] for request in prompts)
 
 
-def test_what_is_done_is_not_asked_again(experiment: Experiment, served):
-    server = served(ComparingModel())
-    first = experiment.figures("--writer", "m", "--sections", "1")
-    asked = len(server.requests)
-    result = experiment.run("--writer", "m", "--sections", "1", "--json")
-    assert json.loads(result.stdout) == first
-    assert len(server.requests) == asked
-    assert result.stderr.count("done before") == len(ALL_ROWS)
-    more = experiment.run("--writer", "m")
-    assert more.stderr.count("done before") == len(ALL_ROWS) == more.stderr.count("running")
-
-
-def test_leaving_out_reflection_of_one_sample_is_not_applicable(experiment: Experiment, served):
-    served(ComparingModel())
-    rows = experiment.figures("--writer", "m", "--samples", "1", "--sections", "1")["rows"]
-    assert "nothing to vote on" in rows["without-reflection"]["not_applicable"]
-    assert rows["without-elements"]["rouge"]
-
-
-def test_sections_made_in_another_way_are_not_taken_for_these(experiment: Experiment, served):
-    served(ComparingModel())
-    experiment.figures("--writer", "m", "--sections", "1")
-    problem = experiment.failing("--writer", "m", "--samples", "1", "--sections", "1")
-    assert "made of other papers or in another way" in problem
-    assert "--out" in problem
-
-
-def test_a_system_that_fails_on_a_section_is_counted_and_asked_again(experiment: Experiment, served):
+def test_a_system_that_fails_on_a_section_is_counted_and_asked_again(run: Run, serve: Serve):
     model = ComparingModel()
     refused = []
 
@@ -176,82 +70,14 @@ def test_a_system_that_fails_on_a_section_is_counted_and_asked_again(experiment:
             return refusal(400, "broken")
         return model(request)
 
-    server = served(behave)
-    result = experiment.run("--writer", "m")
-    assert result.exit_code == 0, result.output
-    figures = json.loads(result.stdout.splitlines()[-1])
+    server = serve(behave)
+    result = run()
+    figures = figures_in(result)
     assert (figures["gold"], figures["sections"]) == (2, 1)
     assert figures["rows"]["zero-shot"]["failed"] == 1
     assert figures["rows"]["chatcite"]["failed"] == 0
     assert "Zero-shot failed on section" in figures["problems"][0]
     assert "Zero-shot failed on section" in " ".join(result.stdout.split())
     asked = len(server.requests)
-    assert experiment.figures("--writer", "m")["sections"] == 2
+    assert figures_in(run())["sections"] == 2
     assert len(server.requests) == asked + 1
-
-
-def test_where_nothing_can_be_written_nothing_is_measured(experiment: Experiment, served):
-    served(lambda _: refusal(400, "broken"))
-    assert "No section was finished by all systems" in experiment.failing("--writer", "m", "--sections", "1")
-
-
-def test_a_judge_marks_all_rows_of_a_section_once(experiment: Experiment, served):
-    model, judge = ComparingModel(), judging(lambda _, text: 4 if "take" in text else 2, gold=True)
-    server = served(lambda request: judge(request) if request.body["model"] == "judge" else model(request))
-    arguments = ("--writer", "m", "--judge", "judge", "--votes", "2")
-    figures = experiment.figures(*arguments)
-    assert figures["judged"] == 2
-    assert figures["rows"]["lead"]["g_score"] == {"mean": 2, "deviation": 0}
-    assert figures["rows"]["chatcite"]["g_score"] == {"mean": 4, "deviation": 0}
-    asked = len(server.requests)
-    assert experiment.figures(*arguments) == figures
-    assert len(server.requests) == asked
-    experiment.figures("--writer", "m", "--judge", "judge", "--votes", "3")
-    assert len(server.requests) == asked + 2 * 3
-
-
-@pytest.mark.long
-def test_a_run_that_is_killed_loses_what_it_was_at_and_nothing_else(experiment: Experiment, served):
-    model = ComparingModel()
-    hangs = True
-
-    def behave(request: Received) -> Behaviour:
-        # After the votes of the whole method comes the first ablation.
-        return silence(120) if hangs and model.counts["vote"] == 15 else model(request)
-
-    server = served(behave)
-    command = [sys.executable, "-m", "evaluation", *experiment.arguments, "--writer", "m"]
-    with subprocess.Popen(command, cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as killed:
-        deadline = time.monotonic() + 120
-        while len(server.requests) <= 2 + 31 and time.monotonic() < deadline:
-            time.sleep(0.1)
-        killed.kill()
-    finished = {path.parent.name for path in experiment.out.glob("summaries/*/*.json")}
-    assert finished == {"lead--lead", "extractive--extractive", "zero-shot--m", "few-shot--m", "chatcite--m"}
-    hangs = False
-    asked, elements = len(server.requests), model.counts["elements"]
-    result = experiment.run("--writer", "m", "--sections", "1")
-    assert result.exit_code == 0, result.output
-    assert result.stderr.count("done before") == len(finished)
-    # Neither a baseline nor the whole method again; what its ablations share with it is read in its file.
-    assert model.counts["elements"] == elements
-    assert not any(map(is_at_once, server.requests[asked:]))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        (["--table"], "--corwa, --anthology and --out"),
-        (["--table", "--comparison", "a.json"], "--table compares by itself"),
-        (["--table", "--without", "elements"], "--table compares by itself"),
-        ([], "no comparison to measure"),
-    ],
-)
-def test_options_that_do_not_go_together_are_said(arguments: list[str], problem: str):
-    result = CliRunner().invoke(app, ["summary", *arguments])
-    assert result.exit_code == 2
-    assert problem in result.output
-
-
-def test_a_writer_that_cannot_be_chosen_is_said(experiment: Experiment):
-    assert "no writer 'nobody'" in experiment.failing("--writer", "nobody")

@@ -4,19 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from corpus.text import words
-from evaluation.input_files import EvaluationError
-from evaluation.summaries.citation_style import NamedWork, parse_work
-from evaluation.summaries.corwa import TaggedParagraph, TaggedSection
-from evaluation.summaries.experiment.gold import FEWEST_REFERENCES, read_gold_sections
-from evaluation.summaries.experiment.references import (
+from evaluation.summaries.experiment import (
+    FEWEST_REFERENCES,
     cited_works,
     index_papers,
+    read_gold_sections,
     resolve_references,
     sentences,
 )
+from evaluation.summaries.tags import TaggedParagraph, TaggedSection
 from indexer.sources.acl_anthology import open_volumes
-from tests.evaluation.summaries.gold_material import PAPERS, write_anthology, write_corwa
+from tests.evaluation.summaries.gold_material import write_anthology
 
 
 @pytest.fixture
@@ -63,55 +61,9 @@ def test_a_citation_leads_to_its_paper_only_where_that_is_sure(anthology: Path, 
     assert resolved(anthology, text) == papers
 
 
-def test_all_that_a_section_says_of_a_work_decides(anthology: Path):
-    assert resolved(anthology, "Lee et al. (2018) is one of many.") == []
-    both = resolved(
-        anthology, "Lee et al. (2018) is one.", "Trees of sentences are parsed (Lee et al., 2018)."
-    )
-    assert both == ["5"]
-
-
 def test_two_works_that_come_to_one_paper_are_both_left_open(anthology: Path):
     text = "Lee et al. (2018a) and Lee et al. (2018b) parse sentences into trees."
     assert resolved(anthology, text) == []
-
-
-@pytest.mark.parametrize(
-    ("work", "named"),
-    [
-        ("Lee et al. 2018", NamedWork(("lee",), has_more=True, year=2018)),
-        ("Lee, et. al. 2018b", NamedWork(("lee",), has_more=True, year=2018, letter="b")),
-        ("Täckström and Van Durme 2018", NamedWork(("tackstrom", "vandurme"), has_more=False, year=2018)),
-        ("Lee, Kim, and Park 2018", NamedWork(("lee", "kim", "park"), has_more=False, year=2018)),
-        ("3", None),
-    ],
-)
-def test_a_work_is_read_as_it_is_named(work: str, named: NamedWork | None):
-    assert parse_work(work) == named
-
-
-def test_gold_are_the_sentences_on_references_that_are_held(anthology: Path, tmp_path: Path):
-    first, second = read_gold_sections(write_corwa(tmp_path / "corwa.jsonl"), anthology)
-    assert [paper.title for paper in first.papers] == [title for _, title, _ in PAPERS[:3]]
-    assert "They need no index of words at all." in first.text
-    # Neither what cites nothing, nor a paper without an abstract, nor the citing work is of them.
-    for other in ("long history", "Perlman", "We do neither"):
-        assert other not in first.text
-    assert [paper.title for paper in second.papers] == [PAPERS[place][1] for place in (0, 2, 3)]
-
-
-def test_the_description_is_made_of_titles_and_of_nothing_else(anthology: Path, tmp_path: Path):
-    for section in read_gold_sections(write_corwa(tmp_path / "corwa.jsonl"), anthology):
-        topics = section.about.partition(":")[2]
-        titles = {word for paper in section.papers for word in words(paper.title)}
-        assert set(words(topics)) <= titles
-        assert words(topics)
-
-
-def test_without_gold_sections_nothing_is_run(anthology: Path, tmp_path: Path):
-    corwa = write_corwa(tmp_path / "corwa.jsonl", ((("Nobody is cited here.", "Other"),),))
-    with pytest.raises(EvaluationError, match="No section"):
-        read_gold_sections(corwa, anthology)
 
 
 @pytest.mark.long

@@ -1,28 +1,19 @@
 """ChatCite's two tables through the command: without a model, with one and a judge, failed and resumed."""
 
-import json
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from evaluation.__main__ import app
-from evaluation.tables.chatcite import summaries
 from tests.assistant.comparing.comparing_model import ComparingModel
+from tests.evaluation.commands import figures_in, invoke
+from tests.evaluation.conftest import Serve
 from tests.evaluation.summaries.gold_material import write_anthology, write_corwa
 from tests.evaluation.summaries.test_judge import judging
-from tests.standin_chat import Behaviour, Received, StandinChat, refusal
+from tests.standin_chat import Behaviour, Received, refusal
 
 ROUGE = ["ROUGE-1", "ROUGE-2", "ROUGE-L"]
 RESULTS, ABLATIONS = "chatcite-summaries", "chatcite-ablations"
-OTHER_VOLUME = (
-    '<?xml version="1.0" encoding="UTF-8"?><collection id="2022.acl"><volume id="main" type="proceedings">'
-    "<meta><booktitle>Others</booktitle><publisher>Nobody</publisher><year>2022</year><venue>acl</venue>"
-    '</meta><frontmatter><bibkey>other</bibkey></frontmatter><paper id="1"><title>Of Another Year</title>'
-    "<author><first>A</first><last>Other</last></author><bibkey>one</bibkey></paper></volume></collection>"
-)
 
 
 @pytest.fixture
@@ -34,31 +25,10 @@ def data(tmp_path: Path, demo_home: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     (data / "related_work").mkdir(parents=True)
     write_corwa(data / "related_work" / "corwa.jsonl")
     anthology = write_anthology(data / "acl_anthology")
-    (anthology / "xml" / "2022.acl.xml").write_text(OTHER_VOLUME, encoding="utf-8")
+    write_anthology(anthology, [(["Other"], "Of Another Year", "")], "2022.acl")
     (anthology / "json").mkdir()
     (anthology / "json" / "venues.json").write_text("{}", encoding="utf-8")
     return data
-
-
-@pytest.fixture
-def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., StandinChat]]:
-    """Return a function that starts a stand-in server with models "m" and "judge"."""
-    models = tmp_path / "models.toml"
-    entry = '[[models]]\nid = "{}"\nstructured = true\ncontext = 32768\n'
-    models.write_text(entry.format("m") + entry.format("judge"), encoding="utf-8")
-    monkeypatch.setenv("PAPER_TRAIL_MODELS_FILE", str(models))
-    started: list[StandinChat] = []
-
-    def start(default: Callable[[Received], Behaviour]) -> StandinChat:
-        server = StandinChat(default=default)
-        started.append(server)
-        server.__enter__()
-        monkeypatch.setenv("PAPER_TRAIL_MODEL_URL", server.url)
-        return server
-
-    yield start
-    for server in started:
-        server.__exit__(None, None, None)
 
 
 class Run:
@@ -66,66 +36,38 @@ class Run:
 
     def __init__(self, data: Path, name: str, *more: str) -> None:
         places = ("--data", str(data), "--out", str(data.parent / "out"))
-        result = CliRunner().invoke(app, ["table", name, *places, *more])
-        assert result.exit_code == 0, result.output
-        self.told: dict[str, Any] = json.loads(result.stdout.splitlines()[-1])
+        result = invoke("table", name, *places, "--model", "writer", *more)
+        self.told: dict[str, Any] = figures_in(result)
         self.doing = result.stderr
         self.rows = {row["system"]: row for row in self.told["measured"]}
         self.missing = {one["what"]: one["advice"] for one in self.told["missing"]}
 
 
-def by_judge(model: ComparingModel) -> Callable[[Received], Behaviour]:
-    # Summaries of ComparingModel speak of what papers "take".
-    judge = judging(lambda _, text: 4 if "take" in text else 2, gold=True)
-    return lambda request: judge(request) if request.body["model"] == "judge" else model(request)
-
-
-def test_without_a_model_lead_and_ours_are_measured_and_the_others_said_to_be_missing(data: Path) -> None:
-    run = Run(data, RESULTS)
-    assert list(run.rows) == ["lead sentences", "extractive"]
-    for row in run.rows.values():
-        assert list(row["figures"]) == list(row["deviations"]) == ROUGE
-        assert 0 < row["figures"]["ROUGE-2"] < row["figures"]["ROUGE-1"] < 100
-        assert row["note"] == "on 2 of 2 sections"
-    assert "--judge" in run.missing["G-Score"]
-    models = "zero-shot, few-shot, incremental, no reflection, ChatCite's method"
-    assert "--model" in run.missing[models]
-    assert "ChatCite" in {row["system"] for row in run.told["printed"]}
-    assert any("CORWA" in one for one in run.told["stand_ins"])
-    assert any("Anthology" in one for one in run.told["stand_ins"])
-
-
-def test_without_a_model_there_is_nothing_to_leave_out(data: Path) -> None:
-    run = Run(data, ABLATIONS)
-    assert run.rows == {}
-    assert "--model" in run.missing["all parts, no elements, no increments, no reflection"]
-    # Nothing is read for a table that has no row.
-    assert "Looking up" not in run.doing
-
-
 def test_a_model_and_a_judge_give_every_row_of_both_tables_from_one_experiment(
-    data: Path, served: Callable[..., StandinChat]
+    data: Path, serve: Serve
 ) -> None:
-    server = served(by_judge(ComparingModel()))
-    results = Run(data, RESULTS, "--model", "m", "--judge", "judge")
-    written = ["zero-shot, m", "few-shot, m", "incremental, no reflection, m", "ChatCite's method, m"]
-    assert list(results.rows) == ["lead sentences", "extractive", *written]
+    # Summaries of ComparingModel speak of what papers "take".
+    model, judge = ComparingModel(), judging(lambda _, text: 4 if "take" in text else 2, gold=True)
+    server = serve(lambda request: judge(request) if request.body["model"] == "judge" else model(request))
+    results = Run(data, RESULTS, "--judge", "judge")
+    written = ["zero-shot", "few-shot", "incremental, no reflection", "ChatCite's method"]
+    assert list(results.rows) == ["lead sentences", "extractive", *(f"{one}, writer" for one in written)]
     assert all(list(row["figures"]) == [*ROUGE, "G-Score"] for row in results.rows.values())
     scores = {name: row["figures"]["G-Score"] for name, row in results.rows.items()}
-    assert (scores["lead sentences"], scores["ChatCite's method, m"]) == (2, 4)
+    assert (scores["lead sentences"], scores["ChatCite's method, writer"]) == (2, 4)
     assert results.missing == {}
-    assert results.rows["zero-shot, m"]["note"] == "on 2 of 2 sections; judged by judge on 2"
+    assert results.rows["zero-shot, writer"]["note"] == "on 2 of 2 sections; judged by judge on 2"
     asked = len(server.requests)
-    ablations = Run(data, ABLATIONS, "--model", "m", "--judge", "judge")
-    names = ["all parts, m", "no elements, m", "no increments, m", "no reflection, m"]
+    ablations = Run(data, ABLATIONS, "--judge", "judge")
+    names = ["all parts, writer", "no elements, writer", "no increments, writer", "no reflection, writer"]
     assert list(ablations.rows) == names
-    assert ablations.rows["all parts, m"]["figures"] == results.rows["ChatCite's method, m"]["figures"]
+    assert (
+        ablations.rows["all parts, writer"]["figures"] == results.rows["ChatCite's method, writer"]["figures"]
+    )
     assert len(server.requests) == asked
 
 
-def test_a_row_of_a_run_that_failed_in_part_is_shown_and_measured_again(
-    data: Path, served: Callable[..., StandinChat]
-) -> None:
+def test_a_row_of_a_run_that_failed_in_part_is_shown_and_measured_again(data: Path, serve: Serve) -> None:
     model = ComparingModel()
     refused: list[Received] = []
 
@@ -135,42 +77,11 @@ def test_a_row_of_a_run_that_failed_in_part_is_shown_and_measured_again(
             return refusal(400, "broken")
         return model(request)
 
-    server = served(behave)
-    first = Run(data, RESULTS, "--model", "m")
-    assert first.rows["zero-shot, m"]["note"] == "on 1 of 2 sections; it failed on 1"
+    server = serve(behave)
+    first = Run(data, RESULTS)
+    assert first.rows["zero-shot, writer"]["note"] == "on 1 of 2 sections; it failed on 1"
     asked = len(server.requests)
-    second = Run(data, RESULTS, "--model", "m")
+    second = Run(data, RESULTS)
     assert len(server.requests) == asked + 1
     assert {row["note"] for row in second.rows.values()} == {"on 2 of 2 sections"}
-    assert "Measuring" not in Run(data, RESULTS, "--model", "m").doing
-
-
-def test_after_a_change_of_the_code_ours_is_written_anew_and_no_model_asked_again(
-    data: Path, served: Callable[..., StandinChat], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server = served(ComparingModel())
-    Run(data, RESULTS)
-    Run(data, RESULTS, "--model", "m")
-    asked = len(server.requests)
-    for module in (summaries, "evaluation.tables.runs"):
-        name = module if isinstance(module, str) else module.__name__
-        monkeypatch.setattr(f"{name}.code_hash", lambda _: "other code")
-    ours, models = Run(data, RESULTS), Run(data, RESULTS, "--model", "m")
-    assert ours.doing.count("Extractive: running") == 2 and "done before" not in ours.doing
-    assert "running" not in models.doing and len(server.requests) == asked
-
-
-def test_another_encoder_writes_in_a_folder_of_its_own(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Run(data, RESULTS, "--limit", "1")
-    first = set((data.parent / "out" / "chatcite-experiment").iterdir())
-    monkeypatch.setenv("PAPER_TRAIL_ENCODER_RUNTIME", "auto")
-    assert "Extractive: running" in Run(data, RESULTS, "--limit", "1").doing
-    assert len(set((data.parent / "out" / "chatcite-experiment").iterdir()) - first) == 1
-
-
-def test_a_model_that_cannot_be_asked_costs_its_rows(data: Path) -> None:
-    run = Run(data, ABLATIONS, "--model", "nobody")
-    assert run.rows == {}
-    assert all(
-        "no writer 'nobody'" in run.missing[f"{name}, nobody"] for name in ("all parts", "no elements")
-    )
+    assert "Measuring" not in Run(data, RESULTS).doing

@@ -1,19 +1,12 @@
 """GenGO Ultra's Table 1: which rows are measured, in which columns, and what is said of the others."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
-from huggingface_hub import constants
-from typer.testing import CliRunner
 
-from evaluation.__main__ import app
-from evaluation.tables.gengo import encoders
-from evaluation.tables.printed import printed_rows
 from evaluation.tables.sources import DataSet, data_sets
-from tests.small_litsearch import save_litsearch
+from tests.evaluation.commands import measured_table, write_lines
 from tests.tiny_encoder import save_tiny_encoder
 
 DOCUMENTS = {"1": ("Cats", "Kittens sleep."), "2": ("Bonds", "Bonds fell."), "3": ("Rain", "It rains.")}
@@ -27,7 +20,7 @@ def save_beir(
     documents = [{"_id": one, "title": title, "text": text} for one, (title, text) in DOCUMENTS.items()]
     asked = [{"_id": one, "text": text} for one, text in queries.items()]
     for name, rows in (("corpus", documents), ("queries", asked)):
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write_lines(folder / f"{name}.jsonl", *rows)
     (folder / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}")
     return folder
 
@@ -44,106 +37,14 @@ def _with_counts(data_set: DataSet, counts: dict[str, int]) -> DataSet:
     return data_set.model_copy(update={"forms": forms})
 
 
-def measure(tmp_path: Path, *options: str) -> dict[str, Any]:
-    told = [
-        "table",
-        "gengo-encoders",
-        "--data",
-        str(tmp_path / "data"),
-        "--out",
-        str(tmp_path / "out"),
-        "--json",
-    ]
-    done = CliRunner().invoke(app, [*told, *options])
-    assert done.exit_code == 0, done.output
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
-
-
-def missing(result: Mapping[str, Any]) -> dict[str, str]:
-    return {one["what"]: one["advice"] for one in result["missing"]}
-
-
-@pytest.fixture
-def no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the hub's cache on this machine, with nothing in it."""
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
-def test_rows_have_the_columns_of_the_sets_that_are_here(tmp_path: Path, sizes: None, no_cache: Path) -> None:
-    save_beir(tmp_path / "data" / "scifact")
-    result = measure(tmp_path)
-    assert [row["system"] for row in result["measured"]] == [
-        "all-MiniLM-L6-v2", "all-MiniLM-L6-v2, our hybrid search"
-    ]  # fmt: skip
-    for row in result["measured"]:
-        assert row["figures"] == {
-            f"SciFact {metric}": 1.0 for metric in ("nDCG@10", "MAP@10", "Recall@5", "Recall@20")
-        }
-    said = missing(result)
-    assert "fetch litsearch" in said["LitSearch"]
-    assert "fetch scidocs" in said["SciDocs (BEIR)"]
-    assert "--encoder intfloat/e5-small-v2 fetches them" in said["e5-small-v2"]
-    assert len(said) == 2 + 5
-    assert {row["system"] for row in result["printed"]} == set(said) - {"LitSearch", "SciDocs (BEIR)"} | {
-        "all-MiniLM-L6-v2"
-    }
-
-
-def test_without_any_set_nothing_is_measured(tmp_path: Path) -> None:
-    result = measure(tmp_path)
-    assert (result["measured"], set(missing(result))) == (
-        [],
-        {"SciFact (BEIR)", "SciDocs (BEIR)", "LitSearch"},
-    )
-
-
-def test_a_set_of_another_size_is_missing(tmp_path: Path) -> None:
-    save_beir(tmp_path / "data" / "scifact")
-    result = measure(tmp_path)
-    assert result["measured"] == []
-    assert "has 3 documents where 5,183 are known of it" in missing(result)["SciFact (BEIR)"]
-
-
 def test_any_encoder_is_measured_by_the_same_code(tmp_path: Path, sizes: None) -> None:
     save_beir(tmp_path / "data" / "scifact")
     folder = save_tiny_encoder(tmp_path / "e5-small-v2")
-    result = measure(tmp_path, "--encoder", str(folder), "--limit", "1")
+    result = measured_table(tmp_path, "gengo-encoders", "--encoder", str(folder), "--limit", "1")
     dense, hybrid = result["measured"]
     assert (dense["system"], hybrid["system"]) == ("e5-small-v2", "e5-small-v2, our hybrid search")
     assert dense["note"] == "the first 1 queries of each set"
-    assert set(missing(result)) == {"SciDocs (BEIR)", "LitSearch"}
-
-
-def test_weights_in_the_hubs_cache_are_measured(tmp_path: Path, sizes: None, no_cache: Path) -> None:
-    save_beir(tmp_path / "data" / "scifact")
-    place = no_cache / "models--intfloat--e5-small-v2"
-    save_tiny_encoder(place / "snapshots" / ("a" * 40))
-    (place / "refs").mkdir()
-    (place / "refs" / "main").write_text("a" * 40)
-    result = measure(tmp_path)
-    assert "e5-small-v2" in [row["system"] for row in result["measured"]]
-    assert "e5-small-v2" not in missing(result)
-
-
-def test_an_encoder_that_cannot_be_had_costs_its_rows(tmp_path: Path, sizes: None) -> None:
-    save_beir(tmp_path / "data" / "scifact")
-    result = measure(tmp_path, "--encoder", "nobody/no-such-encoder", "--encoder", "all-MiniLM-L6-v2")
-    assert len(result["measured"]) == 2
-    assert "could not be loaded" in missing(result)["no-such-encoder"]
-
-
-def test_litsearch_is_measured_as_it_is_published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    known = {"litsearch": _with_counts(data_sets()["litsearch"], {"documents": 6, "queries": 2})}
-    monkeypatch.setattr("evaluation.tables.sources.data_sets", lambda: {**data_sets(), **known})
-    save_litsearch(tmp_path / "data" / "litsearch")
-    dense, hybrid = measure(tmp_path, "--encoder", "all-MiniLM-L6-v2")["measured"]
-    # Half of what the second query wants is not in the collection.
-    assert dense["figures"]["LitSearch Recall@5"] == hybrid["figures"]["LitSearch Recall@20"] == 0.75
-    assert set(dense["figures"]) == {
-        f"LitSearch {metric}" for metric in ("nDCG@10", "MAP@10", "Recall@5", "Recall@20")
-    }
+    assert {one["what"] for one in result["missing"]} == {"SciDocs (BEIR)", "LitSearch"}
 
 
 def test_a_paper_of_scidocs_does_not_find_itself(tmp_path: Path, sizes: None) -> None:
@@ -151,7 +52,7 @@ def test_a_paper_of_scidocs_does_not_find_itself(tmp_path: Path, sizes: None) ->
     asked = {"1": "Cats Kittens sleep.", "q2": QUERIES["q2"]}
     for name in ("scidocs", "scifact"):
         save_beir(tmp_path / "data" / name, "1\t2\t1\nq2\t2\t1\n", asked)
-    dense, _ = measure(tmp_path, "--encoder", "all-MiniLM-L6-v2")["measured"]
+    dense, _ = measured_table(tmp_path, "gengo-encoders", "--encoder", "all-MiniLM-L6-v2")["measured"]
     scidocs, scifact = (dense["figures"][f"{name} MAP@10"] for name in ("SciDocs", "SciFact"))
     # Of the other two either may come first, and with itself among three it cannot.
     assert scidocs > scifact
@@ -160,23 +61,8 @@ def test_a_paper_of_scidocs_does_not_find_itself(tmp_path: Path, sizes: None) ->
 
 def test_rows_are_kept_until_an_input_changes(tmp_path: Path, sizes: None) -> None:
     folder = save_beir(tmp_path / "data" / "scifact")
-    first = measure(tmp_path, "--encoder", "all-MiniLM-L6-v2")["measured"]
-    assert measure(tmp_path, "--encoder", "all-MiniLM-L6-v2")["measured"] == first
+    first = measured_table(tmp_path, "gengo-encoders", "--encoder", "all-MiniLM-L6-v2")["measured"]
+    assert measured_table(tmp_path, "gengo-encoders", "--encoder", "all-MiniLM-L6-v2")["measured"] == first
     (folder / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\t2\t1\nq2\t1\t1\n")
-    changed = measure(tmp_path, "--encoder", "all-MiniLM-L6-v2")["measured"]
+    changed = measured_table(tmp_path, "gengo-encoders", "--encoder", "all-MiniLM-L6-v2")["measured"]
     assert changed[0]["figures"] != first[0]["figures"]
-
-
-@pytest.mark.parametrize(
-    ("encoder", "name"),
-    [("intfloat/e5-small-v2", "e5-small-v2"), ("/models/mine/", "mine"), ("all-MiniLM-L6-v2",) * 2],
-)
-def test_an_encoder_is_printed_without_its_owner(encoder: str, name: str) -> None:
-    assert encoders.encoder_name(encoder) == name
-
-
-def test_printed_rows_have_columns_of_the_table() -> None:
-    columns = {column.name for column in encoders.TABLE.columns}
-    printed = printed_rows("gengo-encoders")
-    assert {encoders.encoder_name(one) for one in encoders.ENCODERS} == {row.system for row in printed}
-    assert all(set(row.figures) <= columns for row in printed)

@@ -1,15 +1,14 @@
 """The table of summaries: ours beside models, over a stand-in server."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from evaluation.__main__ import app
-from tests.standin_chat import Behaviour, Received, StandinChat, dropped, reply
+from tests.evaluation.commands import measured_table, write_lines
+from tests.evaluation.conftest import Serve
+from tests.standin_chat import Behaviour, Received, StandinChat, reply
 
 ABSTRACT = (
     "Parsers are slow on long sentences.",
@@ -20,28 +19,14 @@ TARGET = "A parser that reads a sentence from left to right in linear time."
 ASPECTS = {"challenge": ABSTRACT[0], "approach": ABSTRACT[1], "outcome": ABSTRACT[2]}
 
 
-def write(path: Path, *records: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    papers = [
-        {
-            "id": f"p{at}",
-            "split": "dev",
-            "title": f"A parser in linear time {at}",
-            "source": ABSTRACT,
-            "targets": [TARGET],
-        }
-        for at in range(3)
-    ]
-    write(tmp_path / "data" / "summaries" / "scitldr.jsonl", *papers)
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path) -> None:
+    told = {"split": "dev", "source": ABSTRACT, "targets": [TARGET]}
+    papers = [{"id": f"p{at}", "title": f"A parser in linear time {at}", **told} for at in range(3)]
+    write_lines(tmp_path / "data" / "summaries" / "scitldr.jsonl", *papers)
     told = {"split": "val", "source": {"abstract": ABSTRACT}, "aspects": ASPECTS}
     aclsum = [{"id": f"q{at}", "title": f"A parser in linear time {at}", **told} for at in range(2)]
-    write(tmp_path / "data" / "summaries" / "aclsum.jsonl", *aclsum)
-    return tmp_path / "data"
+    write_lines(tmp_path / "data" / "summaries" / "aclsum.jsonl", *aclsum)
 
 
 def writing(tldr: str = TARGET) -> Callable[[Received], Behaviour]:
@@ -53,75 +38,26 @@ def writing(tldr: str = TARGET) -> Callable[[Received], Behaviour]:
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[StandinChat]:
-    models = tmp_path / "models.toml"
-    models.write_text('[[models]]\nid = "writer"\nstructured = true\n', encoding="utf-8")
-    monkeypatch.setenv("PAPER_TRAIL_MODELS_FILE", str(models))
-    with StandinChat(default=writing()) as standin:
-        monkeypatch.setenv("PAPER_TRAIL_MODEL_URL", standin.url)
-        yield standin
+def server(serve: Serve) -> StandinChat:
+    return serve(writing())
 
 
-def run(data: Path, *arguments: str) -> dict[str, Any]:
-    given = ("--data", str(data), "--out", str(data.parent / "out"), *arguments)
-    result = CliRunner().invoke(app, ["table", "gengo-summaries", *given, "--json"])
-    assert result.exit_code == 0, result.output
-    told: dict[str, Any] = json.loads(result.stdout)
-    return told
-
-
-def test_ours_stands_beside_lead_and_oracle_and_what_is_printed(data: Path) -> None:
-    told = run(data)
-    ours, lead, oracle = (row["figures"] for row in told["measured"])
-    assert lead["SciTLDR ROUGE-1"] < ours["SciTLDR ROUGE-1"]
-    assert 80 < ours["approach ROUGE-2"] <= oracle["approach ROUGE-2"] == pytest.approx(100)
-    assert len(ours) == 16
-    assert told["printed"][0]["system"] == "Llama-3.3-70B"
-    assert {one["what"] for one in told["missing"]} == {"any model"}
-
-
-def test_a_model_is_asked_once_for_each_paper_and_each_set(data: Path, server: StandinChat) -> None:
-    row = run(data, "--model", "writer")["measured"][-1]
+def test_a_model_is_asked_once_for_each_paper_and_each_set(tmp_path: Path, server: StandinChat) -> None:
+    row = measured_table(tmp_path, "gengo-summaries", "--model", "writer")["measured"][-1]
     assert row["system"] == "writer"
     assert row["figures"]["SciTLDR ROUGE-1"] == pytest.approx(100)
     assert [row["figures"][f"{name} ROUGE-L"] for name in ASPECTS] == pytest.approx([100] * 3)
     assert row["note"] == "3 papers of SciTLDR, 2 of ACLSum"
     asked = len(server.requests)
     assert asked == 3 + 2
-    run(data, "--model", "writer", "--limit", "2")
+    measured_table(tmp_path, "gengo-summaries", "--model", "writer", "--limit", "2")
     assert len(server.requests) == asked
 
 
-def test_a_model_that_writes_nothing_counts_as_wrong_and_is_named(data: Path, server: StandinChat) -> None:
+def test_a_model_that_writes_nothing_counts_as_wrong_and_is_named(
+    tmp_path: Path, server: StandinChat
+) -> None:
     server.default = writing(tldr=" ")
-    row = run(data, "--model", "writer")["measured"][-1]
+    row = measured_table(tmp_path, "gengo-summaries", "--model", "writer")["measured"][-1]
     assert row["figures"]["SciTLDR ROUGE-1"] == 0
     assert "nothing written for 3 papers, counted as wrong (p0, p1, p2)" in row["note"]
-
-
-def test_a_server_that_is_gone_is_named_and_costs_no_other_row(data: Path, server: StandinChat) -> None:
-    server.default = lambda _: dropped()
-    row = run(data, "--model", "writer", "--limit", "1")["measured"][-1]
-    assert "nothing written for 2 papers, counted as wrong (p0, q0)" in row["note"]
-
-
-def test_a_set_that_is_not_there_leaves_its_columns_out(data: Path) -> None:
-    (data / "summaries" / "scitldr.jsonl").unlink()
-    told = run(data)
-    assert all(not name.startswith("SciTLDR") for row in told["measured"] for name in row["figures"])
-    assert "SciTLDR, abstracts" in {one["what"] for one in told["missing"]}
-
-
-def test_a_model_that_cannot_be_asked_is_said(data: Path, server: StandinChat) -> None:
-    missing = {one["what"]: one["advice"] for one in run(data, "--model", "other")["missing"]}
-    assert missing["other"].startswith("it cannot be asked here. There are: writer,")
-    assert not server.requests
-
-
-def test_half_a_download_is_not_measured_and_says_so(data: Path) -> None:
-    whole = data / "scitldr" / "SciTLDR-A" / "test.jsonl"
-    write(whole, {"paper_id": "p", "title": "A parser", "source": ABSTRACT, "target": [TARGET]})
-    told = run(data)
-    (advice,) = (one["advice"] for one in told["missing"] if one["what"] == "SciTLDR, abstracts")
-    assert "has 1 papers where 618 are known of it" in advice
-    assert all(not name.startswith("SciTLDR") for row in told["measured"] for name in row["figures"])

@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from corpus.settings import Settings
-from evaluation import tables
-from evaluation.__main__ import app
 from evaluation.tables import results_page
-from evaluation.tables.records import (
+from evaluation.tables.commands import TABLES
+from evaluation.tables.harness import (
     Asked,
     Column,
     Measured,
@@ -20,35 +18,33 @@ from evaluation.tables.records import (
     Planned,
     Row,
     RowPlan,
-    Say,
     SeedTable,
     TableResult,
 )
+from tests.evaluation.commands import invoke
 
 
-def plan(asked: Asked, say: Say) -> Planned:
+def plan(asked: Asked) -> Planned:
     for model in ("ours", *asked.models):
         yield RowPlan(model, {"limit": asked.limit}, lambda model=model: Row(model, {"share": 1 / 3}))
     if not asked.judge:
         yield Missing("marks", "name a judge with --judge.")
 
 
-ALL = tuple(tables.TABLES.values())
+ALL = tuple(TABLES.values())
 # What stands in no address and behind no name for a folder, as DATA/ is.
 _FOLDER_OF_ONE_MACHINE = re.compile(r"(?<![\w:/.~\\-])(?:\.\.)?/\w[\w.-]{0,100}/")
-TABLE = SeedTable("made-up", "TruthReader", "Table 0", "shares", (Column("share", 3),), (), plan)
+TABLE = SeedTable("made-up", "TruthReader, Table 0: shares", (Column("share", 3),), plan)
 
 
 @pytest.fixture(autouse=True)
 def _one_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("evaluation.tables.TABLES", {"made-up": TABLE})
-    monkeypatch.setattr("evaluation.tables.registry.TABLES", {"made-up": TABLE})
+    monkeypatch.setattr("evaluation.tables.commands.TABLES", {"made-up": TABLE})
     monkeypatch.setattr(results_page, "PAGE", tmp_path / "results.md")
 
 
 def run(tmp_path: Path, *arguments: str, code: int = 0) -> Any:
-    folders = ("--data", str(tmp_path / "data"), "--out", str(tmp_path / "out"))
-    result = CliRunner().invoke(app, ["table", *arguments, *folders])
+    result = invoke("table", *arguments, "--data", tmp_path / "data", "--out", tmp_path / "out")
     assert result.exit_code == code, result.output
     return result
 
@@ -66,43 +62,6 @@ def test_a_table_has_its_rows_what_is_missing_and_the_command_without_our_folder
     assert "Missing: marks: name a judge with --judge." in " ".join(result.stdout.split())
 
 
-def test_with_json_nothing_else_is_printed_and_with_markdown_a_table_that_can_be_pasted(
-    tmp_path: Path,
-) -> None:
-    assert len(run(tmp_path, "made-up", "--json").stdout.splitlines()) == 1
-    assert run(tmp_path, "made-up", "--markdown").stdout.startswith(
-        "|  | system | share |\n| --- | --- | ---: |"
-    )
-
-
-def test_all_tables_are_listed_with_what_is_not_here(tmp_path: Path) -> None:
-    assert told(run(tmp_path, "--list")) == {"made-up": []}
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        ((), "Name one table"),
-        (("made-up", "--all"), "Name one table"),
-        (("other",), "There is no table 'other'. There are: made-up."),
-        (("made-up", "--update-docs"), "--update-docs goes with --all"),
-        (("--all", "--update-docs", "--limit", "3"), "--update-docs goes with --all"),
-        (("made-up", "--home", "demo"), "NAME=FOLDER"),
-    ],
-)
-def test_what_cannot_be_measured_is_said(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
-    assert complaint in run(tmp_path, *arguments, code=2).stderr
-
-
-def test_the_page_is_what_was_measured_and_names_no_folder_of_this_machine(tmp_path: Path) -> None:
-    results = told(run(tmp_path, "--all", "--update-docs"))
-    page = (tmp_path / "results.md").read_text(encoding="utf-8")
-    assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8")) == results
-    assert "## TruthReader, Table 0: shares" in page
-    assert "`paper-trail eval table made-up --data DATA`" in page
-    assert str(tmp_path) not in page
-
-
 def test_a_page_is_written_again_of_what_it_says_and_measures_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,7 +69,7 @@ def test_a_page_is_written_again_of_what_it_says_and_measures_nothing(
     page = tmp_path / "results.md"
     written = page.read_text(encoding="utf-8")
     page.write_text("somebody's own words", encoding="utf-8")
-    monkeypatch.setattr("evaluation.tables.measure_table", None)
+    monkeypatch.setattr("evaluation.tables.commands.measure_table", None)
     assert run(tmp_path, "--update-docs").stdout == ""
     assert page.read_text(encoding="utf-8") == written
 
@@ -163,12 +122,11 @@ def test_results_that_are_none_of_these_tables_are_said_to_be_none(tmp_path: Pat
 
 def test_the_results_page_of_the_repository_is_what_its_figures_say(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody edits it by hand; where a table has changed, `table --update-docs` writes it again."""
-    monkeypatch.setattr("evaluation.tables.registry.TABLES", {table.name: table for table in ALL})
     page = Path(results_page.__file__).parents[2] / "docs" / "results.md"
     kept = page.with_suffix(".json")
     if not page.exists() and not kept.exists():
         pytest.skip("docs/results.md is not written: paper-trail eval table --all --update-docs")
-    results = results_page.read_results(kept)
+    results = results_page.read_results(kept, {table.name: table for table in ALL})
     assert [result.table.name for result in results] == [table.name for table in ALL]
     text = page.read_text(encoding="utf-8")
     assert text == results_page.results_page(results)

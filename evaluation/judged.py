@@ -1,0 +1,162 @@
+"""Questions to whole collections with the sentences that a language model judged to answer them.
+
+The rows hold questions and places, no text of any paper: the papers are read from the corpus of a home.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from pydantic import ConfigDict
+
+from assistant.chat import Assistant
+from assistant.questions import request_kind
+from assistant.records import AskOptions, Citation, Evidence, RequestKind, Rewrite
+from assistant.retrieve import as_read, retrieve
+from corpus.records import parse_passage_id
+from corpus.search import DEFAULT_PAPERS
+from evaluation.answers.asking import ask, open_homes
+from evaluation.answers.questions import QuestionKind, ScopedQuestion
+from evaluation.harness import Figures, Report, command, table
+from evaluation.input_files import DATA, named_folders, read_json_lines
+
+JUDGED = DATA / "judged.jsonl"
+FULL, PART = 1.0, 0.5
+MOST_WANTED = 6  # sentences that a full answer needs at most
+_HINT = "Each line has id, corpus, question, answerable and places of sentences; see evaluation/README.md."
+
+# A paper's id, the number of a passage in it, the number of a sentence in that.
+Place = tuple[str, int, int]
+
+
+class JudgedQuestion(ScopedQuestion):
+    """A question that can be read alone, and the sentences of the papers found for it that answer it.
+
+    Of the sentences `seen`, those of `full` answer it, those of `part` belong to an answer, the others do
+    not; those of `leaning` cannot be read alone. A place is "paper#passage:sentence", of `seen` a range of
+    sentences. `corpus` names the corpus it was asked of.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
+
+    corpus: str
+    kind: QuestionKind
+    answerable: bool
+    full: tuple[str, ...]
+    part: tuple[str, ...]
+    leaning: tuple[str, ...]
+    seen: tuple[str, ...]
+
+    @cached_property
+    def grades(self) -> dict[Place, float]:
+        """How far each sentence seen answers: 1 fully, 0.5 in part, 0 not."""
+        grades = dict.fromkeys(places(self.seen), 0.0)
+        return grades | dict.fromkeys(places(self.part), PART) | dict.fromkeys(places(self.full), FULL)
+
+
+def places(written: Sequence[str]) -> Iterator[Place]:
+    """Yield the places that are written as "paper#passage:sentence" or "paper#passage:first-last"."""
+    for text in written:
+        paper, _, rest = text.rpartition("#")
+        passage, _, sentences = rest.partition(":")
+        first, _, last = sentences.partition("-")
+        for sentence in range(int(first), int(last or first) + 1):
+            yield paper, int(passage), sentence
+
+
+def place_of(citation: Citation) -> Place:
+    """Return the place that a citation leads to; sentence -1 for a whole passage."""
+    paper, number = parse_passage_id(citation.passage_id)
+    return paper, number, -1 if citation.sentence is None else citation.sentence
+
+
+def read_judged(path: Path = JUDGED) -> list[JudgedQuestion]:
+    """Return the questions of a file; raises EvaluationError."""
+    return read_json_lines(path, JudgedQuestion, _HINT)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the product found for a question: its query as it is searched, and the evidence."""
+
+    rewrite: Rewrite
+    evidence: Evidence
+
+
+def find(question: JudgedQuestion, assistant: Assistant) -> Found:
+    """Return what a writer would be given to answer a question, whether or not it would be refused."""
+    kind = request_kind(question.question, question.scope)
+    rewrite = as_read(assistant.corpus, Rewrite(question.question, question.question, kind=kind))
+    options = AskOptions(question.scope, DEFAULT_PAPERS)
+    papers = retrieve(assistant.corpus, assistant.encoder, rewrite, options)
+    return Found(*assistant.gathered(rewrite, papers, options))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedOutcome:
+    """The answer to a question: the grade of each of its sentences, 0 where nobody judged it."""
+
+    question: JudgedQuestion
+    kind: RequestKind
+    grades: tuple[float, ...]
+    is_refused: bool
+
+
+def measure_judged(questions: Sequence[JudgedQuestion], homes: Mapping[str, Path]) -> list[JudgedOutcome]:
+    """Ask the questions whose corpora have a home; raises EvaluationError and CorpusError."""
+    outcomes = []
+    for question, assistant in open_homes(questions, homes):
+        asked = ask(assistant, question.question, (), question.scope)
+        grades = tuple(
+            max((question.grades.get(place_of(one), 0.0) for one in sentence.citations), default=0.0)
+            for sentence in asked.turn.answer.sentences
+        )
+        outcomes.append(JudgedOutcome(question, asked.turn.rewrite.kind, grades, asked.is_refused))
+    return outcomes
+
+
+def counts_of(outcomes: Iterable[JudgedOutcome]) -> Figures:
+    """Return counts of questions and, of answers to answerable questions, shares.
+
+    `first_full`: the first sentence answers fully; `any_full`: a sentence does; `beside`: none answers at
+    all; `clean`: one answers fully and none is beside the point. `full_cited` is of the sentences that answer
+    fully.
+    """
+    told = list(outcomes)
+    can = [one for one in told if one.question.answerable]
+    cannot = [one for one in told if not one.question.answerable]
+    given = [one.grades for one in can if not one.is_refused]
+    sentences = [grade for grades in given for grade in grades]
+    wanted = sum(min(MOST_WANTED, len(one.question.full)) for one in can)
+    most = max(1, len(can))
+    return {
+        "answerable": len(can),
+        "unanswerable": len(cannot),
+        "refused_wrongly": sum(one.is_refused for one in can),
+        "refused_rightly": sum(one.is_refused for one in cannot),
+        "first_full": sum(grades[:1] == (FULL,) for grades in given) / most,
+        "any_full": sum(FULL in grades for grades in given) / most,
+        "beside": sum(not any(grades) for grades in given) / most,
+        "clean": sum(FULL in grades and 0.0 not in grades for grades in given) / most,
+        "sentences_beside": sum(not grade for grade in sentences) / max(1, len(sentences)),
+        "full_cited": sum(min(MOST_WANTED, grades.count(FULL)) for grades in given) / max(1, wanted),
+    }
+
+
+@command("judged")
+def judged(home: list[str], data: Path = JUDGED) -> Report:
+    outcomes = measure_judged(read_judged(data), named_folders(home))
+    whole = ("answerable", "refused_wrongly", "unanswerable", "refused_rightly")
+    shares = ("first_full", "any_full", "beside", "clean", "sentences_beside")
+
+    def row(name: str, counts: Figures) -> list[object]:
+        return [name, *(counts[one] for one in whole), *(f"{counts[one]:.2f}" for one in shares)]
+
+    kinds = sorted({one.kind for one in outcomes})
+    rows = [row(kind, counts_of(one for one in outcomes if one.kind == kind)) for kind in kinds]
+    head = (
+        *("kind", "answerable", "refused wrongly", "unanswerable", "refused"),
+        *(name.replace("_", " ") for name in shares),
+    )
+    return Report(counts_of(outcomes), [table(head, [*rows, None, row("all", counts_of(outcomes))])])

@@ -1,0 +1,369 @@
+"""Retrieval: queries with relevance judgements (BEIR, LitSearch) through our own build and search.
+
+The collection is built for it, or a corpus that exists is searched, whose papers the judgements name.
+"""
+
+import math
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from statistics import fmean
+from typing import Literal, Self, TypeVar
+
+import pyarrow
+import pyarrow.parquet
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from corpus.encoder_choice import open_encoder
+from corpus.encoders import Encoder, Runtime
+from corpus.records import Collection, Paper, Scope, paper_id
+from corpus.search import SearchMode, search
+from corpus.settings import Settings, read_settings
+from corpus.store import Corpus
+from corpus.wording import counted
+from evaluation.harness import Figures, Report, command, plain_table, say
+from evaluation.input_files import EvaluationError, first_fault, home_of, read_json_lines, read_text
+from evaluation.peers.exchange import Moment
+from indexer.build import build_collection
+from indexer.sources import SourcePaper
+
+DEPTH = 100
+Split = Literal["test", "dev", "train"]
+Gains = Mapping[str, int]
+_COLLECTION = Collection(id="retrieval", title="Retrieval", source="BEIR")
+_QRELS_HEADER = ["query-id", "corpus-id", "score"]
+
+
+def ndcg(ranking: Sequence[str], gains: Gains, depth: int) -> float:
+    """Return nDCG with linear gains and a discount of log2(n + 1), as trec_eval's ndcg_cut."""
+    ideal = _discounted(sorted(gains.values(), reverse=True)[:depth])
+    return _discounted([gains.get(document, 0) for document in ranking[:depth]]) / ideal
+
+
+def _discounted(gains: Sequence[int]) -> float:
+    return math.fsum(gain / math.log2(position + 2) for position, gain in enumerate(gains))
+
+
+def average_precision(ranking: Sequence[str], gains: Gains, depth: int) -> float:
+    """Return the average precision over all relevant documents, as trec_eval's map_cut."""
+    found = [position for position, document in enumerate(ranking[:depth], start=1) if document in gains]
+    return math.fsum(rank / position for rank, position in enumerate(found, start=1)) / len(gains)
+
+
+def recall(ranking: Sequence[str], gains: Gains, depth: int) -> float:
+    return len(gains.keys() & set(ranking[:depth])) / len(gains)
+
+
+class Document(BaseModel):
+    id: str = Field(alias="_id")
+    title: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQueries:
+    """Queries by id with the gains of their relevant documents.
+
+    `leaves_out_itself`: queries are documents of the collection, and a query is never its own result (BEIR).
+    """
+
+    name: str
+    queries: Mapping[str, str]
+    gains: Mapping[str, Gains]
+    leaves_out_itself: bool = field(default=False, kw_only=True)
+
+    @property
+    def relevant(self) -> list[str]:
+        """The ids of all relevant documents, each once."""
+        return list(dict.fromkeys(document for query in self.queries for document in self.gains[query]))
+
+    def first(self, most: int | None) -> Self:
+        """Return the first `most` queries, with all documents."""
+        return replace(self, queries=dict(islice(self.queries.items(), most)))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCollection(JudgedQueries):
+    """Judged queries with the documents to search; a source that the indexer can build."""
+
+    documents: tuple[Document, ...]
+
+    @property
+    def collection(self) -> Collection:
+        return _COLLECTION
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def papers(self) -> Iterator[SourcePaper]:
+        for position, document in enumerate(self.documents):
+            yield SourcePaper(document.id, _paper(document, position))
+
+
+def _paper(document: Document, position: int) -> Paper:
+    return Paper(
+        paper_id(_COLLECTION.id, document.id),
+        _COLLECTION.id,
+        document.title.strip() or document.id,
+        (),
+        None,
+        "",
+        document.text,
+        source=_COLLECTION.source,
+        position=position,
+    )
+
+
+def read_judged(folder: Path, split: Split | None = None) -> JudgedCollection:
+    """Read BEIR's or LitSearch's files; raises EvaluationError that names the file at fault."""
+    if is_litsearch(folder):
+        return read_litsearch(folder)
+    documents = tuple(_read_lines(folder / "corpus.jsonl"))
+    asked = read_queries(folder, split)
+    return JudgedCollection(asked.name, asked.queries, asked.gains, documents)
+
+
+def read_queries(folder: Path, split: Split | None = None) -> JudgedQueries:
+    """Read queries.jsonl and judgements; queries without relevant documents are left out."""
+    gains = _read_gains(_judgements(folder, split))
+    queries = {query.id: query.text for query in _read_lines(folder / "queries.jsonl") if query.id in gains}
+    if not queries:
+        raise EvaluationError(f"{folder} has no query with relevant documents.")
+    return JudgedQueries(folder.name, queries, gains)
+
+
+def _judgements(folder: Path, split: Split | None) -> Path:
+    """Return the file of a split; without a split qrels.tsv, or BEIR's test split where there is no other."""
+    if split is None and ((alone := folder / "qrels.tsv").exists() or not (folder / "qrels").is_dir()):
+        return alone
+    return folder / "qrels" / f"{split or 'test'}.tsv"
+
+
+def _read_lines(path: Path) -> list[Document]:
+    return read_json_lines(path, Document, "Each line has _id, title and text.")
+
+
+def _read_gains(path: Path) -> dict[str, dict[str, int]]:
+    gains: dict[str, dict[str, int]] = {}
+    header, *lines = (line.rstrip("\r") for line in read_text(path).split("\n"))
+    if header.split("\t") != _QRELS_HEADER:
+        raise EvaluationError(
+            f"{path}, line 1: the header must be {', '.join(_QRELS_HEADER)}, with tabs between."
+        )
+    for number, line in enumerate(lines, start=2):
+        if line.strip():
+            try:
+                query, document, score = line.split("\t")
+                gain = int(score)
+            except ValueError:
+                raise EvaluationError(
+                    f"{path}, line {number}: it must be query-id, corpus-id and a whole number, with tabs"
+                    " between."
+                ) from None
+            if gain > 0:
+                gains.setdefault(query, {})[document] = gain
+    return gains
+
+
+class _Row(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True)
+
+
+class _Query(_Row):
+    query: str
+    corpusids: list[int]
+
+
+class _Paper(_Row):
+    corpusid: int
+    title: str | None
+    abstract: str | None
+
+
+_Form = TypeVar("_Form", bound=BaseModel)
+
+
+def is_litsearch(folder: Path) -> bool:
+    """Return True if a folder is laid out as LitSearch is published, not as BEIR is."""
+    return (folder / "corpus_clean").is_dir()
+
+
+def read_litsearch(folder: Path) -> JudgedCollection:
+    """Read LitSearch (arXiv 2407.18940), titles and abstracts; queries have no ids and are numbered."""
+    queries = [row for row in _rows(folder, "query/*.parquet", _Query) if row.corpusids]
+    documents = tuple(
+        Document(_id=str(row.corpusid), title=row.title or "", text=row.abstract or "")
+        for row in _rows(folder, "corpus_clean/*.parquet", _Paper)
+    )
+    if not queries or not documents:
+        raise EvaluationError(f"{folder} has no query with relevant documents, or no documents.")
+    texts = {str(number): row.query for number, row in enumerate(queries)}
+    gains = {str(number): dict.fromkeys(map(str, row.corpusids), 1) for number, row in enumerate(queries)}
+    return JudgedCollection(folder.name, texts, gains, documents)
+
+
+def _rows(folder: Path, pattern: str, form: type[_Form]) -> Iterator[_Form]:
+    if not (files := sorted(folder.glob(pattern))):
+        raise EvaluationError(f"{folder} has no file {pattern}.")
+    for path in files:
+        yield from read_parquet(
+            path, form, [field.alias or name for name, field in form.model_fields.items()]
+        )
+
+
+def read_parquet(path: Path, form: type[_Form], columns: list[str], hint: str = "") -> Iterator[_Form]:
+    """Yield the rows of a Parquet file, these columns alone; raises EvaluationError that names the file."""
+    try:
+        with pyarrow.parquet.ParquetFile(path) as file:
+            for batch in file.iter_batches(2048, columns=columns):
+                yield from map(form.model_validate, batch.to_pylist())
+    except ValidationError as error:
+        raise EvaluationError(f"{path}: {first_fault(error)}. {hint}".strip()) from None
+    except (pyarrow.ArrowException, OSError) as error:
+        raise EvaluationError(f"{path} cannot be read as Parquet: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class HowSearched:
+    """The side of the search to measure, and the encoder, by default the setting's."""
+
+    mode: SearchMode = "hybrid"
+    encoder: str | None = None
+    runtime: Runtime | None = None
+
+    def settings(self, settings: Settings) -> Settings:
+        return settings.model_copy(update={"encoder": self.encoder}) if self.encoder else settings
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """The documents found for each query, best first, and how long each search took."""
+
+    encoder: Encoder
+    documents: int
+    rankings: Mapping[str, list[str]]
+    taken: tuple[Moment, ...]
+
+
+def evaluate(folder: Path, how: HowSearched, split: Split | None = None) -> Figures:
+    """Return how well the search ranks a judged collection, indexed for this; raises EvaluationError."""
+    return evaluate_modes(read_judged(folder, split), how, (how.mode,))[how.mode]
+
+
+def evaluate_modes(
+    judged: JudgedCollection, how: HowSearched, modes: Sequence[SearchMode]
+) -> dict[SearchMode, Figures]:
+    """Return how well sides of the search rank a collection that is indexed once for all of them."""
+    missing = missing_documents(judged, [document.id for document in judged.documents])
+    searched, built = search_collection(judged, how, modes)
+    return {
+        mode: {**_figures(found, judged, missing, mode), "build_seconds": built.clock}
+        for mode, found in searched.items()
+    }
+
+
+def search_collection(
+    judged: JudgedCollection, how: HowSearched, modes: Sequence[SearchMode]
+) -> tuple[dict[SearchMode, Searched], Moment]:
+    """Return what sides of the search find in a collection indexed once, and how long indexing took."""
+    with tempfile.TemporaryDirectory() as home:
+        settings = how.settings(Settings(home=Path(home)))
+        encoder = open_encoder(settings, how.runtime)
+        encoder.load()
+        started = Moment.now()
+        build_collection(settings, encoder, judged, lambda _: None)
+        built = started.since()
+        corpus = Corpus.open(settings.corpus_path, encoder)
+        searched = {mode: _search_all(corpus, encoder, judged, mode) for mode in modes}
+    documents = {paper_id(_COLLECTION.id, document.id): document.id for document in judged.documents}
+
+    def by_document(query: str, papers: Iterable[str]) -> list[str]:
+        found = (documents[paper] for paper in papers)
+        return [document for document in found if not (judged.leaves_out_itself and document == query)]
+
+    return {
+        mode: replace(
+            one, rankings={query: by_document(query, papers) for query, papers in one.rankings.items()}
+        )
+        for mode, one in searched.items()
+    }, built
+
+
+def evaluate_corpus(home: Path, folder: Path, how: HowSearched, split: Split | None = None) -> Figures:
+    """Return how well the search ranks the papers of a corpus that exists; `home` or the corpus in it."""
+    judged = read_queries(folder, split)
+    settings = how.settings(read_settings().model_copy(update={"home": home_of(home)}))
+    encoder = open_encoder(settings, how.runtime)
+    corpus = Corpus.open(settings.corpus_path, encoder)
+    missing = missing_documents(judged, [paper.id for paper in corpus.papers_by_id(judged.relevant)])
+    return _figures(_search_all(corpus, encoder, judged, how.mode), judged, missing, how.mode)
+
+
+def missing_documents(judged: JudgedQueries, known: Iterable[str]) -> int:
+    """Return how many relevant documents are not known; raises EvaluationError where none is."""
+    relevant = judged.relevant
+    found = len(set(relevant).intersection(known))
+    if not found:
+        raise EvaluationError(
+            f"The corpus has none of the documents that {judged.name} names, such as {relevant[0]!r}."
+        )
+    return len(relevant) - found
+
+
+def quality(rankings: Mapping[str, Sequence[str]], judged: JudgedQueries) -> dict[str, float]:
+    """Return the means over all queries; a query without a ranking found nothing."""
+    measures = {"ndcg@10": ndcg, "map@10": average_precision}
+    measures |= dict.fromkeys(("recall@5", "recall@20", "recall@100"), recall)
+    return {
+        name: fmean(
+            measure(rankings.get(query, ()), judged.gains[query], int(name.partition("@")[2]))
+            for query in judged.queries
+        )
+        for name, measure in measures.items()
+    }
+
+
+def _figures(found: Searched, judged: JudgedQueries, missing: int, mode: SearchMode) -> Figures:
+    return {
+        "data": judged.name,
+        "encoder": found.encoder.name,
+        "runtime": found.encoder.runtime,
+        "mode": mode,
+        "documents": found.documents,
+        "queries": len(found.rankings),
+        "missing_documents": missing,
+        **quality(found.rankings, judged),
+        "ms_per_query": 1000 * fmean(moment.clock for moment in found.taken),
+    }
+
+
+def _search_all(corpus: Corpus, encoder: Encoder, judged: JudgedQueries, mode: SearchMode) -> Searched:
+    """Return the ids of each query's papers; one more than `DEPTH` where a query's own is left out."""
+    search(corpus, encoder, "warm", Scope(), mode=mode)
+    papers = DEPTH + judged.leaves_out_itself
+    rankings, taken = {}, []
+    for query, text in judged.queries.items():
+        started = Moment.now()
+        hits = search(corpus, encoder, text, Scope(), papers=papers, passages_per_paper=1, mode=mode)
+        taken.append(started.since())
+        rankings[query] = [hit.paper.id for hit in hits]
+    return Searched(encoder, corpus.count_papers(), rankings, tuple(taken))
+
+
+@command("retrieval")
+def retrieval(
+    data: Path,
+    *,
+    corpus: Path | None = None,
+    split: Split | None = None,
+    encoder: str | None = None,
+    mode: SearchMode = "hybrid",
+    runtime: Runtime | None = None,
+) -> Report:
+    how = HowSearched(mode, encoder, runtime)
+    figures = evaluate_corpus(corpus, data, how, split) if corpus else evaluate(data, how, split)
+    if missing := figures["missing_documents"]:
+        say(f"Not in the corpus, so counted as not found: {counted(missing, 'relevant document')}.")
+    return Report(figures, [plain_table(figures, 4)])

@@ -1,1 +1,0 @@
-"""GenGO Ultra's tables: encoders, summaries, instructions followed, the whole system."""

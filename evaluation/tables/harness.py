@@ -1,0 +1,374 @@
+"""The harness of the papers' tables: planned rows are measured, kept, and printed beside the papers' rows.
+
+A table is a `SeedTable`. Its rows are measured one by one; what was measured before, of the same inputs by
+the same code, is kept.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import re
+import time
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, StrictFloat, StrictInt, TypeAdapter, ValidationError
+from rich.table import Table
+
+from assistant.exports import escaped
+from corpus.settings import PROJECT, Settings
+from evaluation.harness import FAILURES, say, table
+from evaluation.input_files import EvaluationError
+from evaluation.kept import write_whole
+from evaluation.tables.sources import MissingError, content_hash, find
+
+OURS, PRINTED = "Ours", "Printed"
+# A table with more columns is printed transposed.
+MOST_COLUMNS = 8
+ENTRIES = Path(__file__).with_name("tables.toml")
+# What can change a figure: our code and its data files.
+_CODE_SUFFIXES = frozenset({".py", ".toml", ".md", ".onnx", ".safetensors", ".json", ".jsonl", ".txt"})
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A figure of every row, and its decimals."""
+
+    name: str
+    decimals: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A system's figures by the names of columns, with standard deviations of some of them.
+
+    `note` says how it differs from other rows. The next run measures a row again that is not `is_whole`.
+    """
+
+    system: str
+    figures: Mapping[str, float]
+    deviations: Mapping[str, float] = field(default_factory=dict)
+    note: str = ""
+    is_whole: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        optional = {"deviations": dict(self.deviations), "note": self.note}
+        told = {name: value for name, value in optional.items() if value}
+        return {"system": self.system, "figures": dict(self.figures), **told}
+
+
+@dataclass(frozen=True, slots=True)
+class RowPlan:
+    """A row that can be measured.
+
+    `inputs` is all that its figures depend on besides our code; files are told apart by their content.
+    """
+
+    system: str
+    inputs: Mapping[str, object]
+    measure: Callable[[], Row]
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """What could not be had, and what to do about it."""
+
+    what: str
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What tables are measured on and with: the folder of data sets, the folder of results, models, homes."""
+
+    data: Path
+    out: Path
+    settings: Settings
+    models: tuple[str, ...] = ()
+    judge: str = ""
+    encoders: tuple[str, ...] = ()
+    homes: Mapping[str, Path] = field(default_factory=dict)
+    limit: int | None = None
+
+
+Planned = Iterator[RowPlan | Missing]
+
+
+@dataclass(frozen=True, slots=True)
+class SeedTable:
+    """A table of one of the three papers.
+
+    `plan` yields the rows that can be measured here and what is missing for others. `sets` are its data sets
+    in sources.toml, `remarks` say how ours differs, `code` are the files and folders that its figures depend
+    on. `asks_corpora`: it asks corpora that were built. `printed` are the paper's rows.
+    """
+
+    name: str
+    heading: str
+    columns: tuple[Column, ...]
+    plan: Callable[[Asked], Planned]
+    sets: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    code: tuple[str, ...] = ("assistant", "corpus", "evaluation", "indexer")
+    asks_corpora: bool = False
+    printed: tuple[Row, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A row as it was measured, with its date, its time and the machine."""
+
+    row: Row
+    date: str
+    seconds: float
+    machine: str
+
+
+@dataclass(frozen=True, slots=True)
+class TableResult:
+    """A table measured: printed rows beside ours, and what is missing."""
+
+    table: SeedTable
+    command: str
+    printed: tuple[Row, ...]
+    rows: tuple[Measured, ...]
+    missing: tuple[Missing, ...]
+    stand_ins: tuple[str, ...]
+
+    @property
+    def labelled_rows(self) -> list[tuple[str, Row]]:
+        """Our rows and the printed ones, each under its heading."""
+        return [*((OURS, one.row) for one in self.rows), *((PRINTED, row) for row in self.printed)]
+
+    @property
+    def notes(self) -> list[str]:
+        """What has to be known to read the table."""
+        return [
+            *self.table.remarks,
+            *(f"Stands in: {stand_in}" for stand_in in self.stand_ins),
+            *(f"{row.system}: {row.note}" for _, row in self.labelled_rows if row.note),
+            *(f"Missing: {one.what}: {one.advice}" for one in self.missing),
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "table": self.table.name,
+            "heading": self.table.heading,
+            "command": self.command,
+            "columns": [column.name for column in self.table.columns],
+            "printed": [row.to_json() for row in self.printed],
+            "measured": [
+                {**one.row.to_json(), "date": one.date, "seconds": one.seconds, "machine": one.machine}
+                for one in self.rows
+            ],
+            "missing": [asdict(one) for one in self.missing],
+            "stand_ins": list(self.stand_ins),
+        }
+
+
+class _PrintedRow(BaseModel, frozen=True, extra="forbid"):
+    system: str
+    figures: dict[str, StrictFloat | StrictInt]
+    note: str = ""
+
+
+class _Entry(BaseModel, frozen=True, extra="forbid"):
+    """A table in tables.toml; `columns` have their decimals, `rows` are those that the paper prints."""
+
+    seed: Literal["GenGO Ultra", "TruthReader", "ChatCite"]
+    number: str
+    title: str
+    columns: dict[str, int]
+    sets: tuple[str, ...] = ()
+    code: tuple[str, ...] = ("assistant", "corpus", "evaluation", "indexer")
+    asks_corpora: bool = False
+    remarks: tuple[str, ...] = ()
+    rows: tuple[_PrintedRow, ...] = ()
+
+
+@cache
+def _entries() -> Mapping[str, _Entry]:
+    entries = tomllib.loads(ENTRIES.read_text(encoding="utf-8"))
+    return {name: _Entry.model_validate(entry) for name, entry in entries.items()}
+
+
+def seed_table(name: str, plan: Callable[[Asked], Planned]) -> SeedTable:
+    """Return a table by its entry in tables.toml and the function that plans its rows."""
+    entry = _entries()[name]
+    return SeedTable(
+        name,
+        f"{entry.seed}, {entry.number}: {entry.title}",
+        tuple(Column(column, places) for column, places in entry.columns.items()),
+        plan,
+        entry.sets,
+        entry.remarks,
+        entry.code,
+        entry.asks_corpora,
+        printed_rows(name),
+    )
+
+
+def printed_rows(name: str) -> tuple[Row, ...]:
+    """Return what the paper prints in a table, as far as it is known here."""
+    return tuple(Row(row.system, row.figures, note=row.note) for row in _entries()[name].rows)
+
+
+def measure_table(seed: SeedTable, asked: Asked, command: str) -> TableResult:
+    """Measure all rows that can be measured here; a failure costs its row and is named."""
+    rows: list[Measured] = []
+    missing: list[Missing] = []
+    folder = asked.out / seed.name
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise EvaluationError(f"{folder} cannot be made: {error.strerror}.") from error
+    try:
+        for planned in seed.plan(asked):
+            outcome = planned if isinstance(planned, Missing) else _measure(planned, folder, seed.code)
+            (rows if isinstance(outcome, Measured) else missing).append(outcome)  # type: ignore[arg-type]
+    except MissingError as error:
+        missing.append(Missing(error.what, error.advice))
+    return TableResult(
+        seed, command, seed.printed, tuple(rows), tuple(missing), tuple(_stand_ins(seed, asked))
+    )
+
+
+def _measure(plan: RowPlan, folder: Path, code: tuple[str, ...]) -> Measured | Missing:
+    """Return the row that is kept, or measure it and keep it."""
+    inputs = {name: _distinct(value) for name, value in plan.inputs.items()}
+    told = json.dumps([plan.system, inputs, code_hash(code)], sort_keys=True)
+    path = folder / f"{hashlib.sha256(told.encode()).hexdigest()[:20]}.json"
+    try:
+        return TypeAdapter(Measured).validate_json(path.read_bytes())
+    except (OSError, ValidationError):
+        say(f"Measuring {plan.system}.")
+    clock = time.perf_counter()
+    try:
+        row = plan.measure()
+    except MissingError as error:
+        return Missing(f"{plan.system}, {error.what}", error.advice)
+    except FAILURES as error:
+        return Missing(plan.system, str(error))
+    measured = Measured(
+        row,
+        datetime.now(UTC).date().isoformat(),
+        round(time.perf_counter() - clock, 1),
+        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python"
+        f" {platform.python_version()}",
+    )
+    try:
+        if row.is_whole:
+            write_whole(path, json.dumps(asdict(measured)))
+    except OSError as error:
+        say(f"{path} cannot be written: {error.strerror}. The next run measures {row.system} again.")
+    return measured
+
+
+def _distinct(value: object) -> object:
+    if isinstance(value, Path):
+        return content_hash(value)
+    if isinstance(value, Mapping):
+        return {str(name): _distinct(one) for name, one in value.items()}
+    return value if isinstance(value, str | int | float | None) else repr(value)
+
+
+@cache
+def code_hash(parts: tuple[str, ...]) -> str:
+    """Return a hash of our own code in files and folders."""
+    files = {
+        file
+        for part in parts
+        for file in ((PROJECT / part).rglob("*") if (PROJECT / part).is_dir() else [PROJECT / part])
+        if file.suffix in _CODE_SUFFIXES and file.name != "README.md"
+    }
+    digest = hashlib.sha256()
+    for path in sorted(files):
+        digest.update(f"{path.relative_to(PROJECT)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def _stand_ins(seed: SeedTable, asked: Asked) -> Iterator[str]:
+    """Yield what stands in for what the paper measured on."""
+    for name in seed.sets:
+        try:
+            found = find(name, asked.data)
+        except MissingError:
+            continue
+        if found.form.stands_in:
+            yield f"{found.data_set.title}: {found.form.stands_in}"
+
+
+def once(work: Callable[[], Value]) -> Callable[[], Value]:
+    """Return work that is done when it is first wanted; its result or error is repeated after that."""
+    done: Future[Value] = Future()
+
+    def result() -> Value:
+        if not done.done():
+            try:
+                done.set_result(work())
+            except FAILURES as error:
+                done.set_exception(error)
+        return done.result()
+
+    return result
+
+
+def shown_table(result: TableResult) -> Table:
+    """Return a table for the terminal: ours, then the printed rows; transposed where it is wide."""
+    columns = result.table.columns
+    rows = [(f"{heading}: {row.system}", _cells(row, columns)) for heading, row in result.labelled_rows]
+    if len(columns) > MOST_COLUMNS:
+        cells = [[column.name, *(own[at] for _, own in rows)] for at, column in enumerate(columns)]
+        drawn = table(("", *(label for label, _ in rows)), cells, title=result.table.heading)
+    else:
+        upright: list[list[str] | None] = []
+        for count, part in ((len(result.rows), rows[: len(result.rows)]), (0, rows[len(result.rows) :])):
+            for at, (label, own) in enumerate(part):
+                upright.append([label if at == 0 else f"  {label.partition(': ')[2]}", *own])
+            upright += [None] if count or part else []
+        drawn = table(("System", *(column.name for column in columns)), upright, title=result.table.heading)
+    drawn.caption = "\n".join(result.notes)
+    drawn.caption_justify = "left"
+    return drawn
+
+
+def _cells(row: Row, columns: Sequence[Column]) -> list[str]:
+    cells = []
+    for column in columns:
+        figure, deviation = row.figures.get(column.name), row.deviations.get(column.name)
+        shown = "" if figure is None else f"{figure:.{column.decimals}f}"
+        cells.append(shown if deviation is None else f"{shown} ± {deviation:.{column.decimals}f}")
+    return cells
+
+
+def markdown_table(result: TableResult) -> str:
+    """Return a table with its command, dates, machines and notes as Markdown."""
+    columns = result.table.columns
+    rows = [
+        ["", "system", *(escaped(column.name) for column in columns)],
+        ["---", "---", *["---:"] * len(columns)],
+    ]
+    rows += [[heading, escaped(row.system), *_cells(row, columns)] for heading, row in result.labelled_rows]
+    lines = [f"| {' | '.join(cells)} |" for cells in rows]
+    dates = sorted({one.date for one in result.rows})
+    spanned = " and ".join(dict.fromkeys((*dates[:1], *dates[-1:])))
+    command = _code(result.command)
+    measured = f"{command}, {escaped(f'measured on {spanned}')}" if dates else command
+    machines = sorted({escaped(one.machine) for one in result.rows})
+    notes = "\n".join(f"- {escaped(note)}" for note in result.notes)
+    return "\n".join([*lines, "", " · ".join([measured, *machines]), *(["", notes] if notes else [])])
+
+
+def _code(text: str) -> str:
+    """Return inline code, between more backticks than stand together in it."""
+    line = " ".join(text.split())
+    fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
+    return f"{fence} {line} {fence}" if "`" in line else f"{fence}{line}{fence}"

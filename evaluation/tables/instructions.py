@@ -1,0 +1,126 @@
+"""GenGO Ultra, Table 3: instructions on scientific papers followed, held to a schema and free (SciRIFF)."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from assistant.generators import default_parameters
+from assistant.models import ChatModel, ModelEntry, available_models, call_limits, open_model
+from assistant.records import Parameters
+from corpus.settings import Settings
+from corpus.wording import counted
+from evaluation.harness import some_ids
+from evaluation.instructions import (
+    TASKS,
+    Asker,
+    Reply,
+    Way,
+    ask_all,
+    means,
+    parse_instance_id,
+    rate_replies,
+    read_claims,
+    read_items,
+    reply_figures,
+    task_figures,
+)
+from evaluation.judging import open_judge
+from evaluation.kept import KeptModel, KeptReplies, replies_file
+from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, seed_table
+from evaluation.tables.sources import Found, find
+
+WAYS: dict[Way, str] = {"held": "held to the schema", "free": "free"}
+# As the authors of SciRIFF ask: the likeliest reply, of at most so many tokens.
+REPLY_TOKENS = 1024
+
+
+def _plan(asked: Asked) -> Planned:
+    found = find("sciriff", asked.data)
+    entries = {entry.id: entry for entry in available_models(asked.settings)}
+    available = (
+        f"There are: {', '.join(entries)}."
+        if entries
+        else "There is none: set TOGETHER_API_KEY, PAPER_TRAIL_MODEL_URL for a server of your own, or"
+        " PAPER_TRAIL_LOCAL_MODEL for a model of this machine."
+    )
+    if not asked.models:
+        yield Missing("a model to follow the instructions", f"name it: --model ID. {available}")
+        return
+    judge = asked.judge if asked.judge in entries else ""
+    if not judge:
+        unknown = f"{asked.judge} cannot be asked here; " if asked.judge else ""
+        yield Missing("MUP judged and Qasper judged", f"{unknown}name a judge: --judge ID. {available}")
+    for name in asked.models:
+        if name not in entries:
+            yield Missing(name, f"it cannot be asked here. {available}")
+            continue
+        for way, told in WAYS.items():
+            inputs = {
+                "way": way,
+                "is held": entries[name].structured,
+                "parameters": _parameters(asked.settings, entries[name]),
+                "judge": judge,
+                "items": found.path,
+                "limit": asked.limit,
+            }
+            row = partial(_row, replace(asked, judge=judge), found, entries, name, way)
+            yield RowPlan(f"{name}, {told}", inputs, row)
+
+
+def _row(asked: Asked, found: Found, entries: Mapping[str, ModelEntry], name: str, way: Way) -> Row:
+    entry, settings = entries[name], asked.settings
+
+    def kept(model: ChatModel) -> KeptModel:
+        how = "held to the schema" if entries[model.id].structured else "told the schema in words"
+        return KeptModel(model, KeptReplies(replies_file(asked.out, model.id)), how)
+
+    items = (read_claims if found.form.stands_in else read_items)(found.path, asked.limit)
+    model = kept(open_model(entry, settings))
+    parameters = _parameters(settings, entry)
+    asker = Asker(model, way, parameters, call_limits(entry, settings), settings.model_calls)
+    replies = ask_all(asker, items)
+    figures, failed = task_figures(replies), 0
+    if asked.judge:
+        judge = open_judge(asked.judge, settings)
+        ratings, failed = rate_replies(replace(judge, model=kept(judge.model)), replies)
+        figures |= ratings
+    shares = {name: 100 * figure for name, figure in (figures | means(figures)).items()}
+    notes = list(_notes(replies))
+    if failed:
+        notes.append(f"{counted(failed, 'rating')} left out, as it could not be had")
+    if asked.judge == entry.id:
+        notes.append("the judge is the model itself")
+    if way == "held" and not entry.structured:
+        notes.append(
+            "its server is not known to hold replies to a schema, so the schema is told in words (structured"
+            " = true in the models file says that it does)"
+        )
+    return Row(f"{entry.id}, {WAYS[way]}", {**shares, **reply_figures(replies)}, note="; ".join(notes))
+
+
+def _parameters(settings: Settings, entry: ModelEntry) -> Parameters:
+    # A thinking model needs its usual number of tokens for its thoughts too.
+    usual = default_parameters(settings, entry).max_tokens if entry.thinks else 0
+    return Parameters(temperature=0.0, top_p=1.0, max_tokens=max(REPLY_TOKENS, usual))
+
+
+def _notes(replies: Sequence[Reply]) -> Iterator[str]:
+    splits = " and ".join(sorted({parse_instance_id(reply.item.id)[1] for reply in replies}))
+    counts = Counter(reply.item.task.name for reply in replies)
+    of_tasks = ", ".join(f"{name} {counts[name]:,}" for name in TASKS if counts[name])
+    yield f"{counted(len(replies), 'item')} ({splits}: {of_tasks})"
+    if silent := [reply for reply in replies if reply.is_nothing and not reply.problem]:
+        yield f"no reply to {_wrong(silent)}"
+    if failed := [reply for reply in replies if reply.problem]:
+        yield f"an error for {_wrong(failed)}: {failed[0].problem.rstrip('.')}"
+    if cut := sum(one.exchanges[-1].completion.finish_reason == "length" for one in replies if one.exchanges):
+        yield f"the last reply to {counted(cut, 'item')} ran out of tokens"
+
+
+def _wrong(replies: Sequence[Reply]) -> str:
+    ids = some_ids([reply.item.id for reply in replies])
+    return f"{counted(len(replies), 'item')}, counted as wrong ({ids})"
+
+
+TABLE = seed_table("gengo-instructions", _plan)

@@ -1,0 +1,171 @@
+"""GenGO Ultra, Table 2: summaries of papers, in one sentence (SciTLDR) and by aspects (ACLSum)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from assistant.generators import default_parameters
+from assistant.models import ModelEntry, ModelError, available_models, open_model
+from assistant.prompts import as_data, as_line, load_prompt, mark
+from assistant.records import Parameters
+from corpus.records import AspectName
+from corpus.wording import counted
+from evaluation.harness import some_ids
+from evaluation.input_files import PROMPTS, EvaluationError
+from evaluation.kept import KeptModel, KeptReplies, replies_file
+from evaluation.paper_summaries import (
+    ASPECTS,
+    AspectItem,
+    TldrItem,
+    measure_aspects,
+    measure_tldr,
+    paper_of,
+    read_aspect_items,
+    read_tldr_items,
+    score_aspects,
+    score_tldrs,
+)
+from evaluation.rouge import Scores
+from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, seed_table
+from evaluation.tables.sources import Found, MissingError, check_count, find
+
+TLDR, ACLSUM = "SciTLDR", "ACLSum"
+TLDR_TOKENS, ASPECT_TOKENS = 120, 400
+METRICS = {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rougeL": "ROUGE-L", "rougeK": "ROUGE-K"}
+_READ: Mapping[str, Callable[[Path], tuple[str, Sequence[object]]]] = {
+    TLDR: read_tldr_items,
+    ACLSUM: read_aspect_items,
+}
+# Our rows by the names that the figures have for them.
+_OURS = {"ours": "extractive, one sentence chosen", "lead": "lead sentences", "oracle": "oracle sentence"}
+
+Item = TypeVar("Item", TldrItem, AspectItem)
+Written = TypeVar("Written")
+
+
+@dataclass(slots=True)
+class SummaryWriter:
+    """A model that writes summaries, and the ids of papers for which it wrote none."""
+
+    entry: ModelEntry
+    model: KeptModel
+    parameters: Parameters
+    at_once: int
+    failed: list[str] = field(default_factory=list)
+
+    def each(
+        self, items: Sequence[Item], write: Callable[[Item], Written], nothing: Written
+    ) -> list[Written]:
+        """Write for all items, several at once; `nothing` where the model failed."""
+
+        def written(item: Item) -> Written:
+            try:
+                return write(item)
+            except ModelError:
+                self.failed.append(item.id)
+                return nothing
+
+        with ThreadPoolExecutor(self.at_once) as pool:
+            return list(pool.map(written, items))
+
+    def tldr(self, item: TldrItem) -> str:
+        abstract = as_line(" ".join(item.source))
+        paper = f"{mark('paper')}\n{as_line(item.title)}\n\n{as_data(abstract)}\n{mark('end of paper')}"
+        messages = load_prompt("tldr", PROMPTS).render(paper=paper)
+        reply = self.model.exchange(messages, self._at_most(TLDR_TOKENS))
+        text = " ".join(reply.completion.text.split())
+        if not text:
+            self.failed.append(item.id)
+        return text
+
+    def aspects(self, item: AspectItem) -> dict[AspectName, str]:
+        """Return the three aspects as `indexer enrich` has them written."""
+        from indexer.enrich.written import AspectModel, write_aspects  # noqa: PLC0415 - loads its parts
+
+        parameters = self._at_most(ASPECT_TOKENS)
+        writer = AspectModel(self.model, parameters, self.entry.context, self.entry.price, self.at_once)
+        return {aspect.name: aspect.text for aspect in write_aspects(writer, *paper_of(item))}
+
+    def _at_most(self, tokens: int) -> Parameters:
+        """Limit the tokens; a thinking model needs its usual number for its thoughts too."""
+        most = max(tokens, self.parameters.max_tokens) if self.entry.thinks else tokens
+        return replace(self.parameters, max_tokens=most)
+
+
+def _open_writer(name: str, asked: Asked) -> SummaryWriter:
+    """Return a model as a writer of summaries, its replies kept; raises EvaluationError without it."""
+    entries = {entry.id: entry for entry in available_models(asked.settings)}
+    if name not in entries:
+        raise EvaluationError(f"it cannot be asked here. There are: {', '.join(entries) or 'none'}.")
+    entry = entries[name]
+    how = "held to the schema" if entry.structured else "told the schema in words"
+    model = KeptModel(open_model(entry, asked.settings), KeptReplies(replies_file(asked.out, name)), how)
+    usual = default_parameters(asked.settings, entry)
+    parameters = Parameters(temperature=0.0, top_p=1.0, max_tokens=usual.max_tokens)
+    return SummaryWriter(entry, model, parameters, asked.settings.model_calls)
+
+
+def _plan(asked: Asked) -> Planned:
+    found: dict[str, Found] = {}
+    for title, name in ((TLDR, "scitldr"), (ACLSUM, "aclsum")):
+        try:
+            one = find(name, asked.data)
+            check_count(one, "papers", len(_READ[title](one.path)[1]))
+            found[title] = one
+        except MissingError as error:
+            yield Missing(error.what, error.advice)
+    if not found:
+        return
+    inputs: dict[str, object] = {title: one.path for title, one in found.items()}
+    for name, title in _OURS.items():
+        yield RowPlan(title, inputs, partial(_our_row, found, name, title))
+    if not asked.models:
+        yield Missing("any model", "name it with --model.")
+    for model in asked.models:
+        yield RowPlan(model, {**inputs, "limit": asked.limit}, partial(_model_row, asked, found, model))
+
+
+def _our_row(found: Mapping[str, Found], name: str, title: str) -> Row:
+    figures: dict[str, float] = {}
+    notes = []
+    if one := found.get(TLDR):
+        tldr = measure_tldr(one.path)
+        figures |= _named(TLDR, tldr.systems[name]["highest"])
+        notes.append(f"{tldr.papers:,} papers of SciTLDR ({tldr.split})")
+    if one := found.get(ACLSUM):
+        aspects = measure_aspects(one.path)
+        for aspect in ASPECTS:
+            figures |= _named(aspect, aspects.systems[name][aspect])
+        notes.append(f"{aspects.papers:,} of ACLSum ({aspects.split})")
+    return Row(title, figures, note=", ".join(notes))
+
+
+def _model_row(asked: Asked, found: Mapping[str, Found], model: str) -> Row:
+    writer = _open_writer(model, asked)
+    figures: dict[str, float] = {}
+    notes = []
+    if one := found.get(TLDR):
+        items = read_tldr_items(one.path)[1][: asked.limit]
+        figures |= _named(TLDR, score_tldrs(items, writer.each(items, writer.tldr, ""))["highest"])
+        notes.append(f"{len(items):,} papers of SciTLDR")
+    if one := found.get(ACLSUM):
+        papers = read_aspect_items(one.path)[1][: asked.limit]
+        nothing: dict[AspectName, str] = {}
+        for aspect, scores in score_aspects(papers, writer.each(papers, writer.aspects, nothing)).items():
+            figures |= _named(aspect, scores)
+        notes.append(f"{len(papers):,} of ACLSum")
+    note = ", ".join(notes)
+    if writer.failed:
+        papers_said = counted(len(writer.failed), "paper")
+        note += f"; nothing written for {papers_said}, counted as wrong ({some_ids(sorted(writer.failed))})"
+    return Row(model, figures, note=note)
+
+
+def _named(what: str, scores: Scores) -> dict[str, float]:
+    return {f"{what} {title}": scores[metric] for metric, title in METRICS.items() if metric in scores}
+
+
+TABLE = seed_table("gengo-summaries", _plan)

@@ -1,0 +1,543 @@
+"""Tables of the whole system: questions asked of built corpora, in their conversations, by each generator.
+
+GenGO Ultra's Table 4, and TruthReader's Tables 2 (answers), 4 (histories) and 6 (robustness).
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from assistant.chat import Assistant
+from assistant.checking import thresholds
+from assistant.generators import EXTRACTIVE, check_choice, generator_choices
+from assistant.models import ChatModel, ModelError, ModelUnavailableError
+from assistant.records import AnswerSentence, AssistantError, Conversation, Turn
+from assistant.trail import to_json
+from corpus.encoder_choice import open_encoder
+from corpus.records import Scope
+from corpus.store import Corpus
+from corpus.wording import counted
+from evaluation.answers.asking import ask, open_assistant
+from evaluation.answers.judge import JudgedAnswers, judge_answers
+from evaluation.answers.query_contexts import CONTEXTS, HISTORIES, HistoryKind, QueryContext
+from evaluation.answers.questions import QUESTIONS, WrittenQuestion, read_questions
+from evaluation.harness import FAILURES, Figures, mean, say, some_ids
+from evaluation.histories import DEPTHS, measure_histories
+from evaluation.input_files import DATA, EvaluationError, home_of, read_json_lines
+from evaluation.judged import FULL, JudgedQuestion, place_of, places, read_judged
+from evaluation.judging import open_judge
+from evaluation.kept import KeptModel, KeptReplies, replies_file
+from evaluation.retrieval import HowSearched
+from evaluation.tables.harness import Asked, Missing, Planned, Row, RowPlan, once, seed_table
+from evaluation.tables.sources import find
+from indexer.build import build_collections
+from indexer.sources.demo import demo_volumes
+
+# So many errors, with no answer before them, are no fault of single questions.
+MOST_ERRORS = 8
+ROBUSTNESS_QUESTIONS = 30
+MARKS = ("coherence", "consistency", "fluency", "relevance")
+HOW_BUILT: Mapping[str, str] = {
+    "demo": "demo",
+    "acl-2022": "acl 2022.acl-long",
+    "findings-2022": "acl 2022.findings-acl 2020.aacl-main",
+    "acl-pdfs": 'pdfs FOLDER-OF-PDFS --collection acl-pdfs --title "Full texts"',
+}
+QUERIES_NAMED: Mapping[QueryContext, str] = {
+    "none": "the question alone",
+    "concatenated": "its history behind it",
+    "ours": "as we rewrite it",
+}
+HISTORIES_NAMED: Mapping[HistoryKind, str] = {
+    "none": "no history",
+    "relevant": "relevant history",
+    "irrelevant": "irrelevant history",
+    "both": "both histories",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SystemAnswer:
+    """The turn of a question with its scope and history, or the problem that came in its place."""
+
+    id: str
+    question: str
+    scope: Scope
+    history: tuple[Turn, ...] = ()
+    turn: Turn | None = None
+    problem: str = ""
+
+    @property
+    def is_refused(self) -> bool:
+        return self.turn is not None and self.turn.answer.refusal is not None
+
+    @property
+    def is_answered(self) -> bool:
+        return self.turn is not None and not self.is_refused
+
+    @property
+    def sentences(self) -> tuple[AnswerSentence, ...]:
+        return self.turn.answer.sentences if self.turn else ()
+
+    def asked(self, assistant: Assistant) -> "SystemAnswer":
+        """Return it with its answer; raises ModelUnavailableError, other errors are its problem."""
+        try:
+            turn = ask(assistant, self.question, self.history, self.scope).turn
+        except ModelUnavailableError:
+            raise
+        except AssistantError as error:
+            return SystemAnswer(self.id, self.question, self.scope, self.history, None, error.fault)
+        if "interrupted" in turn.answer.problems:
+            raise ModelUnavailableError(
+                f"The reply to {self.id} ended in the middle.",
+                "What was replied is kept: the same command goes on.",
+            )
+        return SystemAnswer(self.id, self.question, self.scope, self.history, turn)
+
+
+def _generators(asked: Asked) -> Iterator[str | Missing]:
+    """Yield the generators that answer, always without a model first, and what is missing."""
+    yield EXTRACTIVE
+    if not asked.models:
+        there = ", ".join(one.name for one in generator_choices(asked.settings) if one.name != EXTRACTIVE)
+        none = (
+            "none. Set TOGETHER_API_KEY, PAPER_TRAIL_MODEL_URL for a server of your own, or"
+            " PAPER_TRAIL_LOCAL_MODEL for a model of this machine"
+        )
+        yield Missing("a model that answers", f"name it: --model ID. There are: {there or none}.")
+    for name in dict.fromkeys(asked.models):
+        if name != EXTRACTIVE:
+            try:
+                check_choice(name, asked.settings, None)
+            except AssistantError as error:
+                yield Missing(name, str(error))
+            else:
+                yield name
+
+
+def _generator_inputs(asked: Asked, name: str) -> Mapping[str, object]:
+    """Return all that answers depend on besides the questions, the corpus and our code."""
+    settings = asked.settings
+    choice = check_choice(name, settings, None)
+    model = {"model": choice[0].model_dump_json(), "parameters": repr(choice[1])} if choice else {}
+    return {"generator": name, "encoder": settings.encoder, "runtime": settings.encoder_runtime, **model}
+
+
+def _open_system(asked: Asked, home: Path, generator: str) -> Assistant:
+    """Return what answers from a home; the replies of a model are kept. Raises CorpusError."""
+
+    def kept(model: ChatModel) -> ChatModel:
+        return KeptModel(model, KeptReplies(replies_file(asked.out, model.id)))
+
+    return open_assistant(home, generator, asked.settings, kept)
+
+
+def answer_all(assistant: Assistant, questions: Sequence[SystemAnswer], at_once: int) -> list[SystemAnswer]:
+    """Return the answers to all questions in their order.
+
+    Raises ModelError where the model cannot be asked, or fails from the start.
+    """
+    workers = 1 if assistant.generator.name == EXTRACTIVE else at_once
+    answers: list[SystemAnswer] = []
+    with ThreadPoolExecutor(workers) as pool:
+        for answer in pool.map(lambda question: question.asked(assistant), questions):
+            answers.append(answer)
+            if sum(bool(one.problem) for one in answers) >= MOST_ERRORS:
+                _check_writes(answers)
+    _check_writes(answers)
+    return answers
+
+
+def _check_writes(answers: Sequence[SystemAnswer]) -> None:
+    """Raise ModelError where every question that reached the model failed."""
+    problems = [one.problem for one in answers if one.problem]
+    if problems and not any(one.turn.calls for one in answers if one.turn):
+        raise ModelError(problems[0])
+
+
+def _failures(answers: Sequence[SystemAnswer]) -> list[str]:
+    """Return what is said of questions that got no answer."""
+    failed = [answer for answer in answers if answer.problem]
+    ids, questions = some_ids([answer.id for answer in failed]), counted(len(failed), "question")
+    return [
+        f"no answer to {questions}, counted as wrong ({ids}): {one.problem.rstrip('.')}" for one in failed[:1]
+    ]
+
+
+def _percent(part: int, whole: int) -> float:
+    return 100 * part / whole if whole else 0.0
+
+
+def _system_plan(asked: Asked) -> Planned:
+    """Plan GenGO Ultra's Table 4: 25 questions to the demonstration, marked by a judge."""
+    questions = questions_of_table()[: asked.limit]
+    found = list(_generators(asked))
+    yield from (one for one in found if isinstance(one, Missing))
+    names = [one for one in found if isinstance(one, str)]
+    problem = "" if asked.judge else "name a judge: --judge ID."
+    try:
+        if asked.judge:
+            open_judge(asked.judge, asked.settings)
+    except EvaluationError as error:
+        problem = str(error)
+    if problem:
+        yield Missing(f"marks for {', '.join(MARKS)}", problem)
+    home = once(partial(_demo_home, asked))
+    answers = {name: once(partial(_demo_answers, asked, name, questions, home)) for name in names}
+    marks = None if problem else once(partial(_marks, asked, answers))
+    for name in names:
+        # All are marked in one prompt, so that the marks of each depend on the others.
+        others = names if marks else [name]
+        inputs = {
+            "generators": {other: _generator_inputs(asked, other) for other in others},
+            "judge": asked.judge if marks else "",
+            "questions": QUESTIONS,
+            "home": home_of(asked.homes["demo"]) / "corpus" if "demo" in asked.homes else "built",
+            "limit": asked.limit,
+        }
+        yield RowPlan(name, inputs, partial(_system_row, name, answers[name], questions, marks))
+
+
+def questions_of_table() -> list[WrittenQuestion]:
+    """Return the questions that the demonstration answers and that stand alone: 25."""
+    rows = (row for _, row in read_questions(QUESTIONS, corpus="demo"))
+    return [row for row in rows if row.expect == "answer" and not row.history]
+
+
+def _demo_home(asked: Asked) -> Path:
+    """Return the home of the demonstration, built in the folder of results where none is named."""
+    if "demo" in asked.homes:
+        return asked.homes["demo"]
+    home = asked.out / SYSTEM.name / "home"
+    say(f"Building the demonstration in {home}.")
+    settings = asked.settings.model_copy(update={"home": home})
+    build_collections(settings, open_encoder(settings), demo_volumes(), lambda _: None)
+    return home
+
+
+def _demo_answers(
+    asked: Asked, name: str, questions: Sequence[WrittenQuestion], home: Callable[[], Path]
+) -> list[SystemAnswer]:
+    assistant = _open_system(asked, home(), name)
+    say(f"{name}: {counted(len(questions), 'question')}.")
+    wanted = [SystemAnswer(one.id, one.question, one.scope) for one in questions]
+    return answer_all(assistant, wanted, asked.settings.model_calls)
+
+
+def _marks(asked: Asked, answers: Mapping[str, Callable[[], list[SystemAnswer]]]) -> JudgedAnswers:
+    """Return the marks of all generators that answered; raises EvaluationError where no vote counts."""
+    trails = []
+    for name, given in answers.items():
+        try:
+            folder = asked.out / SYSTEM.name / "trails" / replies_file(asked.out, name).stem
+            trails.append(f"{name}={_write_trails(folder, given())}")
+        except FAILURES:
+            continue  # The row of its own says why.
+    votes = asked.out / SYSTEM.name / "votes.jsonl"
+    judged = judge_answers(trails, asked.judge, kept_in=votes)
+    if judged.judge.discarded == judged.judge.votes:
+        raise EvaluationError(f"No vote of {asked.judge} counts: {'; '.join(judged.judge.problems)}")
+    return judged
+
+
+def _write_trails(folder: Path, answers: Sequence[SystemAnswer]) -> Path:
+    """Write the trails of answers to a folder that holds nothing else, and return it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for old in folder.glob("*.json"):
+            old.unlink()
+        for number, answer in enumerate(answers):
+            if answer.turn:
+                conversation = Conversation(answer.id, answer.question, (answer.turn,))
+                (folder / f"{number:04}.json").write_text(to_json(conversation), encoding="utf-8")
+    except OSError as error:
+        raise EvaluationError(f"{error.filename} cannot be written: {error.strerror}.") from error
+    return folder
+
+
+def _system_row(
+    name: str,
+    answers: Callable[[], list[SystemAnswer]],
+    questions: Sequence[WrittenQuestion],
+    marks: Callable[[], JudgedAnswers] | None,
+) -> Row:
+    given = answers()
+    judged = marks() if marks else None
+    system = judged.judge.systems[name] if judged else None
+    turns = [one.turn for one in given if one.turn and one.is_answered]
+    expected = {one.id: set(one.expected_papers) for one in questions}
+    cited = {one.id: {paper.paper.id for paper in one.turn.cited_papers} for one in given if one.turn}
+    shares = {
+        "citation recall": mean(turn.answer.citation_recall for turn in turns),
+        "citation precision": mean(turn.answer.citation_precision for turn in turns),
+    }
+    figures = {
+        **(system.means if system else {}),
+        "answered": _percent(len(turns), len(given)),
+        "refused": _percent(sum(one.is_refused for one in given), len(given)),
+        "cited": _percent(sum(bool(expected[one] & own) for one, own in cited.items()), len(given)),
+        **{share: 100 * value for share, value in shares.items() if value is not None},
+    }
+    notes = [
+        counted(len(given), "question"),
+        *_failures(given),
+        *(_marks_notes(name, judged) if judged else ()),
+    ]
+    return Row(name, figures, system.spreads if system else {}, note="; ".join(notes))
+
+
+def _marks_notes(name: str, judged: JudgedAnswers) -> Iterator[str]:
+    figures = judged.judge
+    votes = counted(figures.votes - figures.discarded, "vote")
+    yield (
+        f"marked with {counted(len(figures.systems), 'generator')}, by {figures.judge}: {votes} on"
+        f" {counted(judged.judged, 'question')} that all answered"
+    )
+    if name in figures.wrote:
+        yield "the judge is the model itself"
+    if figures.discarded:
+        yield f"{counted(figures.discarded, 'vote')} discarded: {figures.problems[0].rstrip('.')}"
+    if figures.served:
+        yield f"the server says that {', '.join(figures.served)} judged"
+
+
+class _ChosenRow(BaseModel, frozen=True, extra="forbid"):
+    """Ids of judged questions: one that is asked, and two that may be asked before it."""
+
+    id: str
+    relevant: str
+    irrelevant: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenQuestion:
+    """A judged question, one of the same papers as far as there is one, and one that others answer."""
+
+    judged: JudgedQuestion
+    relevant: JudgedQuestion
+    irrelevant: JudgedQuestion
+
+    @property
+    def swapped(self) -> Scope:
+        """The papers that were judged with it and do not answer it: asked of these it is to be refused."""
+        seen = {paper for paper, _, _ in places(self.judged.seen)}
+        return Scope(papers=tuple(sorted(seen - answering_papers(self.judged))))
+
+    def before(self, kind: HistoryKind) -> list[str]:
+        """Return the ids of the questions before it; in "both" the subject changed to its own."""
+        relevant = [self.relevant.id] if kind in ("relevant", "both") else []
+        return [self.irrelevant.id, *relevant] if kind in ("irrelevant", "both") else relevant
+
+
+def answering_papers(question: JudgedQuestion) -> set[str]:
+    """Return the papers with a sentence that answers a question or belongs to an answer."""
+    return {paper for paper, _, _ in places((*question.full, *question.part))}
+
+
+def read_chosen(path: Path = DATA / "asked_of_system.jsonl") -> list[ChosenQuestion]:
+    """Return the 88 questions in their order, the corpora taking turns; raises EvaluationError."""
+    judged = {question.id: question for question in read_judged()}
+    rows = read_json_lines(path, _ChosenRow, "Each line has id, relevant and irrelevant: judged questions.")
+    try:
+        return [ChosenQuestion(judged[row.id], judged[row.relevant], judged[row.irrelevant]) for row in rows]
+    except KeyError as error:
+        raise EvaluationError(f"{path} names {error}, which is no judged question.") from None
+
+
+def check_held(name: str, home: Path, corpus: Corpus, questions: Sequence[ChosenQuestion]) -> None:
+    """Raise EvaluationError where a corpus is not the one that was judged."""
+    for question in questions:
+        held = {paper.id for paper in corpus.papers_by_id(question.swapped.papers)}
+        lacking = [paper for paper in question.swapped.papers if paper not in held]
+        for paper, number, sentence in places(question.judged.full):
+            passages = [one for one in corpus.passages(paper) if one.number == number]
+            if not any(sentence < len(passage.sentences) for passage in passages):
+                lacking.append(f"{paper}#{number}:{sentence}")
+        if lacking:
+            raise EvaluationError(
+                f"The corpus of {home} has no {lacking[0]}, which {question.judged.id} was judged by: it is"
+                f" not the corpus {name} as PAPER_TRAIL_HOME=FOLDER paper-trail index {HOW_BUILT[name]}"
+                " builds it."
+            )
+
+
+Histories = Callable[[], Mapping[str, Turn]]
+
+
+def _judged_plan(kinds: Sequence[HistoryKind], limit: int | None, asked: Asked) -> Planned:
+    """Plan TruthReader's Tables 2 and 6: judged questions, whole and with their context swapped."""
+    chosen = read_chosen()
+    questions = [one for one in chosen if one.judged.corpus in asked.homes][: asked.limit or limit]
+    for name, count in Counter(one.judged.corpus for one in chosen).items():
+        if name not in asked.homes:
+            yield Missing(
+                f"{count} questions of the corpus {name}",
+                f"build it and name it: PAPER_TRAIL_HOME=FOLDER paper-trail index {HOW_BUILT[name]}, then"
+                f" --home {name}=FOLDER",
+            )
+    corpora = sorted({one.judged.corpus for one in questions})
+    inputs = {
+        "questions": ", ".join(one.judged.id for one in questions),
+        "homes": {name: home_of(asked.homes[name]) / "corpus" for name in corpora},
+    }
+    earlier = once(partial(_earlier, asked, questions))
+    for found in _generators(asked) if questions else ():
+        if isinstance(found, Missing):
+            yield found
+            continue
+        name = found
+        own = {**_generator_inputs(asked, name), **inputs}
+        if not kinds:
+            yield RowPlan(name, own, partial(_answers_row, asked, name, questions))
+        for kind in kinds:
+            system = f"{name}, {HISTORIES_NAMED[kind]}"
+            row = partial(_robustness_row, asked, name, questions, kind, earlier)
+            yield RowPlan(system, {**own, "history": kind}, row)
+
+
+def _earlier(asked: Asked, questions: Sequence[ChosenQuestion]) -> Mapping[str, Turn]:
+    """Return the turns that may come before, by question; without a model, the same for all generators."""
+    turns: dict[str, Turn] = {}
+    before = {one.id: one for chosen in questions for one in (chosen.relevant, chosen.irrelevant)}
+    for name in sorted({one.corpus for one in before.values()}):
+        here = [
+            SystemAnswer(one.id, one.question, one.scope) for one in before.values() if one.corpus == name
+        ]
+        say(f"{len(here)} questions of {name} that come before others.")
+        for answer in answer_all(_open_system(asked, asked.homes[name], EXTRACTIVE), here, 1):
+            if answer.turn is None:
+                raise EvaluationError(f"{answer.id} cannot be asked: {answer.problem}")
+            turns[answer.id] = answer.turn
+    return turns
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredTwice:
+    """The answers to a question, and to the same with its context swapped."""
+
+    chosen: ChosenQuestion
+    whole: SystemAnswer
+    swapped: SystemAnswer
+
+    @property
+    def is_right(self) -> bool:
+        """True if a sentence of the answer cites a sentence that was judged to answer fully."""
+        cited = (citation for sentence in self.whole.sentences for citation in sentence.citations)
+        return any(self.chosen.judged.grades.get(place_of(one)) == FULL for one in cited)
+
+
+def _ask_twice(
+    asked: Asked,
+    generator: str,
+    questions: Sequence[ChosenQuestion],
+    history: Callable[[ChosenQuestion], tuple[Turn, ...]],
+) -> tuple[list[AnsweredTwice], dict[str, float], list[str]]:
+    """Return the answers to all questions corpus by corpus, their figures, and notes on the row."""
+    answered: list[AnsweredTwice] = []
+    for name in dict.fromkeys(one.judged.corpus for one in questions):
+        here = [one for one in questions if one.judged.corpus == name]
+        assistant = _open_system(asked, asked.homes[name], generator)
+        check_held(name, asked.homes[name], assistant.corpus, here)
+        say(f"{generator}: {len(here)} questions of {name}, twice.")
+        wanted = []
+        for one in here:
+            turns, judged = history(one), one.judged
+            wanted.append(SystemAnswer(judged.id, judged.question, judged.scope, turns))
+            wanted.append(SystemAnswer(f"{judged.id} swapped", judged.question, one.swapped, turns))
+        answers = answer_all(assistant, wanted, asked.settings.model_calls)
+        answered += map(AnsweredTwice, here, answers[::2], answers[1::2])
+    figures = {
+        "answer accuracy": _percent(sum(one.is_right for one in answered), len(answered)),
+        "refusal recall": _percent(sum(one.swapped.is_refused for one in answered), len(answered)),
+    }
+    corpora = Counter(one.chosen.judged.corpus for one in answered)
+    of = ", ".join(f"{name} {count}" for name, count in corpora.items())
+    return (
+        answered,
+        figures,
+        [
+            f"{len(answered)} of {len(read_chosen())} questions ({of})",
+            f"{sum(one.whole.is_refused for one in answered)} refused that can be answered",
+            *_failures([answer for one in answered for answer in (one.whole, one.swapped)]),
+        ],
+    )
+
+
+def _answers_row(asked: Asked, generator: str, questions: Sequence[ChosenQuestion]) -> Row:
+    answered, figures, notes = _ask_twice(asked, generator, questions, lambda _: ())
+    given = [one.whole for one in answered if one.whole.is_answered]
+    bar = thresholds().support.supported
+    sentences = [sentence for answer in given for sentence in answer.sentences]
+    supported = [(one.support or 0.0) >= bar for sentence in sentences for one in sentence.citations]
+    # A citation of a paper that was never given is not supported.
+    supported += [False for sentence in sentences for _ in sentence.unknown_labels]
+    if supported:
+        figures["citation precision"] = _percent(sum(supported), len(supported))
+    if given:
+        figures["citations"] = len(supported) / len(given)
+    return Row(generator, figures, note="; ".join(notes))
+
+
+def _robustness_row(
+    asked: Asked, generator: str, questions: Sequence[ChosenQuestion], kind: HistoryKind, earlier: Histories
+) -> Row:
+    def history(question: ChosenQuestion) -> tuple[Turn, ...]:
+        return tuple(earlier()[one] for one in question.before(kind))
+
+    answered, figures, notes = _ask_twice(asked, generator, questions, history)
+    before = [turn for one in answered for turn in one.whole.history]
+    turns = [answer.turn for one in answered for answer in (one.whole, one.swapped) if answer.turn]
+    if before:
+        leant = sum(bool(turn.rewrite.used_turns) for turn in turns)
+        notes.append(f"{leant} of {2 * len(answered)} were searched for in the light of their history")
+    if refused := sum(turn.answer.refusal is not None for turn in before):
+        notes.append(f"{refused} of the {len(before)} turns before them are refusals")
+    return Row(f"{generator}, {HISTORIES_NAMED[kind]}", figures, note="; ".join(notes))
+
+
+def _histories_plan(asked: Asked) -> Planned:
+    """Plan TruthReader's Table 4: what an encoder finds with four kinds of history."""
+    found = find("mtrag", asked.data)
+    for encoder in dict.fromkeys((asked.settings.encoder, *asked.encoders)):
+
+        def measured(encoder: str = encoder) -> Figures:
+            settings = HowSearched(encoder=encoder).settings(asked.settings)
+            return measure_histories(found.path, open_encoder(settings), limit=asked.limit)
+
+        # All rows of an encoder are measured at once.
+        figures = once(measured)
+        inputs = {
+            "encoder": encoder,
+            "runtime": asked.settings.encoder_runtime,
+            "turns": found.path,
+            "limit": asked.limit,
+        }
+        for context in CONTEXTS:
+            for kind in HISTORIES:
+                # Without a history, or not looking at it, a question is itself.
+                if context == "ours" or (context == "none") == (kind == "none"):
+                    history = "" if context == "none" else f", {HISTORIES_NAMED[kind]}"
+                    system = f"{encoder}, {QUERIES_NAMED[context]}{history}"
+                    row = partial(_histories_row, system, figures, context, kind)
+                    yield RowPlan(system, {**inputs, "query": context, "history": kind}, row)
+
+
+def _histories_row(
+    system: str, figures: Callable[[], Figures], context: QueryContext, kind: HistoryKind
+) -> Row:
+    measured = figures()
+    recall = measured["recall"][context][kind]
+    note = f"{counted(measured['turns'], 'turn')} among {counted(measured['passages'], 'passage')}"
+    shares = {f"Recall@{depth}": 100 * recall[f"recall@{depth}"] for depth in DEPTHS}
+    return Row(system, shares, note=note if context == "none" else "")
+
+
+SYSTEM = seed_table("gengo-system", _system_plan)
+ANSWERS = seed_table("truthreader-answers", partial(_judged_plan, (), None))
+HISTORIES_TABLE = seed_table("truthreader-histories", _histories_plan)
+ROBUSTNESS = seed_table("truthreader-robustness", partial(_judged_plan, HISTORIES, ROBUSTNESS_QUESTIONS))

@@ -1,0 +1,96 @@
+"""The data that come with the evaluation: each item once, and of what there is."""
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from corpus.store import Corpus
+from evaluation.answers.refusal import written_cases
+from evaluation.answers.table_questions import TABLE_QUESTIONS, TableQuestion
+from evaluation.fields import LABELLED, LabelledPaper
+from evaluation.input_files import read_json_lines
+from evaluation.judged import JUDGED, JudgedQuestion, places, read_judged
+from evaluation.tables.systems import answering_papers, check_held, read_chosen
+from indexer.enrich.data_file import Table, read_data
+
+CORPORA = ("demo", "acl-2022", "findings-2022", "acl-pdfs")
+COLLECTIONS = ("2022.acl-long", "field-notes-evaluation", "field-notes-retrieval")
+
+
+class _Fields(Table, extra="ignore"):
+    fields: dict[str, object]
+
+
+def test_every_judged_place_was_seen() -> None:
+    rows = read_judged(JUDGED)
+    assert len({row.id for row in rows}) == len(rows) > 1500
+    for row in rows:
+        assert set(places((*row.full, *row.part, *row.leaning))) <= set(places(row.seen)), row.id
+        assert row.answerable or not row.full, row.id
+
+
+def test_questions_of_tables_are_of_other_papers_than_those_that_were_worked_on() -> None:
+    rows = read_json_lines(TABLE_QUESTIONS, TableQuestion, "")
+    assert len({row.question for row in rows}) == len(rows) >= 30
+    seen = {"A97-1028", "I08-4009", "P05-1053", "P06-1141", "W09-1007", "W10-1012", "W10-1727"}
+    assert not seen & {row.paper for row in rows}
+
+
+def test_labels_name_fields_that_there_are_each_paper_once() -> None:
+    labelled = read_json_lines(LABELLED, LabelledPaper, "")
+    assert {name for one in labelled for name in one.fields} <= read_data("fields", _Fields).fields.keys()
+    assert len({one.paper for one in labelled}) == len(labelled) == 260
+
+
+def test_forty_questions_to_be_refused_or_not_were_written_half_of_them_held_out() -> None:
+    cases = written_cases(COLLECTIONS)
+    assert Counter((case.answerable, case.part) for case in cases) == {
+        (answerable, part): 20 for answerable in (True, False) for part in ("dev", "held out")
+    }
+    assert len({case.question for case in cases}) == 80
+    assert {len(case.collections) for case in cases} == {1, 2}
+
+
+def seen(question: JudgedQuestion) -> set[str]:
+    return {paper for paper, _, _ in places(question.seen)}
+
+
+def chosen_by_the_rule(judged: Sequence[JudgedQuestion], corpus: str) -> list[tuple[str, str, str]]:
+    """Return the ids of 22 questions with a relevant and an irrelevant other, as the note has it."""
+    whole = [one for one in judged if one.corpus == corpus and one.answerable and one.full and not one.paper]
+
+    def is_candidate(one: JudgedQuestion) -> bool:
+        has_others = any(seen(one) & seen(other) for other in whole if other.id != one.id)
+        return len(seen(one) - answering_papers(one)) >= 3 and has_others
+
+    chance = random.Random(f"13:{corpus}")
+    rows = []
+    for one in chance.sample([one for one in whole if is_candidate(one)], 22):
+        answering, shown = answering_papers(one), seen(one)
+        rest = [
+            (len(answering & answering_papers(other)), len(shown & seen(other)), other) for other in whole
+        ]
+        rest = [counted for counted in rest if counted[2].id != one.id]
+        *_, relevant = max(rest, key=lambda counted: counted[:2])
+        apart = [(shared, other) for answers, shared, other in rest if not answers]
+        least = min(shared for shared, _ in apart)
+        irrelevant = chance.choice([other for shared, other in apart if shared == least])
+        rows.append((one.id, relevant.id, irrelevant.id))
+    return rows
+
+
+def test_the_88_questions_are_those_that_the_rule_chooses() -> None:
+    judged = read_judged()
+    of_each = [chosen_by_the_rule(judged, corpus) for corpus in CORPORA]
+    wanted = [row for four in zip(*of_each, strict=True) for row in four]
+    assert [(one.judged.id, one.relevant.id, one.irrelevant.id) for one in read_chosen()] == wanted
+
+
+def test_nothing_of_a_swapped_context_answers(demo_corpus: Corpus, demo_home: Path) -> None:
+    chosen = read_chosen()
+    for one in chosen:
+        papers = set(one.swapped.papers)
+        assert len(papers) >= 3 and papers <= seen(one.judged)
+        assert all(grade == 0 for (paper, _, _), grade in one.judged.grades.items() if paper in papers)
+    check_held("demo", demo_home, demo_corpus, [one for one in chosen if one.judged.corpus == "demo"])
