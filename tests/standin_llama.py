@@ -1,4 +1,4 @@
-"""Stands in for assistant.models.llama_server: a chat server in a process of its own, faults included.
+"""Stands in for assistant.models.gguf.server: a chat server in a process of its own, faults included.
 
 python tests/standin_llama.py MODE FILE CONTEXT THREADS
 """

@@ -14,7 +14,7 @@ from assistant.models.menu import (
     replacement,
 )
 from assistant.models.metered import MeteredModel, OnCost, can_be_counted, is_paid
-from assistant.models.offers import Offer, fetch, needs_of, offer_named, offers
+from assistant.models.gguf.offers import Offer, fetch, needs_of, offer_named, offers
 from assistant.models.protocol import (
     BadReplyError,
     ChatModel,

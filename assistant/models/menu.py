@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
+from assistant.models.gguf.offers import offer_named, offers, weights_of
 from assistant.models.limits import LONGEST_QUEUE, CallLimits, LimitedModel, shared_limits
-from assistant.models.offers import offer_named, offers, weights_of
 from assistant.models.protocol import ChatModel, ModelError
 from assistant.records import AssistantError
 from corpus.settings import Settings
@@ -282,7 +282,7 @@ def _open_local(entry: ModelEntry, weights: Path | None) -> ChatModel:
 @lru_cache(maxsize=1)
 def _load_weights(entry: ModelEntry, weights: Path) -> ChatModel:
     # Here, because the SDK takes longer to import than the rest of the assistant together.
-    from assistant.models.llama import LlamaModel  # noqa: PLC0415
+    from assistant.models.gguf.process import LlamaModel  # noqa: PLC0415
 
     offer = offer_named(entry.id)
     if offer and not weights.exists():

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from assistant.models import ModelError, ModelUnavailableError, available_models, open_model, whole
-from assistant.models.llama import LlamaModel
-from assistant.models.offers import Offer, fetch, needs_of, offers, weights_of
+from assistant.models.gguf.offers import Offer, fetch, needs_of, offers, weights_of
+from assistant.models.gguf.process import LlamaModel
 from assistant.records import AssistantError, Message, Parameters
 from corpus.settings import Settings
 from tests.demo_home import PROJECT
@@ -92,7 +92,7 @@ def test_one_that_dies_while_it_is_asked_says_so(weights: Path) -> None:
 
 def test_it_ends_with_the_process_that_started_it_even_where_that_is_killed(weights: Path) -> None:
     program = (
-        "import sys; from pathlib import Path; from assistant.models.llama import LlamaModel\n"
+        "import sys; from pathlib import Path; from assistant.models.gguf.process import LlamaModel\n"
         "from assistant.models import whole; from assistant.records import Message, Parameters\n"
         f"model = LlamaModel(Path({str(weights)!r}), 'T', 512, (sys.executable, {str(STANDIN)!r}, 'lives'))\n"
         "whole(model.stream((Message('user', 'How?'),), Parameters()))\n"
@@ -117,7 +117,7 @@ def test_files_that_are_no_weights_and_too_large_ones_are_refused_in_words(
         needs_of(weights.parent / "page.gguf")
     with pytest.raises(ModelError, match="cannot be read"):
         needs_of(weights.parent / "none.gguf")
-    monkeypatch.setattr("assistant.models.llama.free_memory", lambda: 10 * 2**20)
+    monkeypatch.setattr("assistant.models.gguf.process.free_memory", lambda: 10 * 2**20)
     with (
         running(weights, "lives") as model,
         pytest.raises(ModelError, match=r"needs 0.2 GB.*0.0 GB"),

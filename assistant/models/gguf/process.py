@@ -14,7 +14,7 @@ from pathlib import Path
 from queue import Empty, Queue
 from weakref import finalize
 
-from assistant.models.offers import free_memory, needs_of
+from assistant.models.gguf.offers import free_memory, needs_of
 from assistant.models.protocol import (
     Completion,
     Enough,
@@ -33,7 +33,7 @@ LOADS_WITHIN_SECONDS = 300.0
 # It is started again once; what dies twice while it is asked is not tried for ever.
 MOST_STARTS = 2
 _LOOK_SECONDS = 0.2
-_KEY = "PAPER_TRAIL_LLAMA_KEY"  # as llama_server reads it, which cannot be imported without xllamacpp
+_KEY = "PAPER_TRAIL_LLAMA_KEY"  # as server.py reads it, which cannot be imported without xllamacpp
 
 
 class LlamaModel:
@@ -47,7 +47,7 @@ class LlamaModel:
         self.label = label
         self._file = file
         self._context = context
-        self._command = command or (sys.executable, "-m", "assistant.models.llama_server")
+        self._command = command or (sys.executable, "-m", "assistant.models.gguf.server")
         self._starting = threading.Lock()
         self._process: _Process | None = None
         self._starts = 0
@@ -110,7 +110,7 @@ class _Process:
     """A started llama.cpp server, and the model at its address; raises ModelError where it does not start."""
 
     def __init__(self, file: Path, label: str, context: int, command: Sequence[str]) -> None:
-        if find_spec("xllamacpp") is None and command[-1] == "assistant.models.llama_server":
+        if find_spec("xllamacpp") is None and command[-1] == "assistant.models.gguf.server":
             raise ModelError("GGUF files need llama.cpp: pip install 'paper-trail[local]'.")
         needs = needs_of(file)
         free = free_memory()

@@ -1,6 +1,6 @@
 """Serves a GGUF file on the loopback interface, for the process that starts it, until that ends.
 
-    python -m assistant.models.llama_server FILE CONTEXT THREADS
+    python -m assistant.models.gguf.server FILE CONTEXT THREADS
 
 The key that requests have to carry is in the environment. The first line of standard output is the address.
 """
