@@ -19,10 +19,13 @@ export PYTHONDONTWRITEBYTECODE :=
 # The demonstration, where there is no corpus yet; a bucket is left as it is.
 DEMO := $(if $(findstring ://,$(HOME_DIR)),,$(HOME_DIR)/corpus/manifest.json)
 
-app: $(VENV)/installed $(DEMO)
+# MODEL names a small model to fetch and answer with (`paper-trail models` lists them), or a GGUF file.
+MODEL ?=
+app: $(VENV)/installed $(if $(MODEL),$(VENV)/installed-local) $(DEMO)
+	@$(if $(MODEL),$(BIN)/python paper_trail.py models get "$(MODEL)")
 	@test "$(PORT)" -ge 1 -a "$(PORT)" -le 65535 2>/dev/null || { echo "PORT=$(PORT): ports are 1 to 65535." >&2; exit 2; }
 	@echo "Paper Trail: http://$(ADDRESS):$(PORT)   (stop with Ctrl+C)"
-	@$(BIN)/streamlit run streamlit_app.py --server.port $(PORT) --server.address $(ADDRESS) \
+	@$(if $(MODEL),PAPER_TRAIL_LOCAL_MODEL="$(MODEL)") $(BIN)/streamlit run streamlit_app.py --server.port $(PORT) --server.address $(ADDRESS) \
 	  $(if $(HOSTS),$(foreach host,localhost 127.0.0.1 ::1 $(HOSTS),--server.allowedHosts $(host)))
 
 # Several processes behind nginx, see docs/operations/serve.md. CERTIFICATE and KEY name PEM files to speak HTTPS with.
@@ -48,6 +51,11 @@ $(VENV)/installed: pyproject.toml requirements.txt requirements.lock
 
 $(VENV)/installed-dev: $(VENV)/installed requirements-dev.lock
 	$(PIP) --no-deps --require-hashes -r requirements-dev.lock
+	@touch $@
+
+$(VENV)/installed-local: $(VENV)/installed pyproject.toml
+	$(REQUIREMENTS) local > $(VENV)/local.txt
+	$(PIP) --no-deps -r $(VENV)/local.txt
 	@touch $@
 
 # Prints what pyproject.toml requires: of the product, or of the extra or group that is named.

@@ -42,8 +42,8 @@ COMMANDS = (
     ),
     Command(
         "models",
-        "assistant.commands.models:models",
-        "List the language models that can be chosen as writers, and those that need a key or a server.",
+        "assistant.commands.models:app",
+        "List the language models that can be chosen as writers, and fetch weights of small ones.",
         is_brief=True,
     ),
     Command(

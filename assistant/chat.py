@@ -6,14 +6,25 @@ from collections.abc import Generator as Iteration
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TypeVar, cast
+from typing import Protocol, TypeVar, cast
 
 from assistant.admission import admit
-from assistant.checking import check, open_scorer, refuse, with_coverage, with_relevance
+from assistant.checking import (
+    Mend,
+    check,
+    is_off,
+    open_scorer,
+    refuse,
+    with_coverage,
+    with_found,
+    with_relevance,
+)
 from assistant.generators import (
     ABOUT,
     EXTRACTIVE,
+    ExtractiveGenerator,
     Generator,
+    PromptedGenerator,
     SampledGenerator,
     cannot_answer,
     is_of_rows,
@@ -35,6 +46,7 @@ from assistant.records import (
     Event,
     Evidence,
     Provenance,
+    Quick,
     RefusalReason,
     RequestKind,
     Retrieved,
@@ -51,6 +63,7 @@ from corpus.encoders import Encoder, keep_vectors
 from corpus.records import PaperHits, Scope
 from corpus.store import Corpus
 from corpus.text import storable
+from corpus.wording import counted
 
 Result = TypeVar("Result")
 
@@ -71,24 +84,35 @@ class Assistant:
         """
         question = admit(question, options, self.corpus, history)
         # Who chooses sentences would choose from what only helps to read the others.
-        options = replace(options, in_context=options.in_context and self.generator.name != EXTRACTIVE)
+        options = replace(
+            options,
+            in_context=options.in_context and self._is_model,
+            finds_citations=options.finds_citations and self._is_model,
+            careful=self._is_careful(options),
+        )
         run = _Run(question, options, provenance_of(self.corpus, self.generator.name, self.scorer.name))
         rewrite = run.timed("rewrite", lambda: self._understand(question, history, options, run.log))
         yield Rewritten(rewrite)
         papers = run.timed("retrieve", lambda: retrieve(self.corpus, self.encoder, rewrite, options))
         yield Retrieved(papers)
         rewrite, evidence = run.timed("retrieve", lambda: self.gathered(rewrite, papers, options))
-        reason = run.timed("retrieve", lambda: self._cannot_answer(rewrite, evidence, options.scope))
+        reason = run.timed("retrieve", lambda: self._cannot_answer(rewrite, evidence, options))
         if reason:
             refused = self._refused(reason, papers, options.scope, rewrite)
             yield Answered(run.turn(rewrite, papers, Evidence(), refused))
             return
-        checked = self._checker(rewrite, papers, evidence, options.scope)
+        checked = self._checker(rewrite, papers, evidence, options)
         drafting = _Drafting(rewrite, history, evidence)
+        quick = None
+        if self._is_slow:
+            quick = run.timed("retrieve", lambda: self._quick(drafting, checked))
+        if quick:
+            yield Quick(run.turn(rewrite, papers, evidence, quick))
         draft = yield from run.write(self._write(drafting, checked, options.drafts, run.log))
         yield Checking()
-        answer = run.timed("check", lambda: checked(draft))
-        yield Answered(run.turn(rewrite, papers, evidence, answer))
+        answer = run.timed("check", lambda: self._usable(checked(draft), drafting, checked, options))
+        turn = run.turn(rewrite, papers, evidence, answer)
+        yield Answered(turn if answer.stands_in_for else replace(turn, quick=quick))
 
     def answer(
         self, question: str, history: tuple[Turn, ...] = (), options: AskOptions | None = None
@@ -97,10 +121,83 @@ class Assistant:
         *_, last = self.ask(question, history, options or AskOptions())
         return cast(Answered, last).turn
 
-    def _cannot_answer(self, rewrite: Rewrite, evidence: Evidence, scope: Scope) -> RefusalReason | None:
-        if evidence.papers and not self._language_asked(rewrite, scope).is_read:
+    def _cannot_answer(
+        self, rewrite: Rewrite, evidence: Evidence, options: AskOptions
+    ) -> RefusalReason | None:
+        if evidence.papers and not self._language_asked(rewrite, options.scope).is_read:
             return "language"
-        return cannot_answer(rewrite, evidence, self.encoder, by_model=self._is_model)
+        # A small model writes something of whatever it is given: the evidence itself has to answer.
+        by_model = self._is_model and not options.careful
+        return cannot_answer(rewrite, evidence, self.encoder, by_model=by_model)
+
+    def _is_careful(self, options: AskOptions) -> bool:
+        if not self._is_model:
+            return False
+        is_small = isinstance(self.generator, PromptedGenerator) and self.generator.is_small
+        return is_small if options.careful is None else options.careful
+
+    def _usable(
+        self,
+        answer: Answer,
+        drafting: "_Drafting",
+        checked: "_Checker",
+        options: AskOptions,
+    ) -> Answer:
+        """Return a model's answer, or the extractive one in place of one that refuses or misses the question.
+
+        Only where the gate says that the evidence answers.
+        """
+        if options.careful and options.finds_citations and drafting.rewrite.kind == "list":
+            standing = self._quick(drafting, checked)
+            return answer if standing is None else self._as_list(answer, standing, checked)
+        is_doubtful = options.careful and (is_off(answer) or answer.not_carried)
+        if not options.finds_citations or not (answer.refusal or is_doubtful):
+            return answer
+        standing = self._quick(drafting, checked)
+        if standing is None or not (
+            answer.refusal or (standing.relevance or 0.0) > (answer.relevance or 0.0)
+        ):
+            return answer
+        return self._standing_in(standing, answer)
+
+    def _standing_in(self, standing: Answer, answer: Answer) -> Answer:
+        name, problems = self.generator.name, answer.problems
+        return replace(standing, stands_in_for=name, remark=_remark(answer), problems=problems)
+
+    def _as_list(self, answer: Answer, standing: Answer, checked: "_Checker") -> Answer:
+        """Return the list of papers that the extractive answer has, with a model's line for each it told of.
+
+        Small models leave out papers that fit, and add some that do not.
+        """
+        written, quoted = _lines_by_paper(answer), _lines_by_paper(standing)
+        own = quoted.keys() & written.keys()
+        if not own:
+            return self._standing_in(standing, answer)
+        lines = [line for label in quoted for line in (written if label in own else quoted)[label]]
+        text = "\n".join(f"- {line}" for line in lines)
+        listed = checked(Draft(text), mend="nothing")
+        found = {one.claim: one.labels[0] for one in answer.sentences if any(c.found for c in one.citations)}
+        missing = sum(len(quoted[label]) for label in quoted.keys() - own)
+        return replace(
+            listed,
+            sentences=with_found(listed.sentences, found),
+            not_carried=answer.not_carried,
+            remark=f"Quoted from papers that the model left out: {counted(missing, 'line')}."
+            if missing
+            else "",
+        )
+
+    def _quick(self, drafting: "_Drafting", checked: "_Checker") -> Answer | None:
+        """Return the extractive answer, None where the gate says that the evidence does not answer."""
+        if cannot_answer(drafting.rewrite, drafting.evidence, self.encoder):
+            return None
+        draft = last_of(drafting.begin(ExtractiveGenerator(self.encoder), CallLog()))
+        answer = checked(draft, mend="nothing")
+        return None if answer.refusal else answer
+
+    @property
+    def _is_slow(self) -> bool:
+        return isinstance(self.generator, PromptedGenerator) and self.generator.is_slow
 
     @property
     def _is_model(self) -> bool:
@@ -167,7 +264,7 @@ class Assistant:
         if not isinstance(self.generator, SampledGenerator):
             return False
         papers = retrieve(self.corpus, self.encoder, rewrite, options)
-        return self._cannot_answer(*self.gathered(rewrite, papers, options), options.scope) is not None
+        return self._cannot_answer(*self.gathered(rewrite, papers, options), options) is not None
 
     def _write(
         self, drafting: "_Drafting", checked: Callable[[Draft], Answer], drafts: int, log: CallLog
@@ -178,14 +275,18 @@ class Assistant:
         return drafting.begin(self.generator, log)
 
     def _checker(
-        self, rewrite: Rewrite, papers: tuple[PaperHits, ...], evidence: Evidence, scope: Scope
-    ) -> Callable[[Draft], Answer]:
+        self, rewrite: Rewrite, papers: tuple[PaperHits, ...], evidence: Evidence, options: AskOptions
+    ) -> "_Checker":
         """Return what checks the drafts of a question, against what their writer was really given."""
+        scope = options.scope
         searched, question, query = self._described(scope), rewrite.question, rewrite.searched_for
+        usual: Mend = "claims" if options.careful else "citations" if options.finds_citations else "nothing"
 
-        def checked(draft: Draft) -> Answer:
+        def checked(draft: Draft, mend: Mend = usual) -> Answer:
             given = evidence.without(draft.left_out)
-            answer = check(draft, question, given, papers, searched, query=query, scorer=self.scorer)
+            answer = check(
+                draft, question, given, papers, searched, query=query, scorer=self.scorer, mend=mend
+            )
             # Who wrote a paper stands in none of its sentences, and cells are no sentences.
             by_whom = rewrite.kind == "list" and list_papers_by(query, given)
             if not (by_whom or is_of_rows(answer, query, given)):
@@ -207,6 +308,45 @@ class Assistant:
         """Return what is searched, in words: "these 603 papers"."""
         count = self.corpus.count_papers(scope)
         return "this paper" if count == 1 else f"these {count:,} papers"
+
+
+_LITTLE_LEFT = "The papers carry only part of what it wrote, and that says less than they do."
+
+
+def _lines_by_paper(answer: Answer) -> dict[int, list[str]]:
+    """Return the sentences of a list that cite one paper, by its label."""
+    lines: dict[int, list[str]] = {}
+    for one in answer.sentences:
+        if len(one.labels) == 1:
+            line = " ".join(answer.text[one.start : one.end].strip(" -*+•\n").split())
+            lines.setdefault(one.labels[0], []).append(line)
+    return lines
+
+
+class _Checker(Protocol):
+    """Makes a checked answer of a draft."""
+
+    def __call__(self, draft: Draft, mend: Mend = ...) -> Answer: ...
+
+
+def _remark(answer: Answer) -> str:
+    """Return why an answer was not used, in words for its reader."""
+    if answer.refusal is None:
+        if not answer.not_carried and not is_off(answer):
+            return "It told of none of the papers that fit."
+        is_left = answer.not_carried and not is_off(answer)
+        return _LITTLE_LEFT if is_left else "What it wrote may miss the question."
+    return answer.refusal.message
+
+
+def last_of(pieces: Iteration[str, None, Draft]) -> Draft:
+    """Return the draft that pieces come to."""
+    with closing(pieces):
+        while True:
+            try:
+                next(pieces)
+            except StopIteration as end:
+                return cast(Draft, end.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,4 +415,6 @@ class _Run:
             drafts=self._options.drafts,
             in_context=self._options.in_context,
             passages=self._options.passages,
+            finds_citations=self._options.finds_citations,
+            careful=bool(self._options.careful),
         )

@@ -133,7 +133,8 @@ class Citation:
     `claim` is the text the label closes: the whole sentence, or its part up to the label. `overlap` is
     ROUGE-1 precision of the claim against the passage (TruthReader). `sentence` is None where no single
     sentence is like the claim; `evidence` is the most like it all the same. `support` is 0..1, or None
-    where no support scorer is configured. Neither is measured between two languages.
+    where no support scorer is configured. Neither is measured between two languages. `found`: the check found
+    the paper for a claim that its writer had cited to none, or to one that does not support it.
     """
 
     label: int
@@ -143,6 +144,7 @@ class Citation:
     evidence: str
     overlap: float | None
     support: float | None = None
+    found: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +193,9 @@ class Answer:
     `citation_recall` is the share of its claims that what they cite supports, `citation_precision` the share
     of its citations that are needed for that, 0..1 (ALCE, section 4); None where nothing can be counted.
     `relevance` is how likely what it says answers the question, 0..1; None where that was not measured.
+    `not_carried` are sentences of the draft that no paper supports and that were therefore taken out.
+    `stands_in_for` names the writer whose draft could not be used, where this is the extractive answer in its
+    place; `remark` says why, or what else was added to its text.
     """
 
     text: str
@@ -200,6 +205,9 @@ class Answer:
     citation_precision: float | None = None
     problems: tuple[DraftProblem, ...] = ()
     relevance: float | None = None
+    not_carried: tuple[str, ...] = ()
+    stands_in_for: str = ""
+    remark: str = ""
 
     @property
     def cited_labels(self) -> tuple[int, ...]:
@@ -237,7 +245,8 @@ class Call:
     None where the server did not tell them, `price` (US dollars) where the model's is not known. `started` is
     ISO 8601 in UTC. `attempts` is how often it was sent, `left_out` the ids of the passages that it was
     not given, `problem` what ended a reply before its end, in words. `served` is the model that the server
-    says has written the reply, where that is not `model`, which it was asked for.
+    says has written the reply, where that is not `model`, which it was asked for. `cached_tokens` of the
+    prompt were known to the server from before, None where it did not tell.
     """
 
     step: Step
@@ -256,6 +265,7 @@ class Call:
     left_out: tuple[str, ...] = ()
     problem: str = ""
     served: str = ""
+    cached_tokens: int | None = None
 
 
 Number = TypeVar("Number", int, float)
@@ -347,7 +357,9 @@ class Turn:
     """A question to its answer, with everything sent and received on the way, and what its reader made of it.
 
     Of one conversation `question` and `asked` name it: its feedback may change. `in_context`: passages that
-    say little alone were given with those beside them. `passages` as in AskOptions.
+    say little alone were given with those beside them. `passages` as in AskOptions. `finds_citations` and
+    `careful` as the answer was checked; trails of before 0.3 were checked without either. `quick` is the
+    extractive answer that was shown while a slow model wrote its own.
     """
 
     question: str
@@ -365,6 +377,9 @@ class Turn:
     feedback: Feedback = field(default_factory=Feedback)
     in_context: bool = False
     passages: tuple[int, ...] = (3,)  # what older versions of Paper Trail read, and did not record
+    finds_citations: bool = False
+    careful: bool = False
+    quick: Answer | None = None
 
     @property
     def usage(self) -> Usage:
@@ -419,6 +434,13 @@ class Retrieved:
 
 
 @dataclass(frozen=True, slots=True)
+class Quick:
+    """Event: the extractive answer, checked, to be read until that of a slow model is there."""
+
+    turn: Turn
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
     """Event: a piece of the draft has been written; the pieces joined give its text."""
 
@@ -437,7 +459,7 @@ class Answered:
     turn: Turn
 
 
-Event = Rewritten | Retrieved | Written | Checking | Answered
+Event = Rewritten | Retrieved | Quick | Written | Checking | Answered
 
 
 class AssistantError(Exception):
@@ -461,6 +483,10 @@ class AskOptions:
     the question. Of several `drafts` the one whose citations check out best is kept. `in_context`: a model is
     given passages that say little alone with those beside them. So many `passages` are read at most of the
     paper found first, of the second and so on; as many as the last says of each one after them.
+
+    `finds_citations`: a claim that a model cites to no paper is cited to the one that supports it best, where
+    one does. `careful`: claims that no paper supports are taken out, and the extractive answer stands in for
+    one of which nothing is left; None for models of less than eight billion parameters alone.
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -471,3 +497,5 @@ class AskOptions:
     in_context: bool = True
     # The papers found first most likely hold the answer.
     passages: tuple[int, ...] = (8, 5, 4, 3)
+    finds_citations: bool = True
+    careful: bool | None = None

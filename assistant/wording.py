@@ -15,6 +15,7 @@ from assistant.records import (
 from assistant.verdicts import Feedback, Verdict
 from corpus.language import language_name
 from corpus.records import Passage, Scope
+from corpus.wording import counted
 
 KINDS: dict[RequestKind, str] = {
     "synthesis": "synthesis of several papers",
@@ -91,6 +92,35 @@ def checked(answer: Answer) -> str:
     if answer.citation_precision is not None:
         parts.append(f"{answer.citation_precision:.0%} of the citations help to support their claim")
     return "; ".join(parts)
+
+
+def changes(answer: Answer) -> tuple[str, ...]:
+    """Return what the check changed of what a model wrote, each in a sentence."""
+    told = []
+    if answer.stands_in_for:
+        told.append(
+            f"This is the extractive answer: that of {answer.stands_in_for} could not be used. "
+            f"{answer.remark}"
+        )
+    elif answer.remark:
+        told.append(answer.remark)
+    if found := sum(citation.found for one in answer.sentences for citation in one.citations):
+        verb = "was" if found == 1 else "were"
+        told.append(
+            f"{counted(found, 'citation')} {verb} found by the check: the writer had given none, or one that "
+            "does not support the claim."
+        )
+    if count := len(answer.not_carried):
+        verb = "was" if count == 1 else "were"
+        told.append(f"{counted(count, 'sentence')} that no paper supports {verb} taken out.")
+    return tuple(told)
+
+
+def notices(answer: Answer) -> tuple[str, ...]:
+    """Return what was wrong with what was written, what was changed of it, and what was taken out."""
+    problems = (PROBLEMS[problem] for problem in answer.problems)
+    taken_out = (f"Not carried by the papers: “{claim}”" for claim in answer.not_carried)
+    return (*problems, *changes(answer), *taken_out)
 
 
 def parameters_said(given: Parameters) -> str:

@@ -106,6 +106,7 @@ class Settings(BaseSettings):
     # Seconds to the first token of a reply, and between two tokens of it.
     model_timeout: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     model_silence: float = Field(default=60.0, gt=0, allow_inf_nan=False)
+    model_reading_seconds: float = Field(default=8.0, gt=0, allow_inf_nan=False)
     model_calls: int = Field(default=16, ge=1)
     model_calls_per_session: int = Field(default=6, ge=1)
     questions_per_ten_minutes: int = Field(default=20, ge=0)  # of one visitor; 0 is no limit
@@ -178,6 +179,11 @@ class Settings(BaseSettings):
     @classmethod
     def _keys(cls, value: object) -> object:
         return _keys_of(value) if isinstance(value, str) else value
+
+    @property
+    def models_folder(self) -> Path:
+        """The folder of weights that were fetched."""
+        return self.home / "models"
 
     @field_validator("home", "local", "cache")
     @classmethod

@@ -1,6 +1,7 @@
 """From a draft to a checked answer: citations, claims, scores and refusals."""
 
 from assistant.checking.answer import check, is_off, relevance_said, with_relevance
+from assistant.checking.carried import Mend, exchanges_names, with_found
 from assistant.checking.citations import (
     check_sentences,
     hold_back,
@@ -33,10 +34,11 @@ from assistant.checking.support import Carrier, SupportCheck, about, citation_qu
 from assistant.checking.thresholds import KindLimits, thresholds
 
 __all__ = [
-    "NOWHERE", "WORD_BESIDE", "Carrier", "KindLimits", "ScoreWord", "Statement", "SupportCheck",
+    "NOWHERE", "WORD_BESIDE", "Carrier", "KindLimits", "Mend", "ScoreWord", "Statement", "SupportCheck",
     "SupportReader", "SupportScorer", "SupportWeights", "about", "check", "check_sentences",
-    "citation_quality", "close_text", "hold_back", "is_off", "is_weak", "normalise_labels",
-    "open_scorer", "overlap_word", "plain_claim", "read_draft", "read_statement", "refuse",
-    "relevance_said", "said", "score_attribution", "score_digits", "stem", "support_weights", "support_word",
-    "thresholds", "with_coverage", "with_relevance", "without_labels", "word_lists"
+    "citation_quality", "close_text", "exchanges_names", "hold_back", "is_off", "is_weak",
+    "normalise_labels", "open_scorer", "overlap_word", "plain_claim", "read_draft", "read_statement",
+    "refuse", "relevance_said", "said", "score_attribution", "score_digits", "stem", "support_weights",
+    "support_word", "thresholds", "with_coverage", "with_found", "with_relevance", "without_labels",
+    "word_lists"
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
 
+from assistant.checking.carried import Mend, mended, with_found
 from assistant.checking.citations import LabelledText, check_sentences, normalise_labels
 from assistant.checking.drafts import ReadDraft, read_draft
 from assistant.checking.refusal import nothing_holds, refuse
@@ -43,8 +44,11 @@ def check(
     *,
     query: str = "",
     scorer: SupportScorer | None = None,
+    mend: Mend = "nothing",
 ) -> Answer:
     """Return the checked answer: labels in one form, every sentence's citations resolved and scored.
+
+    `mend`, where there is a scorer, says whether citations are found and unsupported claims taken out.
 
     A draft that claims nothing, of whose claims nothing holds, or that says that the papers do not answer,
     becomes a refusal (the gate after).
@@ -55,8 +59,13 @@ def check(
     sentences = check_sentences(labelled.text, evidence)
     problems = _problems(read, labelled, sentences, is_answer=said is None)
     if said is None and sentences:
-        answer = _weighed(Answer(labelled.text, sentences, problems=problems), evidence, scorer)
-        if not nothing_holds(answer):
+        answer = Answer(labelled.text, sentences, problems=problems)
+        is_mended = mend != "nothing" and scorer is not None and not labels_across(answer.text, evidence)
+        if is_mended and scorer is not None:
+            answer = _mended(answer, evidence, scorer, mend)
+        else:
+            answer = _weighed(answer, evidence, scorer)
+        if answer.sentences and not nothing_holds(answer):
             return answer
     if said and draft.finish_reason == NOTHING_NEAR:
         return refuse("not_about", papers, searched, stated=said)
@@ -109,6 +118,16 @@ def _weighed(answer: Answer, evidence: Evidence, scorer: SupportScorer | None) -
         citation_precision=quality.precision,
         problems=(*answer.problems, "across") if any(is_across) else answer.problems,
     )
+
+
+def _mended(answer: Answer, evidence: Evidence, scorer: SupportScorer, mend: Mend) -> Answer:
+    """Return the answer mended and weighed; what was found wrong of it before is told where it still is."""
+    done = mended(answer.text, evidence, scorer, mend)
+    sentences = check_sentences(done.text, evidence)
+    is_cited = any(one.labels for one in sentences)
+    problems = tuple(one for one in answer.problems if not (one == "no_citations" and is_cited))
+    weighed = _weighed(Answer(done.text, sentences, problems=problems), evidence, scorer)
+    return replace(weighed, sentences=with_found(weighed.sentences, done.found), not_carried=done.not_carried)
 
 
 def _only(weighed: Weighed, chosen: Sequence[bool]) -> Weighed:

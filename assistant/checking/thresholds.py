@@ -23,9 +23,10 @@ class OverlapBars(Bars):
 
 
 class SupportBars(Bars):
-    """The bars of the support score, and from where on it counts as support at all."""
+    """The bars of the support score, from where on it counts as support, and as a citation found."""
 
     supported: float
+    found: float
 
 
 class RefusalThresholds(_Table):

@@ -203,6 +203,9 @@ def turn_json(turn: Turn, loading: float) -> dict[str, Any]:
         "citation_recall": answer.citation_recall,
         "citation_precision": answer.citation_precision,
         "problems": list(answer.problems),
+        "not_carried": list(answer.not_carried),
+        "stands_in_for": answer.stands_in_for,
+        "remark": answer.remark,
         "refusal": answer.refusal and _refusal_json(answer.refusal),
         "usage": asdict(turn.usage),
         "seconds": {"load": round(loading, 4)} | {step.step: round(step.seconds, 4) for step in turn.seconds},
@@ -222,6 +225,7 @@ def sentence_json(answer: Answer, sentence: AnswerSentence) -> dict[str, Any]:
                 "label": citation.label,
                 "passage": citation.passage_id,
                 "evidence": citation.evidence,
+                "found": citation.found,
                 "overlap": rounded(citation.overlap),
                 "support": rounded(citation.support),
             }
@@ -289,8 +293,8 @@ def _lowest(answer: Answer, label: int, score: Literal["overlap", "support"]) ->
 def _print_checks(turn: Turn) -> None:
     """Say what was wrong with the draft, how far its citations hold, and what it took."""
     answer = turn.answer
-    for problem in answer.problems:
-        warn(wording.PROBLEMS[problem])
+    for notice in wording.notices(answer):
+        warn(notice)
     if uncited := sum(sentence.needs_citation for sentence in answer.sentences):
         warn(f"Sentences that make a claim and cite nothing: {uncited}")
     seconds = f"{sum(step.seconds for step in turn.seconds):.1f} s"

@@ -128,8 +128,11 @@ class Summarizer:
     def _votes(
         self, number: int, step: ComparisonStep, candidates: Sequence[Candidate]
     ) -> Iteration[ComparisonEvent, None, list[Vote]]:
-        """Return the votes in order; raises ModelError where not even one could be asked for."""
-        cast = self._options.votes
+        """Return the votes in order; raises ModelError where not even one could be asked for.
+
+        None are cast on a single candidate.
+        """
+        cast = self._options.votes if len(candidates) > 1 else 0
         numbers = range(1, cast + 1)
         begin = {vote: partial(self._ask_vote, number, vote, step, candidates) for vote in numbers}
         votes: list[Vote] = []

@@ -103,8 +103,8 @@ class _Writer:
     def answer(self, answer: Answer, papers: Sequence[LabelledPaper], place: str) -> None:
         """Write an answer line by line; a sentence that is in doubt carries a comment that says why."""
         self._known[place] = frozenset(paper.label for paper in papers)
-        for problem in answer.problems:
-            self.quiet(wording.PROBLEMS[problem])
+        for notice in wording.notices(answer):
+            self.quiet(notice)
         for line, within in lines_with_sentences(answer):
             if line.start < line.end:
                 self._line(answer, line, within, place)

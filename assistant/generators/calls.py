@@ -48,4 +48,5 @@ def call_of(
         left_out=left_out,
         problem=completion.problem,
         served=completion.served,
+        cached_tokens=completion.cached_tokens,
     )

@@ -69,7 +69,14 @@ def open_generator(
         parameters=parameters,
         price=entry.price,
         counts=_COUNTS,
-        options=ModelOptions(entry.thinks, entry.rerank, entry.revise),
+        options=ModelOptions(
+            entry.thinks,
+            entry.rerank,
+            entry.revise,
+            is_small=entry.is_small,
+            reading_seconds=None if entry.provider == "together" else settings.model_reading_seconds,
+        ),
+        encoder=encoder,
     )
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from assistant.checking import hold_back
 from assistant.generators.calls import Price, call_of, unknown_price
+from assistant.generators.excerpts import choose_excerpts
 from assistant.generators.model_evidence import (
     PassageOrder,
     by_relevance,
@@ -31,12 +32,14 @@ from assistant.prompts import (
     no_answer_reason,
     render_evidence,
     render_history,
+    short_task,
     shown_turns,
     task,
     tells_example,
 )
 from assistant.questions import content_words, rewrite_from_words, stems, vocabulary
 from assistant.records import CallLog, Draft, Evidence, Message, Parameters, Rewrite, Step, Turn
+from corpus.encoders import Encoder
 from corpus.language import foreign_language, holds, stem
 from corpus.sentences import sentence_spans
 from corpus.text import storable
@@ -48,6 +51,10 @@ LONGEST_LINE = 2_000
 REWRITE_TOKENS = 120
 # Tokens of context: with less, what an example takes is worth more as a passage.
 ROOM_FOR_EXAMPLE = 4096
+# Tokens of papers in a prompt: in a short one at most, and in any at least, however slowly it is read.
+MOST_OF_SHORT, LEAST_EVIDENCE = 900, 400
+# Tokens a second: a usual prompt is then read in three seconds.
+SLOW_BELOW = 400.0
 _CUT = ("interrupted", "length", "too_long")
 
 _LABEL = re.compile(r"(?<!\s)\s*+\[(\d++)\]")
@@ -67,11 +74,17 @@ _OPENING, _CLOSING, _NOT_INSIDE = "\"'`“‘«*_", "\"'`”’»*_", frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """How a model is asked: whether it `thinks` before it answers, and what it is asked beside the answer."""
+    """How a model is asked: whether it `thinks` before it answers, and what it is asked beside the answer.
+
+    One that `is_small` gets the short prompt. A prompt is what can be read in `reading_seconds`, as far as it
+    is known how quickly the model reads; None for no such limit.
+    """
 
     thinks: bool = False
     rerank: bool = False
     revise: bool = False
+    is_small: bool = False
+    reading_seconds: float | None = None
 
 
 class PromptedGenerator:
@@ -92,8 +105,10 @@ class PromptedGenerator:
         order: PassageOrder = by_relevance,
         counts: TokenCounts | None = None,
         options: ModelOptions = ModelOptions(),
+        encoder: Encoder | None = None,
     ) -> None:
         self._model = model
+        self._encoder = encoder
         self._context = context
         self._parameters = parameters or Parameters()
         self._price = price
@@ -102,6 +117,7 @@ class PromptedGenerator:
         self._options = options
         self._rewrite_prompt = load_prompt("rewrite")
         self._answer_prompt = load_prompt("answer")
+        self._short_prompt = load_prompt("answer_short")
 
     @property
     def name(self) -> str:
@@ -110,6 +126,17 @@ class PromptedGenerator:
     @property
     def label(self) -> str:
         return self._model.label
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the model is so small that its answers are to be checked carefully."""
+        return self._options.is_small
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether its first words may take longer than a reader likes to wait, as far as is known."""
+        speed = self._counts.tokens_per_second(self._model.id)
+        return self._options.reading_seconds is not None and (speed is None or speed < SLOW_BELOW)
 
     def for_sampling(self) -> "PromptedGenerator":
         """Return this generator, warm enough for drafts that differ."""
@@ -122,6 +149,7 @@ class PromptedGenerator:
             order=found_once(self._order),
             counts=self._counts,
             options=self._options,
+            encoder=self._encoder,
         )
 
     def rewrite_question(self, question: str, history: tuple[Turn, ...], log: CallLog) -> Rewrite:
@@ -166,6 +194,7 @@ class PromptedGenerator:
         completion = yield from self._ask("write", messages, self._parameters, log, left_out=left_out)
         # Not of rewriting: plain English has more bytes to a token than papers have.
         self._counts.learn(self._model.id, messages, completion.prompt_tokens)
+        self._counts.learn_speed(self._model.id, completion.read_tokens, completion.read_seconds)
         is_whole = completion.finish_reason == "stop"
         text = completion.text if is_whole else hold_back(completion.text)[0]
         draft = Draft(text, completion.finish_reason, left_out)
@@ -190,6 +219,8 @@ class PromptedGenerator:
         self, rewrite: Rewrite, history: tuple[Turn, ...], evidence: Evidence
     ) -> tuple[Evidence, tuple[Message, ...]]:
         """Return as much of the evidence as the model takes in, and the messages with it."""
+        if self._options.is_small and self._encoder is not None:
+            return self._short_messages(rewrite, evidence, self._encoder)
         values = {
             "question": as_data(rewrite.question),
             "history": render_history(history),
@@ -202,6 +233,7 @@ class PromptedGenerator:
         bytes_per_token = self._counts.bytes_per_token(self._model.id)
         room = self._context - self._parameters.max_tokens - SPARE_TOKENS
         room -= sum(estimate_tokens(message.content, bytes_per_token) for message in bare)
+        room = min(room, self._readable_tokens(room))
         fitting = fit_evidence(evidence, room, order, bytes_per_token)
         if evidence.papers and not fitting.papers:
             raise ModelError(
@@ -210,6 +242,30 @@ class PromptedGenerator:
                 " Ask more briefly, allow its reply fewer tokens, or choose a writer with a longer context."
             )
         return fitting, self._answer_prompt.render(papers=render_evidence(fitting), **values)
+
+    def _short_messages(
+        self, rewrite: Rewrite, evidence: Evidence, encoder: Encoder
+    ) -> tuple[Evidence, tuple[Message, ...]]:
+        """Return the excerpts that a small model is given, and the messages with them."""
+        asked = as_data(rewrite.question)
+        if rewrite.used_turns and rewrite.searched_for != rewrite.question:
+            asked = f"{asked} (in full: {as_data(rewrite.searched_for)})"
+        language = rewrite.language or foreign_language(rewrite.question)
+        values = {"question": asked, "task": short_task(rewrite.kind, language)}
+        bare = self._short_prompt.render(papers="", **values)
+        bytes_per_token = self._counts.bytes_per_token(self._model.id)
+        room = self._context - self._parameters.max_tokens - SPARE_TOKENS
+        room -= sum(estimate_tokens(message.content, bytes_per_token) for message in bare)
+        tokens = min(room, self._readable_tokens(MOST_OF_SHORT))
+        given, excerpts = choose_excerpts(rewrite, evidence, encoder, tokens, bytes_per_token)
+        return given, self._short_prompt.render(papers=excerpts, **values)
+
+    def _readable_tokens(self, usual: int) -> int:
+        """Return how many tokens of papers can be read in the time for that, `usual` if that is not known."""
+        speed, seconds = self._counts.tokens_per_second(self._model.id), self._options.reading_seconds
+        if speed is None or seconds is None:
+            return usual
+        return max(LEAST_EVIDENCE, min(usual, round(speed * seconds)))
 
     def _ask(
         self,

@@ -14,6 +14,7 @@ from assistant.models.menu import (
     replacement,
 )
 from assistant.models.metered import MeteredModel, OnCost, can_be_counted, is_paid
+from assistant.models.gguf.offers import Offer, fetch, needs_of, offer_named, offers
 from assistant.models.protocol import (
     BadReplyError,
     ChatModel,
@@ -39,8 +40,9 @@ from assistant.models.typed import (
 
 __all__ = [
     "HOSTED_TIMEOUT", "OWN_TIMEOUT", "BadReplyError", "CallLimits", "ChatModel", "Complete", "Completion",
-    "Enough", "Exchange", "MeteredModel", "ModelEntry", "ModelError", "ModelUnavailableError", "OnCost",
-    "OnPiece", "Schema", "TokenCounts", "available_models", "bad_reply", "call_limits", "can_be_counted",
-    "complaint", "is_mute", "is_paid", "load_models", "open_model", "read_reply", "receiver", "replacement",
-    "reply_problem", "typed_reply", "whole", "with_schema"
+    "Enough", "Exchange", "MeteredModel", "ModelEntry", "ModelError", "ModelUnavailableError", "Offer",
+    "OnCost", "OnPiece", "Schema", "TokenCounts", "available_models", "bad_reply", "call_limits",
+    "can_be_counted", "complaint", "fetch", "is_mute", "is_paid", "load_models", "needs_of",
+    "offer_named", "offers", "open_model", "read_reply", "receiver", "replacement", "reply_problem",
+    "typed_reply", "whole", "with_schema"
 ]  # fmt: skip

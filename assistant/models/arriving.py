@@ -50,9 +50,22 @@ class _Choice(BaseModel):
     finish_reason: str | None = None
 
 
+class _PromptDetails(BaseModel):
+    cached_tokens: int | None = None
+
+
 class _Usage(BaseModel):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    prompt_tokens_details: _PromptDetails | None = None
+
+
+class _Timings(BaseModel):
+    """What llama.cpp tells of the prompt: tokens it knew, tokens it read, and how long that took."""
+
+    cache_n: int | None = None
+    prompt_n: int | None = None
+    prompt_ms: float | None = None
 
 
 class _Chunk(BaseModel):
@@ -60,6 +73,7 @@ class _Chunk(BaseModel):
 
     choices: list[_Choice] | None = None
     usage: _Usage | None = None
+    timings: _Timings | None = None
     model: str | None = None
 
 
@@ -166,6 +180,7 @@ class ArrivingReply:
         self._finish_reason = ""
         self._problem = ""
         self._usage = _Usage()
+        self._timings = _Timings()
 
     @property
     def begins_in_thoughts(self) -> bool:
@@ -210,10 +225,22 @@ class ArrivingReply:
         finish_reason = "stop" if self._finish_reason == "eos" else self._finish_reason
         tokens = self._usage.prompt_tokens, self._usage.completion_tokens
         served = "" if self._served == self._asked else self._served
-        return Completion(self.text, finish_reason, *tokens, attempts, self._problem, served)
+        details, timings = self._usage.prompt_tokens_details, self._timings
+        return Completion(
+            self.text,
+            finish_reason,
+            *tokens,
+            attempts,
+            self._problem,
+            served,
+            cached_tokens=details.cached_tokens if details else timings.cache_n,
+            read_tokens=timings.prompt_n,
+            read_seconds=None if timings.prompt_ms is None else timings.prompt_ms / 1000,
+        )
 
     def _note(self, chunk: _Chunk) -> str:
         self._usage = chunk.usage or self._usage
+        self._timings = chunk.timings or self._timings
         self._served = self._served or (chunk.model or "")[:LONGEST_SERVED]
         if not chunk.choices:
             return ""

@@ -1,5 +1,6 @@
 """Which models can be chosen: the bundled list, the user's own file over it, and what a server lists."""
 
+import re
 import threading
 import tomllib
 from collections.abc import Collection, Iterator, Sequence
@@ -11,8 +12,9 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
+from assistant.models.gguf.offers import offer_named, offers, weights_of
 from assistant.models.limits import LONGEST_QUEUE, CallLimits, LimitedModel, shared_limits
-from assistant.models.protocol import ChatModel
+from assistant.models.protocol import ChatModel, ModelError
 from assistant.records import AssistantError
 from corpus.settings import Settings
 
@@ -24,6 +26,10 @@ USER_MODEL_CONTEXT = 8192
 # Seconds to the first token: a server of one's own may read a prompt for minutes.
 HOSTED_TIMEOUT, OWN_TIMEOUT = 60.0, 300.0
 
+# Billions of parameters below which a model gets the short prompt and its answers the careful check.
+SMALL_BELOW = 8.0
+_SIZE = re.compile(r"(?<![a-z0-9.])(\d{1,4}(?:\.\d{1,3})?)(b|m)(?![a-z0-9])", re.IGNORECASE)
+
 _loading = threading.Lock()
 
 
@@ -31,9 +37,9 @@ class ModelEntry(BaseModel):
     """A model on the menu; prices are US dollars per million tokens, None where not known.
 
     `context` is in tokens. `structured`: what serves it can hold it to a JSON schema. It `thinks`, within
-    `max_tokens`, before it answers. `replaced_by` is what to choose instead of a model that has left the
-    hosted menu, by its id. `rerank` and `revise` are calls beside the answer: which papers bear on the
-    question, and what of the draft they do not carry.
+    `max_tokens`, before it answers. `parameters` are in billions, None where not known. `replaced_by` is what
+    to choose instead of a model that has left the hosted menu, by its id. `rerank` and `revise` are calls
+    beside the answer: which papers bear on the question, and what of the draft they do not carry.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -46,12 +52,19 @@ class ModelEntry(BaseModel):
     price_in: float | None = Field(default=None, ge=0)
     price_out: float | None = Field(default=None, ge=0)
     structured: bool = False
+    parameters: float | None = Field(default=None, gt=0)
     thinks: bool = False
     rerank: bool = False
     revise: bool = False
     retired: bool = False
     replaced_by: str = ""
     note: str = ""
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the model is known to have less than eight billion parameters, from its name if need be."""
+        size = self.parameters or size_named(self.id)
+        return size is not None and size < SMALL_BELOW
 
     def price(self, prompt_tokens: int | None, completion_tokens: int | None) -> float | None:
         """Return what a call costs in US dollars, None where the tokens or their prices are not known."""
@@ -61,6 +74,13 @@ class ModelEntry(BaseModel):
             self.price_out or 0.0
         )
         return paid / 1e6
+
+
+def size_named(name: str) -> float | None:
+    """Return the billions of parameters that a model's name tells, None where it tells none."""
+    # Of "8x7B" the size is not known: experts share parameters.
+    found = [float(one[1]) / (1000 if one[2] in "mM" else 1) for one in _SIZE.finditer(name)]
+    return max(found, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +136,11 @@ def available_models(settings: Settings) -> tuple[ModelEntry, ...]:
     chosen = [model for model in menu.entries if reachable[model.provider] and not model.retired]
     if (told := _facts_of_server(settings)) and told.models:
         chosen = list(_as_listed(chosen, told.models, menu.named))
-    own = settings.local_model
-    is_new = own and own not in {model.id for model in chosen}
-    return (_local_entry(own), *chosen) if is_new else tuple(chosen)
+    known = {model.id for model in chosen}
+    own = [settings.local_model] if settings.local_model and settings.local_model not in known else []
+    fetched = [offer.name for offer in offers() if (settings.models_folder / offer.file).exists()]
+    others = [name for name in fetched if name not in known and name not in own]
+    return (*map(_local_entry, own), *chosen, *map(_local_entry, others))
 
 
 def _facts_of_server(settings: Settings) -> "ServerFacts | None":
@@ -155,10 +177,16 @@ def _as_listed(
 
 
 def _as_run(entry: ModelEntry, model: "ServedModel") -> ModelEntry:
-    if model.context is None:
-        return entry
-    wanted = entry.context if "context" in entry.model_fields_set else model.context
-    return entry.model_copy(update={"context": min(wanted, model.context)})
+    """Return an entry with what the server tells of the model as it runs it."""
+    told: dict[str, object] = {}
+    if entry.parameters is None and model.parameters is not None:
+        told["parameters"] = model.parameters
+    if model.structured and "structured" not in entry.model_fields_set:
+        told["structured"] = True
+    if model.context is not None:
+        wanted = entry.context if "context" in entry.model_fields_set else model.context
+        told["context"] = min(wanted, model.context)
+    return entry.model_copy(update=told)
 
 
 def is_mute(settings: Settings) -> bool:
@@ -194,8 +222,9 @@ def open_model(entry: ModelEntry, settings: Settings, session: str = "") -> Chat
     key = settings.together_api_key if hosted else settings.model_api_key
     url = "" if hosted else settings.model_url
     first = first_token_timeout(entry, settings)
+    weights = weights_of(entry.id, settings) if entry.provider == "local" else None
     opened = (
-        partial(_open_local, entry)
+        partial(_open_local, entry, weights)
         if entry.provider == "local"
         else partial(_open_served, entry, key, url, first, settings.model_silence)
     )
@@ -243,13 +272,27 @@ def _open_served(entry: ModelEntry, key: SecretStr, url: str, first: float, betw
     )
 
 
-def _open_local(entry: ModelEntry) -> ChatModel:
+def _open_local(entry: ModelEntry, weights: Path | None) -> ChatModel:
     # Two who ask at once must not both load it.
     with _loading:
-        return _load_local(entry)
+        return _load_weights(entry, weights) if weights else _load_local(entry)
 
 
 # One, because its weights fill the memory.
+@lru_cache(maxsize=1)
+def _load_weights(entry: ModelEntry, weights: Path) -> ChatModel:
+    # Here, because the SDK takes longer to import than the rest of the assistant together.
+    from assistant.models.gguf.process import LlamaModel  # noqa: PLC0415
+
+    offer = offer_named(entry.id)
+    if offer and not weights.exists():
+        raise ModelError(
+            f"The weights of {offer.label} are not here yet: paper-trail models get {offer.name} fetches "
+            f"{offer.gigabytes:g} GB."
+        )
+    return LlamaModel(weights, entry.label, entry.context)
+
+
 @lru_cache(maxsize=1)
 def _load_local(entry: ModelEntry) -> ChatModel:
     # Here, because transformers and torch take seconds to import.
@@ -266,6 +309,9 @@ class _ModelConfig(BaseModel):
 
 def _local_entry(name: str) -> ModelEntry:
     """Return the entry of a model folder, or of a model named on the hub, that stands in the settings."""
+    if offer := offer_named(name):
+        label, size = f"{offer.label} (this machine)", offer.parameters
+        return ModelEntry(id=name, label=label, provider="local", parameters=size, structured=True)
     label = f"{Path(name).name or name} (this machine)"
     return ModelEntry(id=name, label=label, provider="local", context=_context_of(name), structured=True)
 

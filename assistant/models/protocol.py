@@ -21,7 +21,8 @@ class Completion:
     `finish_reason` is "stop", "length", "interrupted" (`problem` says what ended it), "too_long" (it was not
     read further), "enough" (no more of it was wanted) or the server's own word. Token counts are None where
     the server did not tell them. `attempts` is how often it was asked for, `served` the model that the server
-    says has written it, "" where that is the one asked for or is not said.
+    says has written it, "" where that is the one asked for or is not said. Of the prompt the server knew
+    `cached_tokens` already, and read the other `read_tokens` in `read_seconds`; None where it does not tell.
     """
 
     text: str
@@ -31,6 +32,9 @@ class Completion:
     attempts: int = 1
     problem: str = ""
     served: str = ""
+    cached_tokens: int | None = None
+    read_tokens: int | None = None
+    read_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,10 +41,16 @@ Reply = TypeVar("Reply")
 
 @dataclass(frozen=True, slots=True)
 class ServedModel:
-    """A model that a server lists; `context` is in tokens, None where it does not tell."""
+    """A model that a server lists.
+
+    `context` is in tokens, `parameters` in billions, each None where the server does not tell. `structured`:
+    its kind of server is known to hold replies to a JSON schema.
+    """
 
     id: str
     context: int | None = None
+    parameters: float | None = None
+    structured: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,7 @@ class ServerFacts:
 
 class _Meta(BaseModel):
     n_ctx: Tokens | None = None
+    n_params: Annotated[int, Field(gt=0)] | None = None
 
 
 class _Listed(BaseModel):
@@ -128,7 +135,10 @@ def _models(listed: _List) -> Iterator[ServedModel]:
             found = _listed.validate_python(entry)
         except ValidationError:
             continue
-        yield ServedModel(found.id, found.context)
+        size = found.meta.n_params if found.meta else None
+        # llama.cpp, and vLLM or SGLang: by what only these tell.
+        is_structured = found.meta is not None or found.max_model_len is not None
+        yield ServedModel(found.id, found.context, size / 1e9 if size else None, is_structured)
 
 
 def _count_slots(client: httpx.Client) -> int | None:

@@ -1,8 +1,9 @@
-"""How many bytes of a prompt a model counts as one token, from what its replies have told."""
+"""How many bytes of a prompt a model counts as one token, and how quickly it reads, as its replies tell."""
 
 import threading
 from collections import deque
 from collections.abc import Sequence
+from statistics import median
 
 from cachetools import LRUCache
 
@@ -14,6 +15,8 @@ FEWEST, MOST = 2.0, 6.0
 # What the next prompt may have fewer than the densest of the last ones.
 MARGIN = 0.9
 PROMPTS_KEPT, MODELS_KEPT = 8, 64
+# A few tokens say nothing of how quickly many are read.
+LEAST_READ = 100
 
 
 class TokenCounts:
@@ -21,6 +24,7 @@ class TokenCounts:
 
     def __init__(self) -> None:
         self._told: LRUCache[str, deque[float]] = LRUCache(MODELS_KEPT)
+        self._speeds: LRUCache[str, deque[float]] = LRUCache(MODELS_KEPT)
         self._reading = threading.Lock()
 
     def learn(self, model: str, messages: Sequence[Message], prompt_tokens: int | None) -> None:
@@ -31,6 +35,18 @@ class TokenCounts:
         if ratio <= MOST:
             with self._reading:
                 self._told.setdefault(model, deque(maxlen=PROMPTS_KEPT)).append(ratio)
+
+    def learn_speed(self, model: str, tokens: int | None, seconds: float | None) -> None:
+        """Take in how long a model took to read part of a prompt, None where that is not known."""
+        if tokens and seconds and tokens >= LEAST_READ and seconds > 0:
+            with self._reading:
+                self._speeds.setdefault(model, deque(maxlen=PROMPTS_KEPT)).append(tokens / seconds)
+
+    def tokens_per_second(self, model: str) -> float | None:
+        """Return how quickly a model has read of late, the median; None where that is not known."""
+        with self._reading:
+            speeds = self._speeds.get(model)
+            return median(speeds) if speeds else None
 
     def bytes_per_token(self, model: str) -> float:
         """Return how many bytes of a model's next prompt make a token at least, in all likelihood."""

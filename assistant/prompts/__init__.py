@@ -26,6 +26,7 @@ from assistant.prompts.render import (
     load_prompt,
     mark,
     no_answer_reason,
+    short_task,
     task,
 )
 
@@ -33,5 +34,5 @@ __all__ = [
     "ANSWERED", "ASKED", "BYTES_PER_TOKEN", "MARKS", "NO_ANSWER", "SPARE_TOKENS", "SummaryForm", "as_data",
     "as_line", "as_written", "estimate_tokens", "example", "fit_evidence", "form", "in_rank_order",
     "is_repeated", "load_prompt", "mark", "no_answer_reason", "render_evidence", "render_history",
-    "render_passage", "shown_turns", "task", "tells_example", "without_echo"
+    "render_passage", "short_task", "shown_turns", "task", "tells_example", "without_echo"
 ]  # fmt: skip

@@ -73,6 +73,15 @@ def task(kind: RequestKind, language: str = "") -> str:
     return f"{_table('tasks')[kind].strip()}\n\n{told}"
 
 
+def short_task(kind: RequestKind, language: str = "") -> str:
+    """Return what an answer to a request of that kind is to do, in a line or two for a small model."""
+    told = _table("short_tasks")[kind]
+    if not language:
+        return told
+    named = language_name(language) if language != UNTOLD else "the language of the question"
+    return f"{told} {Template(_table('short_tasks')['language']).substitute(language=named)}"
+
+
 def example(kind: RequestKind) -> str:
     """Return a worked example of an answer to a request of that kind, a block of its own."""
     return f"{_table('examples')['lead'].strip()}\n\n{_table('examples')[kind].strip()}\n\n"

@@ -14,6 +14,7 @@ from assistant.records import (
     Evidence,
     LabelledPaper,
     NearestPassage,
+    Quick,
     Refusal,
     RefusalReason,
     RequestKind,
@@ -39,7 +40,8 @@ class CitationDocument:
     """A citation with the passage it leads to.
 
     `evidence` is the sentence that carries `claim` best, `sentence` its number in the passage. `support` is
-    how likely it carries it, `overlap` how much of it it repeats, both 0..1.
+    how likely it carries it, `overlap` how much of it it repeats, both 0..1. `found`: the check found the
+    paper, the writer did not name it.
     """
 
     label: int
@@ -53,6 +55,7 @@ class CitationDocument:
     page: int | None
     overlap: float | None
     support: float | None
+    found: bool
     link: str
 
 
@@ -109,7 +112,11 @@ class StepDocument:
 
 @dataclass(frozen=True, slots=True)
 class CheckedTextDocument:
-    """A text that was checked sentence by sentence; `problems` say what was wrong with what was written."""
+    """A text that was checked sentence by sentence.
+
+    `problems` say what was wrong with what was written, `changes` what the check changed of it;
+    `not_carried` are the sentences that it took out because no paper supports them.
+    """
 
     text: str
     sentences: tuple[SentenceDocument, ...]
@@ -117,6 +124,8 @@ class CheckedTextDocument:
     citation_recall: float | None
     citation_precision: float | None
     problems: tuple[str, ...]
+    changes: tuple[str, ...]
+    not_carried: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +170,13 @@ class RetrievedDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class QuickDocument:
+    """The answer without a model, checked, to be read until that of a slow model comes."""
+
+    answer: CheckedTextDocument
+
+
+@dataclass(frozen=True, slots=True)
 class WrittenDocument:
     """A piece of the draft; the pieces joined give its text, which is not checked yet."""
 
@@ -172,11 +188,19 @@ class CheckingDocument:
     """The draft is complete, and its citations are being checked."""
 
 
-EventDocument = RewrittenDocument | RetrievedDocument | WrittenDocument | CheckingDocument | AnswerDocument
+EventDocument = (
+    RewrittenDocument
+    | RetrievedDocument
+    | QuickDocument
+    | WrittenDocument
+    | CheckingDocument
+    | AnswerDocument
+)
 
 EVENT_NAMES: dict[type[EventDocument], str] = {
     RewrittenDocument: "rewritten",
     RetrievedDocument: "retrieved",
+    QuickDocument: "quick",
     WrittenDocument: "written",
     CheckingDocument: "checking",
     AnswerDocument: "answered",
@@ -190,6 +214,8 @@ def event_document(event: Event) -> EventDocument | None:
             return RewrittenDocument(rewrite.searched_for, rewrite.kind)
         case Retrieved(papers):
             return RetrievedDocument(tuple(map(_retrieved, papers)))
+        case Quick(turn):
+            return QuickDocument(checked_text(turn.answer, turn.evidence))
         case Written(text):
             return WrittenDocument(text) if text else None
         case Checking():
@@ -232,6 +258,8 @@ def checked_text(answer: Answer, evidence: Evidence) -> CheckedTextDocument:
         citation_recall=maybe_rounded(answer.citation_recall),
         citation_precision=maybe_rounded(answer.citation_precision),
         problems=tuple(wording.PROBLEMS[problem] for problem in answer.problems),
+        changes=wording.changes(answer),
+        not_carried=answer.not_carried,
     )
 
 
@@ -264,6 +292,7 @@ def _citation(citation: Citation, passage: Passage | None) -> CitationDocument:
         page=passage.page if passage else None,
         overlap=maybe_rounded(citation.overlap),
         support=maybe_rounded(citation.support),
+        found=citation.found,
         link=link_to(paper, number, citation.sentence),
     )
 

@@ -24,6 +24,7 @@ from assistant.serving.answers import (
     AnswerDocument,
     CheckingDocument,
     EventDocument,
+    QuickDocument,
     RetrievedDocument,
     RewrittenDocument,
     WrittenDocument,
@@ -130,6 +131,8 @@ def _said(document: EventDocument) -> str:
             return f"Searched for: {search_query}"
         case RetrievedDocument(papers):
             return f"Found {counted(len(papers), 'paper')}"
+        case QuickDocument(answer):
+            return f"Quick answer, without the model: {answer.text}"
         case WrittenDocument(text):
             return text
         case CheckingDocument():

@@ -115,6 +115,8 @@ def _options(turn: Turn, drafts: int) -> AskOptions:
         drafts=drafts,
         in_context=turn.in_context,
         passages=turn.passages,
+        finds_citations=turn.finds_citations,
+        careful=turn.careful,
     )
 
 

@@ -31,9 +31,15 @@ from explorer.presenters import (
     answer_markdown,
     escaped,
     format_kind,
+    known_labels,
     searched_for,
     shortened,
     shown_draft,
+)
+
+QUICK = (
+    "Quick answer, without the model. The model is writing its own, which replaces this one once it has been "
+    "checked."
 )
 
 
@@ -79,6 +85,10 @@ def _draw_answer(visitor: Visitor, number: int, turn: Turn) -> None:
     if served := served_by(turn.calls):
         st.caption(escaped(f"{turn.provenance.generator} was asked{served}."))
     draw_checked(number, turn, looking)
+    if turn.quick:
+        with st.expander("Quick answer, without the model", type="compact", key=f"quick_{number}"):
+            known = known_labels(turn)
+            st.markdown(answer_markdown(turn.quick.text, number, known, linked=False))
     _draw_marks(visitor, number, turn, looking)
 
 
@@ -103,8 +113,13 @@ def draw_running(view: QuestionView, number: int, stop: Callable[[], None] | Non
         if stop:
             st.button("Stop", key="stop", icon=":material/stop_circle:", type="tertiary", on_click=stop)
     st.html(steps_html(steps_so_far(view)))
+    if view.quick:
+        st.caption(QUICK)
     with st.container(key=f"reading_answer_{number}"):
-        if view.text and view.papers:
+        if view.quick:
+            known = known_labels(view.quick)
+            st.markdown(answer_markdown(view.quick.answer.text, number, known, linked=False))
+        elif view.text and view.papers:
             text, known = shown_draft(view.text, view.papers)
             st.markdown(answer_markdown(text, number, known))
 

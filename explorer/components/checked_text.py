@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from assistant.records import Answer, AnswerSentence
+from assistant.records import Answer
 from explorer.app import PAPER, link_to
 from explorer.components.rows import fold
 from explorer.components.score_bar import NOT_MEASURED, citation_bars, support_said
@@ -16,10 +16,12 @@ from explorer.presenters import (
     escaped,
     first_number,
     format_claims,
+    format_not_carried,
     format_off,
     format_problems,
     format_weak,
     format_without_source,
+    found_numbers,
     invented,
     known_labels,
     short_reference,
@@ -38,6 +40,7 @@ INVENTED = (
 UNCITED = (
     "Claims without a citation stay in the text with the sign †. There was nothing to check them against."
 )
+NOT_CARRIED = "The model wrote these sentences as well. No paper that it was given supports them."
 LONGEST_QUOTED = 240
 
 
@@ -63,7 +66,7 @@ def draw_checked(number: int, checked: Checked, looking: Looking) -> None:
                 number,
                 known_labels(checked),
                 uncited_ends(checked.answer),
-                scores=[support_said(one) for one in supports(checked)],
+                scores=_scores_said(checked),
             )
         )
     _draw_findings(number, checked, looking)
@@ -72,7 +75,15 @@ def draw_checked(number: int, checked: Checked, looking: Looking) -> None:
 def draw_bars(texts: Mapping[int, Checked]) -> None:
     """Draw the bars beside the citations of a screen's texts, by their numbers: one style for all of them."""
     if texts:
-        st.html("".join(citation_bars(number, supports(one)) for number, one in texts.items()))
+        st.html(
+            "".join(citation_bars(number, supports(one), found_numbers(one)) for number, one in texts.items())
+        )
+
+
+def _scores_said(checked: Checked) -> list[str]:
+    found = found_numbers(checked)
+    said = map(support_said, supports(checked))
+    return [f"{one}, found by the check" if at in found else one for at, one in enumerate(said, start=1)]
 
 
 def _draw_findings(number: int, checked: Checked, looking: Looking) -> None:
@@ -80,7 +91,9 @@ def _draw_findings(number: int, checked: Checked, looking: Looking) -> None:
     answer, weak = checked.answer, weak_numbers(checked)
     problems, said, title = format_problems(answer), format_claims(answer), format_without_source(answer)
     # Most answers have one line, which needs no place of its own.
-    several = st.container(key=f"findings_{number}", gap="xxsmall") if problems or weak or title else None
+    taken_out = format_not_carried(answer)
+    is_long = problems or weak or title or taken_out
+    several = st.container(key=f"findings_{number}", gap="xxsmall") if is_long else None
     with several or nullcontext():
         if problems:
             st.caption(escaped(problems))
@@ -91,6 +104,10 @@ def _draw_findings(number: int, checked: Checked, looking: Looking) -> None:
         if title:
             with st.expander(title, type="compact", key=f"without_source_{number}"):
                 _draw_without_source(answer)
+        if taken_out:
+            with st.expander(taken_out, type="compact", key=f"not_carried_{number}"):
+                st.caption(NOT_CARRIED)
+                st.markdown("\n".join(f"- {_quoted(claim)}" for claim in answer.not_carried))
 
 
 def _draw_weak(number: int, weak: tuple[int, ...], looking: Looking) -> None:
@@ -109,14 +126,14 @@ def _draw_without_source(answer: Answer) -> None:
     if sentences := invented(answer):
         st.caption(INVENTED)
         labels = ((" ".join(f"[{label}?]" for label in one.unknown_labels), one) for one in sentences)
-        st.markdown("\n".join(f"- {escaped(label)} {_quoted(one)}" for label, one in labels))
+        st.markdown("\n".join(f"- {escaped(label)} {_quoted(one.claim)}" for label, one in labels))
     if claims := uncited(answer):
         st.caption(UNCITED)
-        st.markdown("\n".join(f"- {_quoted(one)}" for one in claims))
+        st.markdown("\n".join(f"- {_quoted(one.claim)}" for one in claims))
 
 
-def _quoted(sentence: AnswerSentence) -> str:
-    return f"“{escaped(shortened(sentence.claim, LONGEST_QUOTED))}”"
+def _quoted(claim: str) -> str:
+    return f"“{escaped(shortened(claim, LONGEST_QUOTED))}”"
 
 
 def draw_references(number: int, checked: Checked, looking: Looking) -> None:

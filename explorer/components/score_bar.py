@@ -1,11 +1,12 @@
 """Score bars: always with number and word, drawn from numbers and constants alone."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from assistant.checking import ScoreWord, overlap_word, score_digits, support_word, thresholds
 
 # How a citation in a text is framed: what is weak is seen without its colour.
 EDGES: dict[ScoreWord, str] = {"weak": "dashed", "partial": "none", "strong": "none"}
+FOUND_EDGE = "dotted"  # of a citation that the check found
 NOT_MEASURED = "This measures support by the cited papers, not whether the question is answered."
 
 
@@ -57,23 +58,25 @@ def format_score(support: float) -> str:
     return f"{score_digits(support)} {support_word(support)}"
 
 
-def citation_bars(text: int, supports: Sequence[float | None]) -> str:
+def citation_bars(text: int, supports: Sequence[float | None], found: Collection[int] = frozenset()) -> str:
     """Return the style of the bars in a text: how high each citation's is, and of which colour.
 
-    Where support was not measured there is no rule: the bar is a grey dash.
+    Where support was not measured there is no rule: the bar is a grey dash. Citations with the numbers
+    `found` by the check have square corners and a dotted frame.
     """
     rules = (
-        f'a[href="#cite-{int(text)}-{number}"] {{ {_bar_rule(support)} }}'
+        f'a[href="#cite-{int(text)}-{number}"] {{ {_bar_rule(support, is_found=number in found)} }}'
         for number, support in enumerate(supports, start=1)
         if support is not None
     )
     return f"<style>{' '.join(rules)}</style>"
 
 
-def _bar_rule(support: float) -> str:
+def _bar_rule(support: float, *, is_found: bool) -> str:
     word = support_word(support)
+    edge = f"{FOUND_EDGE}; border-radius: 0" if is_found else EDGES[word]
     share = f"{float(score_digits(support)):.0%}"
-    return f"--pt-height: 82%; --pt-share: {share}; --pt-hue: var(--pt-{word}); --pt-edge: {EDGES[word]};"
+    return f"--pt-height: 82%; --pt-share: {share}; --pt-hue: var(--pt-{word}); --pt-edge: {edge};"
 
 
 def support_said(support: float | None) -> str:

@@ -11,6 +11,7 @@ from assistant.records import (
     AssistantError,
     Checking,
     Event,
+    Quick,
     Retrieved,
     Rewrite,
     Rewritten,
@@ -94,8 +95,9 @@ class QuestionView(JobView):
     """A question as it stands at one moment; `text` is the draft so far, unchecked.
 
     `done` are the steps behind it with what each took, `step` is the one it is at; `replaces` is the turn
-    whose place its own is to take. `kept` says what of the conversation could not be stored when its turn
-    was complete, `search_query` is the visitor's own. Its `first_words` came after so many seconds.
+    whose place its own is to take. `quick` is shown until a slow model has answered. `kept` says what of the
+    conversation could not be stored when its turn was complete, `search_query` is the visitor's own. Its
+    `first_words` came after so many seconds.
     """
 
     question: str
@@ -110,6 +112,7 @@ class QuestionView(JobView):
     done: tuple[StepTime, ...] = ()
     step: Step = "rewrite"
     first_words: float | None = None
+    quick: Turn | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -147,6 +150,8 @@ class QuestionJob(Job[QuestionView, Event]):
                 return _at_step(replace(view, rewrite=rewrite), "retrieve")
             case Retrieved(papers):
                 return _at_step(replace(view, papers=papers), "write")
+            case Quick(turn):
+                return replace(view, quick=turn)
             case Written(text):
                 first = view.seconds if text and view.first_words is None else view.first_words
                 return replace(view, text=view.text + text, first_words=first)

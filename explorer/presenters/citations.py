@@ -7,7 +7,7 @@ from typing import Protocol
 
 from assistant.checking import hold_back, is_off, is_weak, normalise_labels, relevance_said, score_digits
 from assistant.records import Answer, AnswerSentence, Citation, Evidence
-from assistant.wording import PROBLEMS
+from assistant.wording import PROBLEMS, changes
 from corpus.records import Box, Paper, PaperHits, Passage
 from corpus.wording import counted
 from explorer.presenters.safe_text import label_offsets
@@ -95,6 +95,12 @@ def supports(checked: Checked) -> tuple[float | None, ...]:
     return tuple(citation.support if citation else None for _, citation in _citations(checked))
 
 
+def found_numbers(checked: Checked) -> frozenset[int]:
+    """Return the numbers of the citations that the check found, as the links of an answer are numbered."""
+    numbered = enumerate(_citations(checked), start=1)
+    return frozenset(number for number, (_, citation) in numbered if citation and citation.found)
+
+
 def _citations(checked: Checked) -> list[tuple[int, Citation | None]]:
     """Return the known labels of an answer in their order, each with its citation where it has one."""
     sentences = sorted(checked.answer.sentences, key=lambda sentence: sentence.start)
@@ -179,11 +185,15 @@ def passage_place(passage: Passage, sentence: int | None) -> str:
 
 
 def format_problems(answer: Answer) -> str:
-    """Return what was wrong with the reply, "" where nothing was."""
-    if not answer.problems:
-        return ""
-    words = [PROBLEMS[problem] for problem in answer.problems]
-    return " ".join([*words, "The reply as it was received is under “What was sent”."])
+    """Return what was wrong with the reply and what was changed of it, "" where nothing was."""
+    words = [*(PROBLEMS[problem] for problem in answer.problems), *changes(answer)]
+    return " ".join([*words, "The reply as it was received is under “What was sent”."]) if words else ""
+
+
+def format_not_carried(answer: Answer) -> str:
+    """Return the title of the list of sentences that were taken out, "" where none were."""
+    count = len(answer.not_carried)
+    return f"Not carried by the papers: {counted(count, 'sentence')}" if count else ""
 
 
 def uncited(answer: Answer) -> tuple[AnswerSentence, ...]:

@@ -32,10 +32,10 @@ def ask(assistant, question=QUESTION, history=(), options=SCOPE):
     return list(assistant.ask(question, history, options))
 
 
-def answered(assistant_over, *behaviours):
+def answered(assistant_over, *behaviours, options=SCOPE):
     """Return the events of a question whose search query is BM25 and whose answer is the given behaviour."""
     with StandinChat(reply("BM25 ranking"), *behaviours) as server:
-        return ask(assistant_over(server), history=EARLIER)
+        return ask(assistant_over(server), history=EARLIER, options=options)
 
 
 # The extractive generator
@@ -177,10 +177,12 @@ def test_the_turn_holds_what_was_really_sent(assistant_over):
     assert KEY_CANARY not in exported
 
 
+UNCHANGED = replace(SCOPE, finds_citations=False)
+
+
 def test_no_answer_becomes_a_refusal_with_the_models_reason(assistant_over):
-    turn = answered(assistant_over, reply("NO ANSWER: the papers are about ranking, not about whales."))[
-        -1
-    ].turn
+    said = reply("NO ANSWER: the papers are about ranking, not about whales.")
+    turn = answered(assistant_over, said, options=UNCHANGED)[-1].turn
     assert turn.answer.refusal.reason == "nothing_supported"
     assert (
         "The writer's reason: the papers are about ranking, not about whales." in turn.answer.refusal.message
@@ -204,7 +206,7 @@ def test_invented_labels_are_never_citations(assistant_over):
 
 @pytest.mark.parametrize("text", ["[1][2]", " [1]. ", "## Answer", "…"])
 def test_a_reply_that_claims_nothing_is_a_refusal(assistant_over, text):
-    turn = answered(assistant_over, reply(text))[-1].turn
+    turn = answered(assistant_over, reply(text), options=UNCHANGED)[-1].turn
     assert turn.answer.refusal.reason == "nothing_written"
 
 

@@ -152,7 +152,12 @@ class PromptedComparer:
             for name, text in said.items()
             if text and not is_repeated(text) and not tells_example(text, given)
         }
-        return {name: text for name, text in own.items() if not _is_null(text)}
+        stated = {name: text for name, text in own.items() if not _is_null(text)}
+        # One sentence as the answer to everything answers the first thing at most.
+        first: dict[str, ElementName] = {}
+        for name, text in stated.items():
+            first.setdefault(" ".join(text.lower().split()).rstrip("."), name)
+        return {name: stated[name] for name in first.values()}
 
     def update_summary(self, step: ComparisonStep, summary: str, sample: int, task: Task) -> Draft:  # noqa: ARG002
         """Return the summary continued to the new papers; raises BadReplyError and ModelError."""

@@ -5,9 +5,9 @@ It is known before it is begun: calls are counted, tokens estimated from above.
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, create_model
 
 from assistant.comparing.admission import leaves_out
 from assistant.comparing.protocol import SourceText
@@ -15,6 +15,7 @@ from assistant.comparing.records import ELEMENT_NAMES, Budget, ComparisonOptions
 from assistant.generators import Price
 from assistant.prompts import estimate_tokens
 from assistant.records import Message
+from corpus.sentences import sentence_spans
 
 # Characters; the prompts ask for about half of it.
 LONGEST_ELEMENT = 450
@@ -35,8 +36,22 @@ class _Reply(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
+def _shortened_to(longest: int) -> BeforeValidator:
+    """Return what shortens a text at the end of a sentence, or of a word, rather than have it discarded."""
+
+    def shortened(text: object) -> object:
+        if not isinstance(text, str) or len(text) <= longest:
+            return text
+        spans = sentence_spans(text[:longest])
+        whole = text[: spans[-1][0]].rstrip() if len(spans) > 1 else ""
+        return whole or text[:longest].rpartition(" ")[0] or text[:longest]
+
+    return BeforeValidator(shortened)
+
+
 def _elements_reply() -> type[BaseModel]:
-    fields = {name: (str | None, Field(max_length=LONGEST_ELEMENT)) for name in ELEMENT_NAMES}
+    element = Annotated[str | None, Field(max_length=LONGEST_ELEMENT), _shortened_to(LONGEST_ELEMENT)]
+    fields = dict.fromkeys(ELEMENT_NAMES, (element, ...))
     return create_model("KeyElements", __base__=_Reply, **fields)  # type: ignore[call-overload, no-any-return]
 
 
@@ -51,7 +66,10 @@ def summary_reply(references: int) -> type[BaseModel]:
     sentence = create_model(
         "Sentence",
         __base__=_Reply,
-        text=(str, Field(min_length=1, max_length=LONGEST_SENTENCE)),
+        text=(
+            Annotated[str, Field(min_length=1, max_length=LONGEST_SENTENCE), _shortened_to(LONGEST_SENTENCE)],
+            ...,
+        ),
         labels=(list[labels], Field(min_length=1, max_length=MOST_LABELS)),  # type: ignore[valid-type]
     )
     most = references + SPARE_SENTENCES
@@ -69,7 +87,10 @@ def vote_reply(candidates: int) -> type[BaseModel]:
     return create_model(
         "Vote",
         __base__=_Reply,
-        analysis=(str, Field(max_length=LONGEST_ANALYSIS)),
+        analysis=(
+            Annotated[str, Field(max_length=LONGEST_ANALYSIS), _shortened_to(LONGEST_ANALYSIS)],
+            ...,
+        ),
         choice=(numbers, ...),  # type: ignore[arg-type]
     )
 
@@ -119,10 +140,11 @@ def budget_of(
         prompt += candidates * (_COMPARE_PROMPT + _REFERENCE * round_papers + words)
         completion += candidates * written(words)
         known = _REFERENCE + (0 if leaves_out(options, "elements") else _ELEMENTS_REPLY)
-        prompt += options.votes * (_VOTE_PROMPT + known * round_papers + candidates * words)
-        completion += options.votes * written(_VOTE_REPLY)
+        cast = options.votes if candidates > 1 else 0
+        prompt += cast * (_VOTE_PROMPT + known * round_papers + candidates * words)
+        completion += cast * written(_VOTE_REPLY)
         samples += candidates
-        votes += options.votes
+        votes += cast
     typed = len(read) + votes
     return Budget(samples + typed, samples + 2 * typed, prompt, completion, price(prompt, completion))
 

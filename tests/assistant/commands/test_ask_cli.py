@@ -33,6 +33,9 @@ def check_answer(document):
         "citation_recall",
         "citation_precision",
         "problems",
+        "not_carried",
+        "stands_in_for",
+        "remark",
         "refusal",
         "usage",
         "seconds",
@@ -211,12 +214,12 @@ def test_what_is_wrong_with_a_reply_is_said(ask, own_model, tmp_path):
     assert "It needs no training data [1]." in done.stdout
 
 
-def test_what_is_wrong_with_a_reply_that_is_refused_is_said_and_what_it_took(ask, own_model):
+def test_what_is_wrong_with_a_reply_that_is_not_used_is_said_and_what_it_took(ask, own_model):
     cut = reply("Walnuts float on a green sea of 17 violins [1].", finish_reason="length")
     with StandinChat(cut) as server:
         own_model(server)
         done = ask(QUESTION, "--generator", "own")
-    assert "so it is not shown" in done.stdout
+    assert "could not be used" in done.stderr and "so it is not shown" in done.stderr
     assert "The reply reached the longest length allowed" in done.stderr
     assert "tokens sent" in done.stderr
 

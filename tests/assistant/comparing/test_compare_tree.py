@@ -72,7 +72,7 @@ def test_rounds_are_those_of_algorithm_1(comparing, size, script):
         assert [candidate.parent for candidate in one.candidates] == [
             parent for parent in before for _ in range(samples)
         ]
-        assert len(one.votes) == votes
+        assert len(one.votes) == (votes if len(one.candidates) > 1 else 0), "none on a single candidate"
         tally = Counter(vote.choice for vote in one.votes)
         assert all(candidate.votes == tally[candidate.number] for candidate in one.candidates)
         assert list(one.kept) == [c.number for c in ranked(one.candidates)][:keep]

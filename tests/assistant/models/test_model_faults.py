@@ -171,9 +171,10 @@ def test_thoughts_of_a_model_that_was_asked_before_are_not_shown_while_it_writes
 
 
 @pytest.mark.parametrize("finish_reason", ["stop", "length"])
-def test_an_empty_reply_ends_the_turn_with_a_refusal(ask, finish_reason):
+def test_for_an_empty_reply_the_extractive_answer_stands_in(ask, finish_reason):
     turn = turn_of(ask, QUERY, reply("", finish_reason=finish_reason))
-    assert turn.answer.refusal is not None
+    assert turn.answer.stands_in_for == "m"
+    assert "empty" in turn.answer.problems
     assert (turn.calls[-1].reply, turn.calls[-1].finish_reason) == ("", finish_reason)
 
 
@@ -282,7 +283,7 @@ def test_the_draft_whose_citations_check_out_best_is_kept(ask, order):
 def test_a_refusal_is_better_than_what_does_not_hold_and_worse_than_what_does(ask):
     nothing = reply("NO ANSWER: the papers are about whales.")
     events, _ = drafts_of(ask, nothing, UNCITED, drafts=2)
-    assert events[-1].turn.answer.refusal
+    assert "whales" in events[-1].turn.answer.remark
     events, _ = drafts_of(ask, nothing, STRONG, drafts=2)
     assert events[-1].turn.answer.cited_labels == (1,)
 
@@ -305,7 +306,7 @@ def test_an_interrupted_draft_counts_only_alone(ask):
 
 def test_a_refusal_in_words_is_better_than_an_empty_reply(ask):
     events, _ = drafts_of(ask, reply(""), reply("NO ANSWER: the papers are about whales."), drafts=2)
-    assert "about whales" in events[-1].turn.answer.refusal.message
+    assert "about whales" in events[-1].turn.answer.remark
 
 
 def test_where_all_drafts_fail_the_error_is_raised(ask):

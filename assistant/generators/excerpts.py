@@ -1,0 +1,112 @@
+"""What a model with little time to read is given: excerpts of the papers that answer best."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from assistant.generators.extractive import find_sentences, meant_paper
+from assistant.prompts import as_data, as_line, estimate_tokens, mark
+from assistant.records import Evidence, LabelledPaper, Rewrite
+from corpus.encoders import Encoder
+
+# The papers found to answer best are read in whole passages, others by single sentences.
+READ_IN_PASSAGES = 3
+PASSAGES_OF_A_PAPER = 3
+SENTENCES_OF_A_PAPER = 2
+
+
+@dataclass(slots=True)
+class _Chosen:
+    """The sentences chosen of a paper, by passage number."""
+
+    paper: LabelledPaper
+    sentences: dict[int, set[int]] = field(default_factory=dict)
+
+
+def choose_excerpts(
+    rewrite: Rewrite, evidence: Evidence, encoder: Encoder, tokens: int, bytes_per_token: float
+) -> tuple[Evidence, str]:
+    """Return the evidence that excerpts are taken of, and the excerpts as they stand in a prompt.
+
+    The likeliest sentences come first until `tokens` are used, with their passages where the paper is one of
+    the likeliest; within a paper they are in reading order. Papers are in the order of their best sentence.
+    """
+    chosen: dict[int, _Chosen] = {}
+    spent = 0
+    for paper, number, wanted in _wanted(rewrite, evidence, encoder):
+        own = chosen.get(paper.label) or _Chosen(paper)
+        known = own.sentences.get(number, set())
+        new = sorted(wanted - known)
+        if not new:
+            continue
+        cost = estimate_tokens(_sentences(paper, number, new), bytes_per_token)
+        cost += 0 if paper.label in chosen else estimate_tokens(_heading(paper), bytes_per_token)
+        if spent + cost > tokens and chosen:
+            break
+        spent += cost
+        own.sentences[number] = known | wanted
+        chosen[paper.label] = own
+    given = {
+        passage.id
+        for own in chosen.values()
+        for passage in own.paper.passages
+        if passage.number in own.sentences
+    }
+    everything = {passage.id for paper in evidence.papers for passage in paper.passages}
+    return evidence.without(everything - given), "\n\n".join(map(_rendered, chosen.values())) or "(none)"
+
+
+def _wanted(
+    rewrite: Rewrite, evidence: Evidence, encoder: Encoder
+) -> Iterator[tuple[LabelledPaper, int, set[int]]]:
+    """Yield what is to be read, the likeliest first: a paper, the number of a passage, and its sentences."""
+    found = find_sentences(rewrite, evidence, encoder)
+    ranked = found.ranked
+    best = ranked.best_first(range(len(ranked.candidates)))
+    papers = list(dict.fromkeys(ranked.candidates[at].paper.label for at in best))
+    whole = 0 if rewrite.kind == "list" else READ_IN_PASSAGES  # a list tells each paper by its best sentences
+    in_passages = set(papers[:whole])
+    if rewrite.kind == "summary" and (meant := meant_paper(rewrite.searched_for, evidence)):
+        yield from _as_written(meant)
+        return
+    told: dict[int, int] = {}
+    rest: list[tuple[LabelledPaper, int, set[int]]] = []
+    for at in best:
+        one = ranked.candidates[at]
+        label = one.paper.label
+        told[label] = told.get(label, 0) + 1
+        if label in in_passages:
+            entry = (one.paper, one.passage.number, set(range(len(one.passage.sentences))))
+            is_early = told[label] <= PASSAGES_OF_A_PAPER
+        else:
+            entry = (one.paper, one.passage.number, {one.sentence})
+            is_early = told[label] <= SENTENCES_OF_A_PAPER
+        if is_early:
+            yield entry
+        else:
+            rest.append(entry)
+    yield from rest
+    for paper in evidence.papers if not best else ():
+        yield from _as_written(paper)
+
+
+def _as_written(paper: LabelledPaper) -> Iterator[tuple[LabelledPaper, int, set[int]]]:
+    for passage in sorted(paper.passages, key=lambda passage: passage.number):
+        yield paper, passage.number, set(range(len(passage.sentences)))
+
+
+def _sentences(paper: LabelledPaper, number: int, sentences: Sequence[int]) -> str:
+    passage = next(one for one in paper.passages if one.number == number)
+    return " ".join(passage.sentence_text(index) for index in sentences)
+
+
+def _heading(paper: LabelledPaper) -> str:
+    year = f" ({paper.paper.year})" if paper.paper.year else ""
+    return f"[{paper.label}] {as_line(paper.paper.title)}{year}"
+
+
+def _rendered(own: _Chosen) -> str:
+    """Return a paper's excerpts between marks, in reading order."""
+    numbers = sorted(own.sentences)
+    texts = [as_data(_sentences(own.paper, number, sorted(own.sentences[number]))) for number in numbers]
+    label = own.paper.label
+    return "\n".join((mark(f"paper {label}"), _heading(own.paper), *texts, mark(f"end of paper {label}")))
