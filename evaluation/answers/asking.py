@@ -69,7 +69,9 @@ def ask(
     """Ask a question; raises AssistantError and EvaluationError."""
     clock = time.perf_counter()
     found: tuple[str, ...] = ()
-    for event in assistant.ask(question, tuple(history), AskOptions(scope or Scope())):
+    # The writer itself is measured, not what the check finds and changes of its answers.
+    options = AskOptions(scope or Scope(), finds_citations=False, careful=False)
+    for event in assistant.ask(question, tuple(history), options):
         if isinstance(event, Retrieved):
             found = tuple(hits.paper.id for hits in event.papers)
         if isinstance(event, Answered):
