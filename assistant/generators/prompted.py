@@ -194,7 +194,11 @@ class PromptedGenerator:
         completion = yield from self._ask("write", messages, self._parameters, log, left_out=left_out)
         # Not of rewriting: plain English has more bytes to a token than papers have.
         self._counts.learn(self._model.id, messages, completion.prompt_tokens)
-        self._counts.learn_speed(self._model.id, completion.read_tokens, completion.read_seconds)
+        first = log.calls[-1].first_token_seconds
+        if completion.read_seconds is not None:
+            self._counts.learn_speed(self._model.id, completion.read_tokens, completion.read_seconds)
+        elif first is not None:
+            self._counts.learn_speed(self._model.id, completion.prompt_tokens, first)
         is_whole = completion.finish_reason == "stop"
         text = completion.text if is_whole else hold_back(completion.text)[0]
         draft = Draft(text, completion.finish_reason, left_out)

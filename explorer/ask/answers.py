@@ -113,12 +113,13 @@ def draw_running(view: QuestionView, number: int, stop: Callable[[], None] | Non
         if stop:
             st.button("Stop", key="stop", icon=":material/stop_circle:", type="tertiary", on_click=stop)
     st.html(steps_html(steps_so_far(view)))
-    if view.quick:
+    # What a small model writes is shown once it has been checked.
+    quick = view.quick if view.quick and (view.quick.careful or not view.text) else None
+    if quick:
         st.caption(QUICK)
     with st.container(key=f"reading_answer_{number}"):
-        if view.quick:
-            known = known_labels(view.quick)
-            st.markdown(answer_markdown(view.quick.answer.text, number, known, linked=False))
+        if quick:
+            st.markdown(answer_markdown(quick.answer.text, number, known_labels(quick), linked=False))
         elif view.text and view.papers:
             text, known = shown_draft(view.text, view.papers)
             st.markdown(answer_markdown(text, number, known))

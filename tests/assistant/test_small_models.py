@@ -100,8 +100,10 @@ def test_a_slow_model_is_preceded_by_the_quick_answer(small, ask_demo) -> None:
     assert turn.quick == (None if turn.answer.stands_in_for else quick.answer)
 
 
-def test_a_quick_model_is_not_preceded_by_anything(small) -> None:
-    fast = reply(SAID, extra_events=(timings(500, 0.1),))
+@pytest.mark.parametrize(
+    "fast", [reply(SAID, extra_events=(timings(500, 0.1),)), reply(SAID, usage=(9_000, 7))]
+)
+def test_a_quick_model_is_not_preceded_by_anything(small, fast: Behaviour) -> None:
     with StandinChat(fast, fast) as server:
         assistant = small(server)
         assistant.answer(QUESTION)
