@@ -129,7 +129,7 @@ def test_a_comparison_that_failed_says_so_and_goes_on_where_it_was(compare, run,
         default=lambda request: model(request) if model.counts["vote"] < 1 else refusal(401)
     ) as server:
         own_model(server)
-        done = compare("--generator", "own", *SMALL)
+        done = compare("--generator", "own", *SMALL, "--samples", "2")
         assert done.exit_code == 2
         assert "What is done is kept." in done.stderr
         identifier = re.search(r"compare --resume (\S+)", done.stderr)[1]
@@ -139,8 +139,8 @@ def test_a_comparison_that_failed_says_so_and_goes_on_where_it_was(compare, run,
         server.default = model
         resumed = run("compare", "--resume", identifier, "--json")
         assert resumed.exit_code == 0, resumed.stderr
-        # One sample and one vote of the second round are new.
-        assert len(server.requests) - before == 2
+        # Two samples and one vote of the second round are new.
+        assert len(server.requests) - before == 3
     assert document(resumed)["id"] == identifier
     assert "[2]" in document(resumed)["summary"]
 
