@@ -37,6 +37,7 @@ const follow = (event) => {
 if (!window.paperTrailFollows) {
   window.paperTrailFollows = true;
   document.addEventListener('click', follow, true);
+  addEventListener('popstate', () => { window.paperTrailAsked = location.href; });
 }
 export default function ({ setTriggerValue, setStateValue, data, parentElement }) {
   stops.get(parentElement)?.();
@@ -54,8 +55,9 @@ export default function ({ setTriggerValue, setStateValue, data, parentElement }
     measure();
   }
   // Streamlit leaves the address as it is where a link leads from a page to itself. Whoever has gone on, or
-  // back, before this came is at another page's address.
-  const isHere = location.pathname.replace(/\/$/, '').endsWith(`/${data.page}`);
+  // back, before this came is at another page's address, or at that of another paper.
+  const isLeft = data.isNewEntry && window.paperTrailAsked === location.href;
+  const isHere = !isLeft && location.pathname.replace(/\/$/, '').endsWith(`/${data.page}`);
   const before = new URLSearchParams(location.search);
   const now = new URLSearchParams(location.search);
   for (const [name, value] of Object.entries(data.address)) {

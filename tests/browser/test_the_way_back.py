@@ -96,6 +96,21 @@ def test_fault_a_paper_that_was_left_before_its_script_came_named_itself_in_the_
     page.wait_for_url("**/paper?id=*")
 
 
+def test_fault_a_paper_that_was_left_for_the_one_before_wrote_its_address_and_lost_the_way_forward(
+    open_studied: OpenPage,
+) -> None:
+    page = open_studied("/paper?id=studied%2Fheads")
+    page.evaluate(BACK_AT_ONCE, TITLES["tokens"])
+    page.locator(".st-key-references summary").click()
+    page.locator(".st-key-references").get_by_role("link", name=TITLES["tokens"]).click()
+    page.wait_for_function("() => window.wentBack")
+    page.get_by_role("heading", name=TITLES["heads"]).wait_for()
+    settled(page)
+    page.go_forward()
+    page.get_by_role("heading", name=TITLES["tokens"]).wait_for()
+    page.wait_for_url("**/paper?id=studied%2Ftokens")
+
+
 def test_a_link_opens_a_scope_and_the_address_follows_what_is_chosen(open_page: OpenPage) -> None:
     page = open_page("/ask?collection=field-notes-evaluation&question=What+is+it%3F")
     page.wait_for_function("() => location.search === '?collection=field-notes-evaluation'")

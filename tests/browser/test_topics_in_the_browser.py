@@ -53,7 +53,7 @@ def test_a_reference_leads_to_its_paper_and_back(open_studied: OpenPage) -> None
     """It rests on what is waited for, each a state of the screen, and on what `opening` complains of."""
     page = open_studied("/paper?id=studied%2Fheads")
     page.locator(".st-key-references summary").click()
-    page.get_by_role("link", name=TITLES["tokens"]).first.click()
+    page.locator(".st-key-references").get_by_role("link", name=TITLES["tokens"]).click()
     page.get_by_role("heading", name=TITLES["tokens"]).wait_for()
     # Streamlit leaves the address as it is where a link leads from a page to itself.
     page.wait_for_url(f"**{TOKENS}")
