@@ -21,8 +21,9 @@ BUILDERS = {
 }  # fmt: skip
 # What a builder may be given: numbers, and records whose texts the tests below show to stay out.
 NUMBERS = {
-    "float", "float | None", "int", "Sequence[float | None]", "Sequence[int]", "Mapping[int, int]",
-    "dict[int, int]", "Strip", "Round", "Sequence[Candidate]", "Sequence[Vote]", "tuple[StepShown, ...]",
+    "float", "float | None", "int", "Sequence[float | None]", "Sequence[int]", "Collection[int]",
+    "Mapping[int, int]", "dict[int, int]", "Strip", "Round", "Sequence[Candidate]",
+    "Sequence[Vote]", "tuple[StepShown, ...]",
 }  # fmt: skip
 # Named in this program: the one is asserted to be an identifier, the other is the key of a table.
 NAMES = {("_strip_style", "place"), ("group_dots", "theme")}
