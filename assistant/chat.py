@@ -110,7 +110,7 @@ class Assistant:
             yield Quick(run.turn(rewrite, papers, evidence, quick))
         draft = yield from run.write(self._write(drafting, checked, options.drafts, run.log))
         yield Checking()
-        answer = run.timed("check", lambda: self._usable(checked(draft), drafting, checked, options))
+        answer = run.timed("check", lambda: self._usable(checked(draft), quick, drafting, checked, options))
         turn = run.turn(rewrite, papers, evidence, answer)
         yield Answered(turn if answer.stands_in_for else replace(turn, quick=quick))
 
@@ -139,21 +139,22 @@ class Assistant:
     def _usable(
         self,
         answer: Answer,
+        quick: Answer | None,
         drafting: "_Drafting",
         checked: "_Checker",
         options: AskOptions,
     ) -> Answer:
         """Return a model's answer, or the extractive one in place of one that refuses or misses the question.
 
-        Only where the gate says that the evidence answers.
+        Only where the gate says that the evidence answers; `quick` is the extractive answer if it is known.
         """
         if options.careful and options.finds_citations and drafting.rewrite.kind == "list":
-            standing = self._quick(drafting, checked)
+            standing = quick or self._quick(drafting, checked)
             return answer if standing is None else self._as_list(answer, standing, checked)
         is_doubtful = options.careful and (is_off(answer) or answer.not_carried)
         if not options.finds_citations or not (answer.refusal or is_doubtful):
             return answer
-        standing = self._quick(drafting, checked)
+        standing = quick or self._quick(drafting, checked)
         if standing is None or not (
             answer.refusal or (standing.relevance or 0.0) > (answer.relevance or 0.0)
         ):
@@ -181,6 +182,7 @@ class Assistant:
         return replace(
             listed,
             sentences=with_found(listed.sentences, found),
+            problems=tuple(dict.fromkeys((*answer.problems, *listed.problems))),
             not_carried=answer.not_carried,
             remark=f"Quoted from papers that the model left out: {counted(missing, 'line')}."
             if missing
@@ -191,7 +193,7 @@ class Assistant:
         """Return the extractive answer, None where the gate says that the evidence does not answer."""
         if cannot_answer(drafting.rewrite, drafting.evidence, self.encoder):
             return None
-        draft = last_of(drafting.begin(ExtractiveGenerator(self.encoder), CallLog()))
+        draft = _last_of(drafting.begin(ExtractiveGenerator(self.encoder), CallLog()))
         answer = checked(draft, mend="nothing")
         return None if answer.refusal else answer
 
@@ -310,9 +312,6 @@ class Assistant:
         return "this paper" if count == 1 else f"these {count:,} papers"
 
 
-_LITTLE_LEFT = "The papers carry only part of what it wrote, and that says less than they do."
-
-
 def _lines_by_paper(answer: Answer) -> dict[int, list[str]]:
     """Return the sentences of a list that cite one paper, by its label."""
     lines: dict[int, list[str]] = {}
@@ -331,15 +330,16 @@ class _Checker(Protocol):
 
 def _remark(answer: Answer) -> str:
     """Return why an answer was not used, in words for its reader."""
-    if answer.refusal is None:
-        if not answer.not_carried and not is_off(answer):
-            return "It told of none of the papers that fit."
-        is_left = answer.not_carried and not is_off(answer)
-        return _LITTLE_LEFT if is_left else "What it wrote may miss the question."
-    return answer.refusal.message
+    if answer.refusal:
+        return answer.refusal.message
+    if is_off(answer):
+        return "What it wrote may miss the question."
+    if answer.not_carried:
+        return "The papers support only part of what it wrote, and that part says less than this answer."
+    return "It names none of the papers that fit."
 
 
-def last_of(pieces: Iteration[str, None, Draft]) -> Draft:
+def _last_of(pieces: Iteration[str, None, Draft]) -> Draft:
     """Return the draft that pieces come to."""
     with closing(pieces):
         while True:
