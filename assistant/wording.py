@@ -98,10 +98,8 @@ def changes(answer: Answer) -> tuple[str, ...]:
     """Return what the check changed of what a model wrote, each in a sentence."""
     told = []
     if answer.stands_in_for:
-        told.append(
-            f"This is the extractive answer: that of {answer.stands_in_for} could not be used. "
-            f"{answer.remark}"
-        )
+        model = _without_folder(answer.stands_in_for)
+        told.append(f"This is the extractive answer: that of {model} could not be used. {answer.remark}")
     elif answer.remark:
         told.append(answer.remark)
     if found := sum(citation.found for one in answer.sentences for citation in one.citations):
@@ -114,6 +112,11 @@ def changes(answer: Answer) -> tuple[str, ...]:
         verb = "was" if count == 1 else "were"
         told.append(f"{counted(count, 'sentence')} that no paper supports {verb} taken out.")
     return tuple(told)
+
+
+def _without_folder(model: str) -> str:
+    """Return a model's name; of a file or folder of this machine, not where it lies."""
+    return model.rstrip("/").rpartition("/")[2]
 
 
 def notices(answer: Answer) -> tuple[str, ...]:

@@ -10,9 +10,10 @@ from assistant.chat import Assistant
 from assistant.generators.prompted import ModelOptions
 from assistant.models.menu import ModelEntry, size_named
 from assistant.prompts import estimate_tokens
-from assistant.records import AskOptions, Conversation, Quick, Turn, Written
+from assistant.records import Answer, AskOptions, Conversation, Quick, Turn, Written
 from assistant.trail.replay import Replayer
 from assistant.trail.transcript import from_json, to_json
+from assistant.wording import changes
 from tests.assistant.asked_questions import NOT_ANSWERED, QUESTION
 from tests.standin_chat import Behaviour, StandinChat, reply
 
@@ -185,3 +186,8 @@ def test_a_list_that_tells_of_no_paper_that_fits_is_replaced(small, ask_demo) ->
     with StandinChat(reply("Penguins swim faster than any other bird.")) as server:
         turn = small(server).answer(LIST)
     assert (turn.answer.text, turn.answer.stands_in_for) == (ask_demo(LIST).answer.text, "m")
+
+
+def test_fault_readers_were_told_where_on_the_server_a_model_lies() -> None:
+    (told,) = changes(Answer("It ranks.", stands_in_for="/srv/models/tiny.gguf", remark="It was empty."))
+    assert "tiny.gguf" in told and "/srv" not in told
