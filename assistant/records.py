@@ -102,7 +102,7 @@ class Evidence:
         return next((paper for paper in self.papers if paper.label == label), None)
 
     def without(self, passage_ids: Collection[str]) -> "Evidence":
-        """Return what remains without some passages; a paper left with none goes too."""
+        """Return the evidence without some passages, and without papers that have none left."""
         if not passage_ids:
             return self
         kept = (
@@ -287,7 +287,7 @@ def sum_known(counts: Iterable[Number | None]) -> Number | None:
 
 
 def usage_of(calls: Iterable[Call]) -> Usage:
-    """Return what calls cost together."""
+    """Sum the tokens and prices of calls."""
     made = tuple(calls)
     return Usage(
         prompt_tokens=sum_known(call.prompt_tokens for call in made),

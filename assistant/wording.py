@@ -55,7 +55,7 @@ def searched_for(turn: Turn) -> str:
 
 
 def scope_said(scope: Scope) -> str:
-    """Return which part of the corpus was searched."""
+    """Describe the searched part of the corpus."""
     parts = [
         scope.collections and f"collections {', '.join(scope.collections)}",
         scope.papers and f"papers {', '.join(scope.papers)}",
@@ -83,7 +83,7 @@ def place(passage: Passage) -> str:
 
 
 def checked(answer: Answer) -> str:
-    """Return how far an answer is to the point and its citations hold, "" where that was not measured."""
+    """Describe the relevance of an answer and the share of its citations that hold, "" if not measured."""
     parts = []
     if answer.relevance is not None:
         parts.append(f"relevance {score_digits(answer.relevance)}: it {relevance_said(answer.relevance)}")
@@ -95,7 +95,7 @@ def checked(answer: Answer) -> str:
 
 
 def changes(answer: Answer) -> tuple[str, ...]:
-    """Return what the check changed of what a model wrote, each in a sentence."""
+    """Describe the changes that the check made to the written text, a sentence each."""
     told = []
     if answer.stands_in_for:
         model = _without_folder(answer.stands_in_for)
@@ -120,14 +120,14 @@ def _without_folder(model: str) -> str:
 
 
 def notices(answer: Answer) -> tuple[str, ...]:
-    """Return what was wrong with what was written, what was changed of it, and what was taken out."""
+    """Return the problems of the written text, the changes to it, and the claims taken out."""
     problems = (PROBLEMS[problem] for problem in answer.problems)
     taken_out = (f"Not carried by the papers: “{claim}”" for claim in answer.not_carried)
     return (*problems, *changes(answer), *taken_out)
 
 
 def parameters_said(given: Parameters) -> str:
-    """Return how a model was to generate; what was left to its server is not named."""
+    """Describe a model's generation parameters; those left to its server are not named."""
     facts = [f"temperature {given.temperature:g}", f"top-p {given.top_p:g}"]
     if given.top_k is not None:
         facts.append(f"top-k {given.top_k}")
@@ -137,7 +137,7 @@ def parameters_said(given: Parameters) -> str:
 
 
 def call_facts(call: Call) -> Iterator[str]:
-    """Yield what a call took and how it ended, then what did not go as it should."""
+    """Yield the facts of a call: time, ending, cost, and problems."""
     yield f"{call.seconds:.2f} s, ended with {call.finish_reason}"
     if call.served:
         yield f"written by {call.served}, as the server says, where {call.model} was asked for"
@@ -188,7 +188,7 @@ def provenance_facts(turn: Turn) -> Iterator[str]:
 
 
 def served_by(calls: Iterable[Call]) -> str:
-    """Return which other models than the one asked for have replied, as their server says, "" for none."""
+    """Describe the models that replied in place of the one asked for, "" for none."""
     served = sorted({call.served for call in calls if call.served})
     return f" (by what the server says, {' and '.join(served)} has written)" if served else ""
 
@@ -207,7 +207,7 @@ def made_with(made: Provenance) -> Iterator[str]:
 
 
 def feedback_said(feedback: Feedback) -> Iterator[str]:
-    """Yield what a reader made of an answer, a line each; nothing where they said nothing."""
+    """Yield the reader's verdict and wrong citations, a line each."""
     if feedback.verdict:
         yield f"A reader found this answer {VERDICTS[feedback.verdict]}."
     for wrong in feedback.wrong_citations:

@@ -49,7 +49,7 @@ _MEASURED = TypeAdapter(MeasuredCorpus)
 
 
 def read_measured(path: Path) -> MeasuredCorpus | None:
-    """Return what was measured, None where nothing was; raises CorpusError for another file."""
+    """Read the measured figures, None where there are none; raises CorpusError for another file."""
     try:
         if path.stat().st_size > LARGEST:
             raise CorpusError(f"{path} is too large to hold what was measured of a corpus.")

@@ -409,7 +409,7 @@ UPLOADS = "your-documents"
 
 
 def library_collection(library_id: str) -> str:
-    """Return what the collection of a visitor's kept library is called."""
+    """Return the collection id of a visitor's kept library."""
     return f"{UPLOADS}.{library_id}"
 
 

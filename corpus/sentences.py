@@ -210,7 +210,7 @@ def with_repeats(passages: Sequence[Passage]) -> Iterator[tuple[Passage, int]]:
 
 
 def repeated(before: Passage, passage: Passage) -> int:
-    """Return how many of a passage's first sentences are the last ones of the passage before it."""
+    """Count the first sentences of a passage that repeat the end of the passage before it."""
     follows = (before.paper_id, before.number + 1) == (passage.paper_id, passage.number)
     if not follows or {before.kind, passage.kind} != {"body"} or before.section != passage.section:
         return 0

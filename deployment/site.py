@@ -54,7 +54,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is to be served: so many processes, at an address, to requests for these hosts."""
+    """The site to serve: the number of processes, the address, and the hosts of requests."""
 
     processes: int
     address: str = "127.0.0.1"
@@ -287,7 +287,7 @@ class Site:
 
 
 def most_open_files() -> int:
-    """Return how many files a worker of nginx may have open: no more than this user is allowed."""
+    """Return the open files allowed to a worker of nginx: no more than this user may have."""
     _, allowed = resource.getrlimit(resource.RLIMIT_NOFILE)
     return MOST_OPEN_FILES if allowed == resource.RLIM_INFINITY else min(MOST_OPEN_FILES, allowed)
 
@@ -398,7 +398,7 @@ def upload_megabytes() -> int:
 
 
 def shared_environment(settings: Settings, count: int) -> dict[str, str]:
-    """Return what all processes are told: nginx tells them who visits, and calls to models are divided."""
+    """Return the environment shared by all processes: nginx as trusted proxy, and model calls divided."""
     own = {
         "PAPER_TRAIL_TRUSTED_PROXIES": HOST,
         "PAPER_TRAIL_MODEL_CALLS": str(max(1, settings.model_calls // count)),
@@ -408,7 +408,7 @@ def shared_environment(settings: Settings, count: int) -> dict[str, str]:
 
 
 def _own_environment(settings: Settings, number: int) -> dict[str, str]:
-    """Return what one process is told: a place of its own for its metrics."""
+    """Return the environment of one process: its own address for metrics."""
     if not settings.metrics:
         return {}
     host = settings.metrics.rpartition(":")[0]

@@ -35,8 +35,8 @@ logger = logging.getLogger(__name__)
 
 FREEZE_SECONDS = 0.25
 COLLECT_SECONDS = 2.0
-# Only each so many times is garbage looked for among all that visitors hold: twenty conversations are 100,000
-# objects, and everybody waits a tenth of a second.
+# Only every 30th collection covers all generations: twenty conversations are 100,000 objects, and everybody
+# waits a tenth of a second.
 COLLECT_ALL = 30
 YOUNG = 1
 # Before questions are tried, when a server's first visitors come; and until a build may have brought others.

@@ -34,7 +34,7 @@ def assert_harmless_file(name: str, text: str, allowed: str) -> None:
 
 
 def _braces(text: str) -> int:
-    """Return how many braces stay open; BibTeX counts those that are escaped too."""
+    """Count the braces that stay open; BibTeX counts those that are escaped too."""
     return text.count("{") - text.count("}")
 
 

@@ -135,7 +135,7 @@ class StandinChat(StandinServer):
                 self._answering -= 1
 
     def wait_for_hang_up(self, seconds: float = 10.0, count: int = 1) -> bool:
-        """Return whether clients closed so many connections while they were being answered."""
+        """Return True if clients closed `count` connections while they were being answered."""
         deadline = time.monotonic() + seconds
         while self.hang_ups < count and time.monotonic() < deadline:
             time.sleep(0.01)

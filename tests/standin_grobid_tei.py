@@ -59,7 +59,7 @@ def _paragraph(sentences: Sequence[str]) -> str:
 
 
 def empty_tei() -> bytes:
-    """Return what the server sends for a document it understood nothing of."""
+    """Return the server's reply for a document it understood nothing of."""
     root = etree.fromstring(tei_of(b""))
     for title in root.iter(f"{TEI}title"):
         title.text = None

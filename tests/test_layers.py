@@ -226,7 +226,7 @@ def imports(file: Path) -> Iterator[tuple[str, int]]:
 
 
 def _started(words: Sequence[ast.expr]) -> Iterator[tuple[str, int]]:
-    """Yield what a command line starts by its name; a name with a dot is seen as a string anyway."""
+    """Yield the modules a command line starts by name; a name with a dot is seen as a string anyway."""
     texts = [word.value if isinstance(word, ast.Constant) else None for word in words]
     for flag, name, word in zip(texts, texts[1:], words[1:], strict=False):
         if flag == "-m" and isinstance(name, str) and "." not in name:

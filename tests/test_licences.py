@@ -36,7 +36,7 @@ def listed(root: Path) -> list[str]:
 
 
 def licence_of(found: PackageMetadata) -> str:
-    """Return what a package says of its licence, "" where it says nothing."""
+    """Return the licence that a package declares, "" for none."""
     if "License-Expression" in found:
         return found["License-Expression"]
     classifiers = found.get_all("Classifier") or []

@@ -229,7 +229,7 @@ class Slow(NamedTuple):
 
 
 def slowest(found: Found) -> Slow | None:
-    """Return how a pattern is slow by the first text that shows it, None where it is linear."""
+    """Return the first text on which a pattern is slow, None where it is linear."""
     for pump in islice(dict.fromkeys(pumps(found.pattern, is_search=not found.is_anchored)), MOST_PUMPS):
         costs = []
         for end in ENDS:
@@ -249,7 +249,7 @@ def _times_plain(found: Found, text: str, length: int) -> float:
 
 
 def _growth(found: Found, pump: Pump, before: float, end: str) -> Slow | None:
-    """Return how the cost of a pattern grows, None where it is in proportion to the text."""
+    """Return the growth of a pattern's cost, None where it is in proportion to the text."""
     times = _times_plain(found, pump.text(LONG, end), LONG)
     if times > DEAREST:
         return Slow(times, 0, pump.text(30, end))

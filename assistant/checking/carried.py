@@ -305,7 +305,7 @@ def _directions(text: str) -> frozenset[int]:
 
 
 def _aligned(said: Sequence[str], told: Sequence[str]) -> int:
-    """Return how many words two texts have in common in the same order (their longest common subsequence)."""
+    """Return the length of the longest common subsequence of two texts, in words."""
     said, told = [one.lower() for one in said], [one.lower() for one in told]
     before = [0] * (len(told) + 1)
     for one in said:

@@ -63,7 +63,7 @@ def _word(score: float, bars: Bars) -> ScoreWord:
 
 
 def likeness(claim: str, sentence: str) -> float:
-    """Return how like two texts are: ROUGE-1 F1, 0..1."""
+    """Return the ROUGE-1 F1 of two texts, 0..1."""
     words_of_claim, words_of_sentence = _words_of(claim), _words_of(sentence)
     shared = _shared(words_of_claim, words_of_sentence)
     if not shared:

@@ -135,7 +135,7 @@ class SupportScorer:
         return [support.score for support in self.reader().weigh(claims, evidence)]
 
     def reader(self) -> "SupportReader":
-        """Return what reads one answer: within it each text is encoded once."""
+        """Return a reader for one answer, which encodes each text once."""
         return SupportReader(self.encoder, self.entailment)
 
 
@@ -179,7 +179,7 @@ class SupportReader:
         evidence: Sequence[Sequence[str]],
         about: Sequence[str] | None = None,
     ) -> list[Compared | None]:
-        """Return what the score is made of, None for a claim or evidence without words."""
+        """Compute the parts of each support score, None for a claim or evidence without words."""
         asked = [
             _Asked(claim, few[:MOST_SENTENCES], whose)
             for claim, few, whose in zip(claims, evidence, about or [""] * len(claims), strict=True)

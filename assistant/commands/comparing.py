@@ -224,7 +224,7 @@ def _corpus(library: Library, begun: StoredComparison | None) -> Corpus:
 
 
 def _planned(comparer: Comparer, wanted: ComparisonRequest) -> Planned:
-    """Return what a comparison will take; raises AssistantError with all that is wrong with the request."""
+    """Return the plan of a comparison; raises AssistantError that lists every fault of the request."""
     try:
         return comparer.plan(wanted)
     except ComparisonError as error:

@@ -107,7 +107,7 @@ def candidate_line(candidate: Candidate, votes: int, mark: str = "") -> str:
 
 
 def step_lines(before: Progress, event: ComparisonEvent) -> Iterator[str]:
-    """Yield what an event is in plain lines, for what is no terminal."""
+    """Yield plain lines for an event, for output that is not a terminal."""
     match event:
         case Extracted(elements):
             yield _elements_line(before.after(event), elements)
@@ -120,7 +120,7 @@ def step_lines(before: Progress, event: ComparisonEvent) -> Iterator[str]:
 
 
 def _elements_line(progress: Progress, newest: KeyElements | None = None) -> str:
-    """Return how many texts are read, the description among them."""
+    """Return a line with the number of texts read, the description among them."""
     read = f"Key elements: {len(progress.elements)} of {len(progress.planned.papers) + 1} texts read"
     if newest is None:
         unread = sum(bool(one.problem) for one in progress.elements)
@@ -145,7 +145,7 @@ def _named(progress: Progress, number: int) -> str:
 
 
 def working_line(working: Working) -> str:
-    """Return how many calls were made, and what they cost."""
+    """Return a line with the number of model calls and their cost."""
     usage = working.usage
     spent = wording.spent(usage.prompt_tokens, usage.completion_tokens, usage.price)
     kept = f"{working.recorded} of them before" if working.recorded else ""

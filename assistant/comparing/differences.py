@@ -86,7 +86,7 @@ class Differences:
 
 
 def differences(comparison: Comparison) -> Differences:
-    """Return what is common to the papers of a comparison, and what only one of them names or states."""
+    """Find the things and elements that the papers share and those only one has."""
     grid = element_grid(comparison)
     papers = {one.label: one.paper for one in comparison.evidence.papers}
     stated = {
@@ -136,7 +136,7 @@ class _Named:
         return key in self._runs
 
     def weight(self, key: Key) -> tuple[bool, int]:
-        """Return how much it names something, to be compared; nothing it names but once weighs much."""
+        """Return a sort key of how prominently the paper names `key`."""
         mentions = self.terms[key].total() if key in self.terms else 0
         return key in self.topics, (mentions + 2 * (key in self._title)) * len(key)
 
@@ -166,7 +166,7 @@ class NamedThings:
         self._described = _Named([about], short)
 
     def common(self, among: Set[int]) -> Iterator[NamedThing]:
-        """Yield what more than half of some papers name, the most common first."""
+        """Yield the things that more than half of the papers in `among` name, the most common first."""
         labels = {key: self._naming(key) for key in _keys(self._papers[label] for label in among)}
         within = {key: len(among & set(found)) for key, found in labels.items()}
         wide = [key for key, count in within.items() if count > 1 and 2 * count > len(among)]
@@ -175,7 +175,7 @@ class NamedThings:
         yield from (self._thing(key, labels[key]) for key in whole[:MOST_COMMON])
 
     def alone(self, label: int) -> Iterator[NamedThing]:
-        """Yield what one paper names and no other does, what is most its own first."""
+        """Yield the things that only this paper names, the most characteristic first."""
         one = self._papers[label]
         keys = [key for key in _keys([one]) if one.is_own(key) and self._naming(key) == (label,)]
         keys.sort(key=lambda key: (one.weight(key), key), reverse=True)
@@ -227,7 +227,7 @@ def _windows(key: Key) -> Iterator[Key]:
 
 
 def _usual(written: Counter[str]) -> str:
-    """Return how a term is written most often, without a capital that only a sentence's beginning made."""
+    """Return the most frequent spelling of a term, without a capital that only begins a sentence."""
     usual = min(written, key=lambda text: (-written[text], text))
     lowered = f"{usual[0].lower()}{usual[1:]}"
     return lowered if lowered in written else usual
@@ -330,7 +330,7 @@ def _written_apart(texts: Iterable[str]) -> dict[str, Key]:
 
 
 def _collected(pairs: Iterable[tuple[str, str]]) -> dict[str, Key]:
-    """Return what each short form stands for, without those that stand for several things."""
+    """Map each short form to its full name, leaving out ambiguous ones."""
     found: dict[str, set[Key]] = defaultdict(set)
     for short, name in pairs:
         found[short].add(tuple(stem(token.word) for token in tokens(name)))

@@ -84,11 +84,11 @@ class ComparativeGenerator(Protocol):
     def budget(
         self, sources: Sequence[SourceText], missing: Collection[int], options: ComparisonOptions
     ) -> Budget:
-        """Return what a comparison takes at most; elements of the labels `missing` are still to extract."""
+        """Return the upper bound of a comparison; elements of the labels `missing` are still to extract."""
         ...
 
     def extract_key_elements(self, source: SourceText, task: Task) -> Mapping[ElementName, str]:
-        """Return what a text states to each of the seven questions; what it does not state is left out.
+        """Extract the text's answers to the seven questions; unanswered ones are left out.
 
         Raises BadReplyError where a model replied in no usable form, twice, and ModelError.
         """

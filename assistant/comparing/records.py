@@ -222,7 +222,7 @@ class Budget:
         return self.prompt_tokens + self.completion_tokens
 
     def is_used_up(self, calls: int, usage: Usage) -> bool:
-        """Return True if so many calls leave nothing of it; what is free is limited by calls alone."""
+        """Return True if `calls` and `usage` reach the budget; free use is limited by calls alone."""
         if calls >= self.most_calls:
             return True
         if self.price is not None:
@@ -317,7 +317,7 @@ class RoundFinished:
 
 @dataclass(frozen=True, slots=True)
 class Working:
-    """Event: so many calls have been made of those planned; comes several times a second while work goes on.
+    """Event: `calls` of the planned calls have been made; sent several times a second.
 
     `recorded` of them were found in the record of a run before, and not made again.
     """

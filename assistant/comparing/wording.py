@@ -46,7 +46,7 @@ def labels_said(labels: Iterable[int]) -> str:
 
 
 def title(comparison: Comparison) -> str:
-    """Return what a comparison is called: its description, on one line."""
+    """Return the title of a comparison: its description on one line."""
     return " ".join(comparison.about.split())
 
 
@@ -75,7 +75,7 @@ def options_said(options: ComparisonOptions, criteria: int = 0) -> str:
 
 
 def written_said(comparison: Comparison) -> str:
-    """Return how the papers of a comparison were compared."""
+    """Describe how the papers of a comparison were compared."""
     if not comparison.rounds:
         return f"papers {ORDERS[comparison.options.order]}, in one pass without a model"
     criteria = {vote.criterion for one in comparison.rounds for vote in one.votes} - {""}
@@ -83,21 +83,21 @@ def written_said(comparison: Comparison) -> str:
 
 
 def writer_said(generator: str) -> str:
-    """Return how a summary came about, by the name of what wrote it."""
+    """Describe how a summary was written, by the name of its generator."""
     if generator == EXTRACTIVE:
         return "made of sentences chosen from the papers, without a model"
     return f"written by the model {generator}"
 
 
 def elements_said(generator: str) -> str:
-    """Return what key elements are, by the name of what filled them in."""
+    """Describe where key elements come from, by the name of their generator."""
     if generator == EXTRACTIVE:
         return "The key elements: sentences chosen from the texts, without a model"
     return f"The key elements, in the words of the model {generator}"
 
 
 def budget_said(budget: Budget) -> str:
-    """Return what a comparison takes at most."""
+    """Describe the most that a comparison may cost."""
     if not budget.calls:
         return "No model is asked: it costs nothing."
     calls = f"At most {counted(budget.calls, 'model call')}"
@@ -109,7 +109,7 @@ def budget_said(budget: Budget) -> str:
 
 
 def reused_said(planned: Planned) -> str:
-    """Return how many papers an earlier comparison has read, "" of none."""
+    """Describe how many papers an earlier comparison has read, "" for none."""
     read = sum(label > 0 for label in planned.reused)
     of_all = counted(len(planned.papers), "paper")
     again = "it is not read again" if read == 1 else "they are not read again"
@@ -127,14 +127,14 @@ def candidate_said(candidate: Candidate) -> str:
 
 
 def faults_said(candidate: Candidate) -> Iterator[str]:
-    """Yield what is wrong with a candidate: it loses ties for some of it."""
+    """Yield the faults for which a candidate loses ties."""
     if candidate.lost:
         yield f"It lost {labels_said(candidate.lost)}."
     yield from (wording.PROBLEMS[problem] for problem in candidate.problems)
 
 
 def round_said(one: Round) -> str:
-    """Return what a round decided."""
+    """Describe the outcome of a round."""
     kept = f"kept {', '.join(map(str, one.kept)) or 'none'} of {counted(len(one.candidates), 'candidate')}"
     votes = counted(len(one.votes), "vote") if one.votes else ""
     discarded = f"{one.discarded_votes} discarded" if one.discarded_votes else ""
@@ -144,7 +144,7 @@ def round_said(one: Round) -> str:
 
 
 def vote_said(vote: Vote) -> str:
-    """Return what a vote was for, without its analysis."""
+    """Describe a vote's criterion and choice, without its analysis."""
     name = f"Vote {vote.number}" + (f" ({vote.criterion})" if vote.criterion else "")
     if vote.choice is None:
         return f"{name}: discarded. {vote.problem}".rstrip()
@@ -152,7 +152,7 @@ def vote_said(vote: Vote) -> str:
 
 
 def grid_said(grid: Grid) -> str:
-    """Return how much of a grid is filled, and how much that was written its texts do not carry."""
+    """Describe how much of a grid is filled, and how much of it the texts do not support."""
     cells = len(grid.papers) * len(ELEMENT_TITLES)
     share = grid.share_not_stated
     missing = f"{share * cells:.0f} ({share:.0%}) of the papers' {cells} elements"
@@ -164,7 +164,7 @@ def grid_said(grid: Grid) -> str:
 
 
 def common_said(found: Differences) -> Iterator[str]:
-    """Yield what the elements and topics of most papers name, a line for the same papers."""
+    """Yield a line for each group of papers with the elements and topics that most papers name."""
     for labels in dict.fromkeys(thing.labels for thing in found.common):
         things = [thing for thing in found.common if thing.labels == labels]
         who = labels_said(labels)
@@ -174,7 +174,7 @@ def common_said(found: Differences) -> Iterator[str]:
 
 
 def alone_said(found: Differences) -> Iterator[str]:
-    """Yield what the elements and topics of one paper alone name."""
+    """Yield a line for each paper with the elements and topics that no other names."""
     for label, things in found.alone:
         if things:
             yield f"{_NAMED_IN} [{label}] alone: {joined(map(thing_said, things))}."
@@ -202,7 +202,7 @@ def thing_said(thing: NamedThing) -> str:
 
 
 def comparison_facts(comparison: Comparison) -> Iterator[str]:
-    """Yield how a comparison was made and what it took."""
+    """Yield facts on how a comparison was made and its cost."""
     made = comparison.provenance
     yield f"asked {comparison.asked}"
     yield f"compared by {made.generator}{wording.served_by(one.call for one in comparison.calls)}"
@@ -217,7 +217,7 @@ def comparison_facts(comparison: Comparison) -> Iterator[str]:
 
 
 def calls_said(comparison: Comparison) -> Iterator[str]:
-    """Yield how many model calls were made, and how many an earlier comparison had made."""
+    """Yield the number of model calls, and of those reused from an earlier comparison."""
     made = calls_made(comparison)
     yield counted(made, "model call")
     if reused := sum(one.reused and bool(one.call.messages) for one in comparison.calls):
@@ -225,7 +225,7 @@ def calls_said(comparison: Comparison) -> Iterator[str]:
 
 
 def calls_made(comparison: Comparison) -> int:
-    """Return how many model calls the comparison made itself."""
+    """Count the model calls that the comparison made itself."""
     return sum(not one.reused and bool(one.call.messages) for one in comparison.calls)
 
 

@@ -40,7 +40,7 @@ _ADDRESS = re.compile(r"(?<=\w)(?=://|@[\w-]+\.\w)|(?<=\bwww)(?=\.)", re.IGNOREC
 
 
 def markup(ready: str) -> Markup:
-    """Return what a template writes as it is: only what is escaped, or checked, or made by us alone."""
+    """Mark text as safe for a template: only for text that is escaped, checked, or our own."""
     return Markup(ready)  # noqa: S704 - the one place
 
 

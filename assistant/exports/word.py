@@ -223,7 +223,7 @@ def _styled(paragraph: Paragraph, text: str) -> list[Run]:
 
 
 def _doubts(sentence: AnswerSentence | None) -> Iterator[str]:
-    """Yield what readers should know of a sentence."""
+    """Yield warnings on a sentence."""
     if sentence is None:
         return
     if is_weak(sentence):

@@ -37,7 +37,7 @@ class GeneratorChoice:
 
 
 def generator_choices(settings: Settings) -> tuple[GeneratorChoice, ...]:
-    """Return what can be chosen, the default first; without a key or a server only the extractive one."""
+    """Return the writers to choose from, the default first; without a model only the extractive one."""
     extractive = GeneratorChoice(ExtractiveGenerator.name, ExtractiveGenerator.label)
     return (extractive, *(GeneratorChoice(entry.id, entry.label) for entry in available_models(settings)))
 

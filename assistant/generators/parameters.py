@@ -24,7 +24,7 @@ _NAMES = {
 
 
 def default_parameters(settings: Settings, entry: ModelEntry) -> Parameters:
-    """Return how a model generates where nobody asks for anything else.
+    """Return the default generation parameters of a model.
 
     A small context is mostly for what is read: a reply has a quarter of it.
     """

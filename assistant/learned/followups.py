@@ -154,7 +154,7 @@ class FollowUps:
         return other
 
     def fillings(self, question: str, history: Sequence[Exchange]) -> list[Filling]:
-        """Return what the question leaves out, in the order of its places, sure or not."""
+        """Return the fillings of what the question leaves out, in the order of places, sure or not."""
         said, asked = said_before(history), words_of(question[:LONGEST_QUESTION])
         if not said.words or not asked:
             return []
@@ -196,7 +196,7 @@ def _runs(sure: Sequence[float]) -> Iterator[tuple[int, int, float]]:
 def _filled(
     asking: Numbers, said: Said, meant: Numbers, place: tuple[int, int], sure: float
 ) -> Filling | None:
-    """Return what a place is filled with: the words that are likeliest, wherever they were said."""
+    """Return the filling of a place: the likeliest words, summed over their mentions."""
     words, (begins, ends) = said.words, pointed(asking, meant)
     shares: dict[str, float] = defaultdict(float)
     places: dict[str, list[tuple[float, int, int]]] = defaultdict(list)

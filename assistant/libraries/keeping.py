@@ -215,7 +215,7 @@ class Libraries:
         return Corpus(path, read_manifest(path))
 
     def count_documents(self, library_id: str) -> int:
-        """Return how many documents a library has, 0 where it cannot be read."""
+        """Count the documents of a library, 0 where it cannot be read."""
         try:
             return self.as_kept(library_id).count_papers()
         except CorpusError:

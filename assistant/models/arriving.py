@@ -89,7 +89,7 @@ class _Turn:
         self.is_over = False
 
     def pass_on(self, text: str) -> str:
-        """Return what belongs to the reply, once it is certain that no token begins in it."""
+        """Return the text that certainly belongs to the reply, holding back a possible control token."""
         text = self._held + text
         if not self._has_begun:
             if _may_be_opening(text):
@@ -104,7 +104,7 @@ class _Turn:
         return text[:kept]
 
     def rest(self) -> str:
-        """Return what is still held at the end of the reply and was no token after all."""
+        """Return the text held back at the end of the reply."""
         if self._has_begun or self.is_over:
             return "" if self.is_over else self._held
         # All of the reply: an opening, with nothing after it.
@@ -126,7 +126,7 @@ def _may_be_opening(text: str) -> bool:
 
 
 def _begun(text: str) -> int:
-    """Return how many characters at the end of a text may begin a control token."""
+    """Return the length of the text's end that may begin a control token."""
     longest = max(map(len, CONTROL_TOKENS)) - 1
     ends = (text[-length:] for length in range(min(longest, len(text)), 0, -1))
     return next((len(end) for end in ends if any(token.startswith(end) for token in CONTROL_TOKENS)), 0)
@@ -150,11 +150,11 @@ class ReplyText:
         return self._thoughts.begun
 
     def pass_on(self, text: str) -> str:
-        """Return what is certain to belong to the reply."""
+        """Return the text that certainly belongs to the reply."""
         return self._turn.pass_on(self._thoughts.pass_on(text))
 
     def rest(self, *, is_whole: bool) -> str:
-        """Return what is still held at the end; of thoughts that were cut nothing belongs to the reply."""
+        """Return the text held back at the end, without thoughts that were cut."""
         return self._turn.pass_on(self._thoughts.rest(is_whole=is_whole)) + self._turn.rest()
 
     def whole(self) -> str:
@@ -199,7 +199,7 @@ class ArrivingReply:
         return text
 
     def end(self) -> str:
-        """Return what was held back until the chunks had ended; raises EOFError where the reply had not."""
+        """Return the text held back until the chunks ended; raises EOFError where the reply had not ended."""
         if self.is_over:
             return ""
         if not self._finish_reason:

@@ -54,14 +54,14 @@ class Thoughts:
         return text.partition(_BARE_FINAL)[2].lstrip() if _BARE_THOUGHTS.match(text) else text
 
     def pass_on(self, text: str) -> str:
-        """Return what belongs to the reply, once it is certain that no mark begins in it."""
+        """Return the text that certainly belongs to the reply, holding back a possible mark."""
         self._held += text
         while self._read():
             pass
         return self._passed()
 
     def rest(self, *, is_whole: bool) -> str:
-        """Return what is still held at the end of the reply.
+        """Return the text held back at the end of the reply.
 
         `is_whole`: it was not cut. Then thoughts that were waited for did not come; in one that was cut they
         have not ended, and nothing of it is reply.
@@ -184,6 +184,6 @@ def begins_thoughts(prompt: str) -> bool:
 
 
 def _begun(text: str) -> int:
-    """Return how many characters at the end of a text may begin a mark."""
+    """Return the length of the text's end that may begin a mark."""
     ends = (text[-length:] for length in range(min(_LONGEST_MARK - 1, len(text)), 0, -1))
     return next((len(end) for end in ends if any(mark.startswith(end) for mark in MARKS)), 0)

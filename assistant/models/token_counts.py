@@ -43,13 +43,13 @@ class TokenCounts:
                 self._speeds.setdefault(model, deque(maxlen=PROMPTS_KEPT)).append(tokens / seconds)
 
     def tokens_per_second(self, model: str) -> float | None:
-        """Return how quickly a model has read of late, the median; None where that is not known."""
+        """Return the median reading speed of a model's recent calls, None where it is not known."""
         with self._reading:
             speeds = self._speeds.get(model)
             return median(speeds) if speeds else None
 
     def bytes_per_token(self, model: str) -> float:
-        """Return how many bytes of a model's next prompt make a token at least, in all likelihood."""
+        """Return a low estimate of the bytes per token in a model's next prompt."""
         with self._reading:
             told = min(self._told.get(model, ()), default=None)
         return BYTES_PER_TOKEN if told is None else max(FEWEST, MARGIN * told)

@@ -20,7 +20,7 @@ _AT_A_MARK = re.compile(rf"[{MARKS}]")
 
 
 def without_echo(text: str) -> tuple[str, DraftProblem | None]:
-    """Return what a model wrote of its own, and what was wrong with the rest; "" where nothing is left.
+    """Return the model's own text, "" if there is none, and the fault of the rest.
 
     From the first mark of ours on it is a prompt that is gone on with.
     """

@@ -57,7 +57,7 @@ def _render_turn(number: int, turn: Turn) -> str:
 
 
 def _answer_said(turn: Turn) -> str:
-    """Return what a turn was answered; of a reply that could not be used nothing, or it would be copied."""
+    """Return a turn's answer for a prompt, without unusable replies, which would be copied."""
     refusal = turn.answer.refusal
     if refusal is None:
         return _name_cited(turn.answer.text, turn.evidence)
@@ -153,5 +153,5 @@ def in_rank_order(evidence: Evidence) -> tuple[str, ...]:
 
 
 def estimate_tokens(text: str, bytes_per_token: float = BYTES_PER_TOKEN) -> int:
-    """Return how many tokens a text has at most, in all likelihood."""
+    """Return a high estimate of the tokens in a text."""
     return int(len(text.encode()) / bytes_per_token) + 1

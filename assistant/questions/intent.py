@@ -130,7 +130,7 @@ class Asked:
 
 
 def read_question(question: str) -> Asked:
-    """Return what a question asks for; the titles that it quotes ask nothing ("How Long Is a Passage?")."""
+    """Read the subject and need of a question, without titles it quotes ("How Long Is a Passage?")."""
     question = _TITLE.sub(" ", question)
     subject = [word for word in content_words(question) if word not in vocabulary().frame]
     aspects = vocabulary().aspects.intersection(subject)
@@ -140,7 +140,7 @@ def read_question(question: str) -> Asked:
 
 
 def asked_in_parts(question: str) -> list[str]:
-    """Return what a question asks one after the other ("How is it built, and why?"), mostly one thing."""
+    """Split a question into its parts ("How is it built, and why?"), mostly one."""
     parts = [part.strip(" ,") for part in _AND_ASKS.split(question)]
     return parts if all(len(part.split()) >= SHORTEST_PART for part in parts) else [question]
 
@@ -166,7 +166,7 @@ def spelt_out(query: str, text: str) -> str:
 
 
 def request_kind(question: str, scope: Scope) -> RequestKind:
-    """Return which kind of request a question is.
+    """Classify a question.
 
     A summary is asked of one paper: the only one in scope, or one that is named by its title. A fact is what
     a few sentences can tell: a number, a name, yes or no of something named. "How" is what asks for one thing

@@ -120,7 +120,7 @@ def asked_part(question: str) -> AskedPart | None:
 
 
 def meant_title(query: str, titles: Sequence[str]) -> int | None:
-    """Return which paper a query means by its title: it quotes one, or names what one title begins with.
+    """Return the index of the paper whose title a query quotes or begins.
 
     None where it means none of them, or might mean several.
     """

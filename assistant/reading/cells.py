@@ -90,14 +90,14 @@ def _has_figure(row: Sequence[str], columns: Sequence[int]) -> bool:
 
 
 def _in_order(question: str, passage: Passage) -> int:
-    """Return how many neighbouring words of a question stand so in a table's caption or heads."""
+    """Count the neighbouring words of a question that a table's caption or heads have in the same order."""
     said = f"{passage.caption} {' '.join(column_heads(passage.table))}" if passage.table else ""
     pairs = [set(pairwise(words(text.lower()))) for text in (question, said)]
     return len(pairs[0] & pairs[1])
 
 
 def _weights(asked: frozenset[str], rows: Sequence[frozenset[str]], question: str) -> dict[str, float]:
-    """Return how well each word tells rows apart; one that no table has counts little unless it is a name."""
+    """Weigh words by how well they tell rows apart; one in no table counts little unless it is a name."""
     counts = Counter(word for row in rows for word in row & asked)
     names = stems(" ".join(names_in(question)))
     return {
@@ -107,7 +107,7 @@ def _weights(asked: frozenset[str], rows: Sequence[frozenset[str]], question: st
 
 
 def _words(name: str) -> frozenset[str]:
-    """Return what a column or row is known by, whatever it is called: "PER", "its"."""
+    """Return the words and capitals by which a column or row is known, such as "PER" and "its"."""
     return (stems(name) | _capitals(name) | _measures(name)) or frozenset(words(name.lower()))
 
 

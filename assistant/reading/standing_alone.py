@@ -171,7 +171,7 @@ def numbers_beside(passage: Passage) -> tuple[int, ...]:
 
 
 def read_with(passage: Passage, passages: Iterable[Passage]) -> list[Passage]:
-    """Return which of its paper's passages one is to be read with: those beside it, in its section."""
+    """Return the neighbouring passages in the same section, to be read with `passage`."""
     numbers = numbers_beside(passage)
     return [one for one in passages if one.number in numbers and one.section == passage.section]
 

@@ -108,7 +108,7 @@ def without_lead(sentence: str) -> str:
 
 
 def brackets(sentence: str) -> list[str]:
-    """Return what a sentence cites or points to in brackets."""
+    """Return the citations and cross-references in brackets."""
     return _BRACKETS.findall(sentence)
 
 

@@ -208,7 +208,7 @@ EVENT_NAMES: dict[type[EventDocument], str] = {
 
 
 def event_document(event: Event) -> EventDocument | None:
-    """Return what is told of an event, None where nothing is: a piece without text says only "still here"."""
+    """Convert an event for programs; None for one they are not told of, such as a piece without text."""
     match event:
         case Rewritten(rewrite):
             return RewrittenDocument(rewrite.searched_for, rewrite.kind)

@@ -95,7 +95,7 @@ def _element(element: KeyElement) -> ElementDocument:
 
 
 def progress_said(event: ComparisonEvent) -> str:
-    """Return what an event of a comparison says, "" where it says nothing new."""
+    """Describe an event of a comparison, "" where it is nothing new."""
     said = ""
     match event:
         case Planned(papers):

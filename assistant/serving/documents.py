@@ -244,7 +244,7 @@ def maybe_rounded(score: float | None) -> float | None:
 
 
 def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    """Return what knows the schema of a kind of document, made once."""
+    """Return the cached type adapter of a kind of document."""
     if kind not in _ADAPTERS:
         _ADAPTERS[kind] = TypeAdapter(kind)
     return _ADAPTERS[kind]

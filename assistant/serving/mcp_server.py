@@ -245,7 +245,7 @@ def make_server(library: PublishedLibrary) -> Server[Any]:
 
 
 async def _run(begin: Callable[[], Steps], context: ServerRequestContext[Any]) -> Any:
-    """Return what steps come to, each taken in a thread; a caller that goes away ends them after one."""
+    """Run steps in threads and return their result; stop after a step when the caller has gone."""
     steps: Steps | None = None
     try:
         steps = await to_thread.run_sync(begin)

@@ -22,7 +22,7 @@ BUSY_LOOK_SECONDS = 0.01
 # Seconds after which a PostgreSQL server is taken for gone: one that does not reply to a statement, and one
 # that does not let in or does not reply to the check of a connection.
 SILENT_SECONDS, CONNECT_SECONDS = 60, 5
-# For so many seconds a server that was silent is not asked again: each screen asks several stores.
+# Pause before a silent server is asked again: each screen asks several stores.
 PAUSE_SECONDS = 10
 # To a server, of one store of one process; there are six.
 IDLE_CONNECTIONS, MOST_CONNECTIONS = 2, 5
@@ -195,7 +195,7 @@ class Database:
             ) from error
 
     def _options(self) -> dict[str, Any]:
-        """Return how to connect; what is in memory has one connection, which threads take in turn."""
+        """Return the engine's options; a database in memory has one connection, shared in turn."""
         if not self._is_in_memory:
             return {"connect_args": {"timeout": float(BUSY_SECONDS)}}
         one = {"poolclass": sa.QueuePool, "pool_size": 1, "max_overflow": 0}

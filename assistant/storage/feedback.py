@@ -28,7 +28,7 @@ def without_wrong_citation(turn: Turn, citation: Citation) -> Turn:
 
 
 def mark_of(turn: Turn, citation: Citation | None) -> WrongCitation | None:
-    """Return how a citation was marked as wrong, None where it was not."""
+    """Return the mark of a citation that a reader found wrong, None for no mark."""
     marks = turn.feedback.wrong_citations if citation else ()
     return next((mark for mark in marks if citation and is_mark_of(mark, citation)), None)
 

@@ -243,7 +243,7 @@ class ReadingStore(OwnedStore[ReadingSummary]):
             _forget_unused(connection)
 
     def followed(self, owner: str) -> tuple[Kept[Followed], ...]:
-        """Return what an owner follows, by its title."""
+        """Return the follows of an owner, by title."""
         found = self._kept(owner, "followed", _FOLLOWED)
         return tuple(sorted(found, key=lambda one: one.record.title.lower()))
 
@@ -368,7 +368,7 @@ def _check_papers(counts: Mapping[str, int]) -> None:
 
 
 def _said(annotation: Annotation) -> tuple[str, str, str]:
-    """Return what makes two annotations the same for their reader, whatever their ids are."""
+    """Return the fields by which a reader takes two annotations for the same, without their ids."""
     return annotation.paper_id, annotation.quoted, annotation.note
 
 

@@ -108,7 +108,7 @@ def limit_said(limit: float, *, is_everyones: bool) -> str:
 
 
 def limits_said(limits: SpendingLimits) -> tuple[str, ...]:
-    """Return what is limited, a sentence for each limit that is set."""
+    """Describe each limit that is set, in a sentence."""
     said = [limit_said(limits.everyone, is_everyones=True)] if limits.everyone else []
     said += [limit_said(limits.visitor, is_everyones=False)] if limits.visitor else []
     return tuple(f"{one}; the count begins anew on the first of each month (UTC)." for one in said)
@@ -165,7 +165,7 @@ class SpendingStore(Database):
         super().close()
 
     def balances(self, owner: str) -> tuple[Balance, ...]:
-        """Return how this month stands with each limit that binds an owner."""
+        """Return the balance of this month for each limit that binds an owner."""
         with self._reading() as connection:
             return self._balances(connection, self._moment(connection), owner)
 
@@ -412,7 +412,7 @@ def _reserve(
 
 
 def _renewal(reservation: str, moment: datetime, dollars: float = 0.0) -> sa.Update:
-    """Return what renews a reservation and lowers it by what was spent of it."""
+    """Return the statement that renews a reservation and lowers it by the dollars spent."""
     held = _RESERVED.c
     rest = sa.case((held.dollars > dollars, held.dollars - dollars), else_=0.0)
     until = moment.timestamp() + LEASE_SECONDS

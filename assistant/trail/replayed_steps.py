@@ -71,7 +71,7 @@ def _outline(evidence: Evidence) -> dict[str, Any]:
 
 
 def provenance_notes(before: Provenance, now: Provenance) -> Iterator[str]:
-    """Yield what differs of where two results came from, and is no step."""
+    """Yield differences in provenance that belong to no step."""
     if before.product != now.product:
         yield f"recorded by {before.product}, replayed by {now.product}"
     if before.scorer != now.scorer:

@@ -33,7 +33,7 @@ class Bounds:
         self._of_types: dict[type, tuple[tuple[str, Bound], ...]] = {}
 
     def fault_in(self, record: object) -> str:
-        """Return what in a record, or in the records within it, is out of bounds; "" for nothing."""
+        """Describe the first field of a record, or of those within, that is out of bounds; "" for none."""
         return next(self._faults_of(record), "")
 
     def _faults_of(self, record: object) -> Iterator[str]:

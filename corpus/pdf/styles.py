@@ -34,7 +34,7 @@ class Styles(NamedTuple):
 
 
 def styles_of(text: object, places: Sequence[int], transform: Transform) -> Styles:
-    """Return how the characters at these places of a text page of PDFium's are set."""
+    """Return the size, font and direction of the characters at these places of a PDFium text page."""
     page = address(text)
     matrices = np.zeros((len(places), 6), np.float32)
     addresses = range(matrices.ctypes.data, matrices.ctypes.data + matrices.nbytes, matrices.strides[0])

@@ -24,7 +24,7 @@ _UNFINISHED = ".part"
 
 @dataclass(frozen=True, slots=True)
 class FileCache:
-    """A folder of at most so many bytes; what was used in the last minute is never removed."""
+    """A folder of at most `most_bytes`; files used in the last minute are never removed."""
 
     folder: Path
     most_bytes: int

@@ -66,7 +66,7 @@ class Place(ABC):
 
     @abstractmethod
     def stamp(self) -> str:
-        """Return what is another once the file is; cheaper than to read it."""
+        """Return a token that changes with the file; cheaper than to read it."""
 
     @abstractmethod
     def write(self, content: bytes) -> None:

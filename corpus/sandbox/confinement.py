@@ -61,7 +61,7 @@ class Confinement:
 
 @cache
 def offered_confinement() -> Confinement:
-    """Return what this system offers; nothing changes for this process."""
+    """Return the confinement that this system offers, without changing this process."""
     return Confinement(landlock_version() > 0, has_seccomp())
 
 

@@ -72,7 +72,7 @@ class Sides:
 
 
 def find_named(sides: Sides, query: Query, scope: Scope) -> tuple[Named, ...]:
-    """Return what of `scope` a query names, by each way of naming that finds anything."""
+    """Find what of `scope` a query names, by each way of naming that finds anything."""
 
     def within(narrow: Scope, raised_by: float) -> Named:
         return Named(sides.within(narrow), raised_by)
@@ -105,7 +105,7 @@ def _in_few_papers(corpus: Corpus, system: str, scope: Scope) -> Sequence[Match]
 
 
 def _narrowed(query: Query, scope: Scope) -> Iterator[tuple[Scope, float]]:
-    """Yield what is left of a scope by what is named, where anything is, with what that adds to a score."""
+    """Yield the scope narrowed to each kind of name in the query, with its increase of the score."""
     if papers := _both(scope.papers, query.papers):
         yield replace(scope, papers=papers), BY_ID
     if authors := _both(scope.authors, query.authors):
@@ -119,7 +119,7 @@ def _narrowed(query: Query, scope: Scope) -> Iterator[tuple[Scope, float]]:
 
 
 def _both(chosen: tuple[str, ...], named: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what is named and, where anything is chosen, chosen too."""
+    """Return the named values, restricted to the chosen ones where any are."""
     return tuple(one for one in named if one in chosen) if chosen else named
 
 

@@ -12,7 +12,7 @@ from corpus.store import Corpus
 LONGEST_NAME, SHORTEST_FAMILY = 4, 3
 # A longer text cites people beside what it asks.
 _MOST_WORDS_OF_A_QUESTION = 40
-# A word that stands in more titles than one of so many is about something, and names nobody.
+# A word in more than one of this many titles is a subject, not a name.
 _TITLES_PER_USUAL_WORD = 10_000
 # "What did Smith write", "papers by Smith": without these, "Smith" may be anything.
 _BEFORE_AUTHORS = frozenset({"author", "authors", "by", "did", "do", "does", "dr", "prof", "professor"})
@@ -60,7 +60,7 @@ class _Names:
         self._is_title_case = all(word.is_capitalised for word in subject)
 
     def length_at(self, at: int, taken: Set[int]) -> int:
-        """Return how many words from one on are somebody's name, 0 if they are nobody's."""
+        """Return the length in words of the name that begins at `at`, 0 for none."""
         for length in range(min(LONGEST_NAME, len(self._words) - at), 0, -1):
             is_free = taken.isdisjoint(range(at, at + length))
             if is_free and self._may_be_name(at, length) and self.called(at, length):
@@ -68,7 +68,7 @@ class _Names:
         return 0
 
     def called(self, at: int, length: int) -> tuple[str, ...]:
-        """Return the names of the authors whom so many words may mean."""
+        """Return the names of the authors that `length` words may mean."""
         plain = [word.plain for word in self._words[at : at + length]]
         return self._known.called(plain) or self._known.of_family(" ".join(plain))
 

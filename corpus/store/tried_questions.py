@@ -55,7 +55,7 @@ class TriedQuestions:
         self._made_of = " ".join([*map(str, versions), rules])
 
     def of(self, collection: str) -> tuple[TriedQuestion, ...]:
-        """Return what was tried of one collection, of all together where it is "", in its order."""
+        """Return the tried questions of a collection, of all together for "", in order."""
         return self._kept().tried.get(collection, ())
 
     def add(self, collection: str, tried: TriedQuestion) -> bool:

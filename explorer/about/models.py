@@ -108,7 +108,7 @@ def not_offered(settings: Settings) -> dict[str, tuple[str, ...]]:
 
 
 def replacements(settings: Settings) -> tuple[str, ...]:
-    """Return which models have left the hosted menu, each with what replaces it."""
+    """Describe the models that have left the hosted menu, each with its replacement."""
     models = {one.id: one for one in load_models(settings.models_file)}
     return tuple(
         f"{one_line(one.label)} (in its place: {one_line(models[one.replaced_by].label)})"

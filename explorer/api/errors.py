@@ -73,7 +73,7 @@ class StorageUnavailableError(AssistantError):
 
 
 def problem_of(error: AssistantError | CorpusError) -> Problem:
-    """Return what programs are told of one of the product's own errors."""
+    """Convert one of the product's own errors for programs."""
     message = fault_for_programs(error) if isinstance(error, AssistantError) else str(error)
     match error:
         case InvalidRequestError():

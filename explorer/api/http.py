@@ -131,7 +131,7 @@ def _file_contents(formats: Sequence[Any]) -> dict[int | str, dict[str, Any]]:
 
 
 def _stream_contents(text: str, *names: str) -> dict[int | str, dict[str, Any]]:
-    """Return what is told of a stream: its events by their names, each with JSON as its data."""
+    """Describe a stream in OpenAPI: its events by name, each with JSON as its data."""
     data = {"type": "string", "contentMediaType": "application/json"}
     event = {
         "type": "object",

@@ -73,5 +73,5 @@ class Heard:
             self._loop.call_soon_threadsafe(self._told.put_nowait, what)
 
     async def next(self) -> Any:
-        """Return what was told next; raises TimeoutError where nothing is for a while."""
+        """Return the next event; raises TimeoutError after a while without one."""
         return await asyncio.wait_for(self._told.get(), LOOK_SECONDS)

@@ -102,7 +102,7 @@ def draw_signed_in() -> None:
 
 
 def _user() -> dict[str, object]:
-    """Return what the identity provider says; without `is_logged_in` there is none, or none was reached."""
+    """Return the identity provider's claims, none without `is_logged_in` or where it was not reached."""
     try:
         return dict(st.user.to_dict())
     except (OSError, ValueError):  # of a secrets file that cannot be read

@@ -118,7 +118,7 @@ def inline_link(page: str, label: str, query_params: Mapping[str, str]) -> str:
 
 
 def url_path(page: str) -> str:
-    """Return what the address of one of our pages ends with, before its parameters."""
+    """Return the path of one of our pages, without parameters."""
     return _known[page].url_path
 
 

@@ -245,7 +245,7 @@ def _is_trusted(address: Address | None, trusted: Proxies) -> bool:
 
 
 def middleware(*programs: Wrapper) -> list[Middleware]:
-    """Return what each request passes; what answers `programs` comes before all that is for visitors."""
+    """Return the middleware for requests; `programs` handlers come before those for visitors."""
     parts: tuple[Wrapper, ...] = (
         SecurityHeaders,
         *programs,

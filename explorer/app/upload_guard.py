@@ -50,7 +50,7 @@ class AdmittedSessions:
                 self._refusals[session] = message
 
     def take_refusal(self, session: str) -> str:
-        """Return what a session has not been told yet of a refused upload, "" for nothing; once."""
+        """Return a session's refusal of an upload once, "" for none."""
         with self._lock:
             return self._refusals.pop(session, "")
 

@@ -128,7 +128,7 @@ def _draw_restriction(title: str, labels: Mapping[str, str], key: str) -> list[s
 
 
 def filter_labels(within: Scope) -> dict[str, str]:
-    """Return what a scope's filters are called, by the key that each is chosen by."""
+    """Return the labels of a scope's filters, by the keys they are chosen by."""
     labels = {topic: topic_label(topic) for topic in within.topics}
     labels |= {f"{VENUE}{one}": f"Venue: {venue_name(one)}" for one in within.venues}
     labels |= {f"{LABEL}{one}": f"Label: {value_name('label', one)}" for one in within.labels}

@@ -45,7 +45,7 @@ class Restrictions:
 
 
 def current_restrictions(corpus: Corpus) -> Restrictions:
-    """Return what the address names and the corpus has; authors are taken as they are named."""
+    """Return the address's restrictions that the corpus has; authors are taken as they are named."""
     address = st.query_params
     return Restrictions(
         known_topics(address.get_all("topic"), corpus.statistics.topic_counts())

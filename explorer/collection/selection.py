@@ -41,7 +41,7 @@ def draw_tick(visitor: Visitor, paper: Paper) -> None:
 
 
 def picked_here(visitor: Visitor, library: Library) -> tuple[str, ...]:
-    """Return those of the selected papers that are in what is shown, the collection or one kept library."""
+    """Return the selected papers that belong to the shown collection or kept library."""
     shown = library.kept.id if library.kept else ""
     return tuple(one for one in visitor.now.picked if library_of(one) == shown)
 

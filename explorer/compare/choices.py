@@ -89,7 +89,7 @@ def draw_choosing(library: Library, visitor: Visitor, session: CurrentComparison
 
 
 def plan_of(library: Library, visitor: Visitor, session: CurrentComparison, order: Order) -> Planned | str:
-    """Return what a comparison will read and take, or why it cannot be had; made anew when it changes."""
+    """Return the cached plan of a comparison, or the reason why it is not possible."""
     about = order.request.about if words(order.request.about) else NOT_DESCRIBED
     request = ComparisonRequest(order.request.papers, about, order.request.options)
     key = (request, order.writer, order.parameters, library.corpus.manifest.versions)
@@ -185,7 +185,7 @@ def _draw_plan(plan: Planned) -> None:
 
 
 def format_missing(session: CurrentComparison) -> str:
-    """Return what has to be chosen before papers can be compared, "" where nothing has."""
+    """Return the missing choice before papers can be compared, "" for none."""
     if not session.now.papers:
         return f"Choose {FEWEST_PAPERS} to {MOST_PAPERS} papers first."
     if len(session.now.papers) < FEWEST_PAPERS:

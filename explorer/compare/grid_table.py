@@ -44,12 +44,12 @@ def draw_table(grid: Grid, chosen: Cell | None, on_choice: Callable[[Cell], None
 
 
 def row_title(row: GridRow, length: int = 110) -> str:
-    """Return what a row is called; not yet safe for Markdown or HTML."""
+    """Return the title of a row; not yet safe for Markdown or HTML."""
     return row.title if row.is_description else f"[{row.label}] {shortened(row.title, length)}"
 
 
 def table_data(grid: Grid, chosen: Cell | None) -> Data:
-    """Return what the table is drawn from: texts alone, which its script never reads as HTML."""
+    """Return the data of the table: texts alone, which its script never reads as HTML."""
     return {
         "name": "Key elements of the description and of each paper",
         "head": ["Paper", *ELEMENT_TITLES.values()],

@@ -117,7 +117,7 @@ def _draw_weak(number: int, weak: tuple[int, ...], looking: Looking) -> None:
 
 
 def show_next(numbers: tuple[int, ...], looking: Looking) -> None:
-    """Open the first of some citations, or the one after that which is open."""
+    """Open the citation in `numbers` after the open one, else the first."""
     looking.open(next((number for number in numbers if number > looking.now), numbers[0]))
 
 

@@ -80,7 +80,7 @@ def _bar_rule(support: float, *, is_found: bool) -> str:
 
 
 def support_said(support: float | None) -> str:
-    """Return what the bar of a citation says in words: it is part of the citation's name."""
+    """Describe a citation's support in words, as part of its accessible name."""
     if support is None:
         return "support not measured"
     return f"support {support_word(support)}, {score_digits(support)}"

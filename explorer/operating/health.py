@@ -93,7 +93,7 @@ class HealthDoor:
         return _told(200 if found.is_ready else 503, {"status": status, **asdict(found)})
 
     async def _checked(self) -> Readiness:
-        """Return how it stands, "unknown" what does not answer in time: all who ask share a check."""
+        """Check readiness, "unknown" for parts that do not answer in time; callers share a check."""
         if stopping.is_set():
             return Readiness("stopping")
         if not _loaded.is_set():

@@ -124,7 +124,7 @@ def named_authors(authors: tuple[Author, ...]) -> tuple[str, ...]:
 
 
 def summary_question(paper: Paper) -> str:
-    """Return what is asked to have one paper summarised."""
+    """Return the question that asks for a summary of a paper."""
     return f"Summarise “{shortened(paper.title, 300)}”."
 
 

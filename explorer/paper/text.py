@@ -55,7 +55,7 @@ def draw_meant(reading: Reading, meant: Passage) -> None:
 
 
 def place_of(name: str, passage: Passage, sentence: int | None) -> str:
-    """Return what a marked place is called in the page: each sentence has a name of its own."""
+    """Return the id of a marked place in the page; each sentence has its own."""
     return f"{name}_{passage.number}_{'all' if sentence is None else sentence}"
 
 

@@ -133,7 +133,7 @@ def searched_for(rewrite: Rewrite) -> str:
 
 
 def format_kind(rewrite: Rewrite) -> str:
-    """Return which kind of answer a question was taken to ask for."""
+    """Return the name of the kind of answer a question was taken to ask for."""
     return f"kind: {KIND_NAMES[rewrite.kind].lower()}"
 
 
@@ -170,7 +170,7 @@ def volume_facts(summary: CollectionSummary, *, with_years: bool = True) -> str:
 
 
 def format_spending(balances: Sequence[Balance]) -> str:
-    """Return how much is left of the limit that is nearest, "" while most of each is."""
+    """Describe the rest of the nearest spending limit, "" while most of each is left."""
     spent = [one for one in balances if one.spent >= MOSTLY_SPENT * one.limit]
     if not spent:
         return ""

@@ -125,7 +125,7 @@ def _draw_contents(library: Library, visitor: Visitor, stored: StoredLibrary, *,
 
 
 def _primary() -> Literal["primary", "secondary"]:
-    """Return how the way on looks: what waits to be confirmed is the one primary button meanwhile."""
+    """Return the type of the continue button; while a confirmation waits, that is the only primary one."""
     return "secondary" if field_value(_ASKED) else "primary"
 
 

@@ -130,7 +130,7 @@ def stage(folder: Place, key: str, block: EncodedBlock) -> str:
 
 
 def staged(item: PreparedPaper) -> StagedPaper:
-    """Return what a build counts of a paper."""
+    """Return the counts of a paper that a build reports."""
     paper = item.paper
     counts = (paper.collection_id, paper.fingerprint, paper.parser, item.passage_count)
     return StagedPaper(paper.id, *counts, item.notes)

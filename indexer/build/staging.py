@@ -69,7 +69,7 @@ class Staging:
             yield from _rows(self._read(self._passages_of(part)), "paper_id", ids)
 
     def waiting(self) -> dict[str, int]:
-        """Return how many papers are staged, by collection."""
+        """Count the staged papers by collection."""
         papers = {(one.id, one.collection_id) for one in self._papers.values()}
         return Counter(collection for _, collection in papers)
 

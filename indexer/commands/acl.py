@@ -65,7 +65,7 @@ def open_acl(
 
 
 def _unmatched(pdfs: PdfFolder | None) -> list[str]:
-    """Return what to say of PDFs that lie elsewhere, and of those of no paper, the first few by name."""
+    """Return remarks on PDFs that lie elsewhere and on those of no paper, the first few by name."""
     if pdfs is None:
         return []
     names, remarks = pdfs.unmatched, [*pdfs.remarks]

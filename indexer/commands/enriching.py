@@ -101,7 +101,7 @@ def _print_failures(failures: Sequence[Failure]) -> None:
 
 
 def _plan_said(plan: "Plan", entry: ModelEntry) -> str:
-    """Return what it takes, and what of the chosen papers it leaves out and why."""
+    """Describe the cost of writing aspects, and the papers left out with the reasons."""
     left = [
         (plan.written, "of which it has written before"),
         (plan.kept, "on which its replies are kept"),

@@ -131,7 +131,7 @@ def _fields(paper: Paper, standings: Vectors) -> Iterator[Topic]:
 
 
 def _said(paper: Paper) -> Vectors:
-    """Return what the words of title and abstract add to each field."""
+    """Return the score that the words of title and abstract add to each field."""
     choice = _file().choice
     abstract = "" if paper.abstract == paper.title else paper.abstract
     title, body = (Counter(_words().found(tokens(text))) for text in (paper.title, abstract))

@@ -95,7 +95,7 @@ class Names:
             yield kind, name
 
     def _said_of(self, name: str, abstract: str) -> TopicKind | None:
-        """Return what the words round a name's first mentions say it is."""
+        """Classify a name by the words round its first mentions in the abstract."""
         for found in re.finditer(rf"(?<![\w-]){re.escape(name)}(?![\w-])", abstract):
             before = abstract[max(0, found.start() - _NEAR) : found.start()].rstrip(" (,")
             after = abstract[found.end() : found.end() + _NEAR]
@@ -108,7 +108,7 @@ class Names:
         return self._head(after[found.end() :]) if found else None
 
     def _head(self, phrase: str) -> TopicKind | None:
-        """Return what a noun phrase says a thing is, read up to its first modifier."""
+        """Classify a noun phrase by its head, read up to its first modifier."""
         return self._ends_as(re.split(r"[,.;:()]", _MODIFIER.split(phrase, maxsplit=1)[0])[0])
 
     def _last(self, text: str) -> TopicKind | None:

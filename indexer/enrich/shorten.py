@@ -7,7 +7,7 @@ from string import punctuation
 
 from indexer.enrich.data_file import Table
 
-# What is left of a sentence has at least so many words.
+# A shortened sentence keeps at least this many words.
 FEWEST_WORDS = 6
 # What leads to a claim is not longer than this.
 _LONGEST_REPORT = 13
@@ -128,7 +128,7 @@ class Shortener:
                 yield place, kind
 
     def _tail(self, written: Sequence[str], said: Sequence[str], place: int) -> str:
-        """Return what kind of an addition begins at a place; "" where none does."""
+        """Return the kind of an addition that begins at a place; "" for none."""
         before, word = written[place - 1], said[place]
         if before[-1] in ";:" or before in _DASHES:
             return "stop" if self._ends_at(written[:place], said[:place], written[place:]) else ""

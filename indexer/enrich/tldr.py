@@ -54,7 +54,7 @@ class _Subject:
     sentences: int
 
     def shared(self, stems: frozenset[str]) -> Features:
-        """Return how much of the subject is in a text with these stems."""
+        """Return features of the overlap of a text's stems with the subject."""
         if not stems:
             return {}
         elsewhere = sum(self.counts[stem] - 1 for stem in stems) / self.sentences

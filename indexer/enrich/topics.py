@@ -122,7 +122,7 @@ def _add(
 
 
 def _score(topic: Named, mentions: _Mentions, score: _Score) -> float:
-    """Return how strongly a paper is about a topic, 0..1; 0 where a passing mention is all there is."""
+    """Score how strongly a paper is about a topic, 0..1; 0 for a passing mention."""
     title, abstract, body = mentions.title[topic], mentions.abstract[topic], mentions.body[topic]
     if not title and not abstract and body < score.body_fewest:
         return 0.0

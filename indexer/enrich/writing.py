@@ -31,7 +31,7 @@ from indexer.enrich.written import (
 )
 from indexer.lock import build_lock
 
-# A model that fails so many papers in a row will fail the rest as well.
+# A model that fails this many papers in a row will fail the rest as well.
 _FAILURES_IN_A_ROW = 5
 _ASPECTS = TypeAdapter(tuple[Aspect, ...])
 
@@ -148,7 +148,7 @@ class _Spending:
 
 
 def plan_aspects(settings: Settings, encoder: Encoder, writer: AspectModel, chosen: Scope) -> Plan:
-    """Return what it takes to have the aspects of the chosen papers written; raises CorpusError."""
+    """Plan the writing of aspects for the chosen papers and its cost; raises CorpusError."""
     corpus = Corpus.open(settings.corpus_path, encoder)
     papers = _chosen(corpus, chosen)
     wanted = [paper for paper in papers if _is_wanted(paper, writer.name)]

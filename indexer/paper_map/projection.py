@@ -145,7 +145,7 @@ def _group(directions: Vectors) -> Numbers:
 
 
 def _largest_first(clusters: Numbers) -> Numbers:
-    """Give clusters new numbers by size, the largest 0; of equal ones that which was met first."""
+    """Renumber clusters by size, the largest 0; among equal ones the first met comes first."""
     names, first, sizes = np.unique(clusters, return_index=True, return_counts=True)
     number = np.empty(names.max(initial=0) + 1, np.intp)
     number[names[np.lexsort((first, -sizes))]] = np.arange(len(names))

@@ -80,7 +80,7 @@ def file_sha256(path: Path) -> str:
 
 
 def open_tei_parser(settings: Settings, choice: ParserChoice) -> tuple[TeiParser | None, Remark | None]:
-    """Return what makes TEI of PDFs, if anything, and what the report should say of it.
+    """Open the parser that makes TEI of PDFs, if any, and return a remark for the report.
 
     Raises CorpusError when a GROBID server is insisted on and cannot be had.
     """

@@ -247,7 +247,7 @@ def _fill(items: Mapping[int, _Item], tables: _Tables) -> None:
 
 
 def _collection_paths(tables: _Tables) -> dict[int, str]:
-    """Return what each collection is called, with those that it is in: "Retrieval / Dense".
+    """Return the path of each collection, with its parents: "Retrieval / Dense".
 
     Those of wrong names are none; the items in them are left out.
     """

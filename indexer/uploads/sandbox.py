@@ -64,7 +64,7 @@ _MEMORY_FOR_SCANS = 3072
 
 
 def limits_of(settings: Settings) -> Limits:
-    """Return what reading one document may take, scans included where they can be read."""
+    """Return the limits for reading one document, higher where scans can be read."""
     ocr = OcrOptions.of(settings, _SCANNED_PAGES)
     limits = replace(LIMITS, sandbox_required=settings.sandbox == "required")
     return replace(limits, ocr=ocr, memory_mib=_MEMORY_FOR_SCANS) if ocr.engine else limits
@@ -149,7 +149,7 @@ def draw_sandboxed(
 def import_sandboxed(
     program: str, argument: str, data: bytes, *, owner: str, limits: Limits = IMPORT_LIMITS
 ) -> bytes:
-    """Return what a program of ours prints of a file on its standard input; raises DocumentError.
+    """Return the output of one of our programs for a file on its standard input; raises DocumentError.
 
     Files are read one after the other, and one of an owner's waits, however many sessions they have; who
     waits for half a minute is told to try again.
@@ -208,7 +208,7 @@ def _run(
     *,
     given: int = subprocess.DEVNULL,
 ) -> bytes:
-    """Return what one of our programs prints, run within the limits; raises DocumentError.
+    """Return the output of one of our programs, run within the limits; raises DocumentError.
 
     `given` is the file on its standard input, by its descriptor.
     """

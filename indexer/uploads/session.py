@@ -102,7 +102,7 @@ class _Waiting:
 
 
 class UploadWorkers:
-    """The workers of one server: so many documents are read at once, so many wait, the rest is refused.
+    """The workers of one server: `at_once` documents are read, `most_waiting` wait, the rest is refused.
 
     One owner never has all workers, and those of whom least is being read come first: a document that takes
     as long as it may keeps nobody else waiting.

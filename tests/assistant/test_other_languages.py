@@ -75,7 +75,7 @@ def german_encoder(tmp_path_factory):
 
 @pytest.fixture
 def assistant_over(encoder):
-    """Return what makes an assistant whose model is at a server's address."""
+    """Yield a function that makes an assistant whose model is at a server's address."""
     with ExitStack() as stack:
 
         def make(server, timeout, corpus):

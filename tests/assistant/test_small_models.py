@@ -23,7 +23,7 @@ SAID = "Reciprocal rank fusion needs no normalisation of scores. Penguins swim f
 
 @pytest.fixture
 def small(assistant_over: Callable[..., Assistant], encoder: object) -> Callable[[StandinChat], Assistant]:
-    """Return what makes an assistant with a small model at a server's address."""
+    """Return a function that makes an assistant with a small model at a server's address."""
     return lambda server: assistant_over(server, 5.0, options=SMALL, encoder=encoder)
 
 

@@ -40,7 +40,7 @@ def axe() -> str:
 
 
 def faults(page: Any, axe: str) -> list[str]:
-    """Return what axe calls serious or critical on a page, a line each, or finds of its headings.
+    """Return the serious faults that axe finds on a page, a line each, and those of headings.
 
     With it comes whether the page is too wide.
     """
@@ -100,7 +100,7 @@ def test_a_button_that_cannot_be_used_yet_can_be_read_in_the_dark(open_page: Ope
 
 
 def _light(colour: str) -> float:
-    """Return how light "rgba(236, 233, 225, 0.4)" is, 0..255, seen on black."""
+    """Return the lightness of "rgba(236, 233, 225, 0.4)", 0..255, on black."""
     red, green, blue, *opacity = map(float, re.findall(r"[\d.]+", colour))
     return (red + green + blue) / 3 * (opacity[0] if opacity else 1.0)
 

@@ -36,7 +36,7 @@ def killed(serve, begin):
 
 @pytest.fixture
 def recorded(home):
-    """Return what reads the calls that are stored of a comparison."""
+    """Return a function that reads the stored calls of a comparison."""
 
     def read(identifier):
         with closing(ComparisonStore.open(Settings(home=home))) as store:

@@ -61,7 +61,7 @@ def asked(address: str, question: str) -> str:
 
 
 def seen(address: str, conversation: str) -> str:
-    """Return what the screen shows of a conversation, as far as it is text."""
+    """Return the text that the screen shows of a conversation."""
 
     async def visit() -> bytes:
         async with connected(address) as connection:

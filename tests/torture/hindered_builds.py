@@ -84,7 +84,7 @@ def _torture(site: Site, builds: int, hinder: Callable[[], None], clear: Callabl
 
 @contextmanager
 def _small_disk(place: Path) -> Iterator[Callable[[int], None] | None]:
-    """Mount a disk of its own, and yield what gives it so many KB; None where that is not allowed."""
+    """Mount a small disk and yield a function that sets its size in KB; None where that is not allowed."""
     place.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o"]
     first = [*mount, f"size={_PLENTY_KB}k", "tmpfs", place]

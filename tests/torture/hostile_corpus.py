@@ -33,7 +33,7 @@ _CONVERSATION, _COMPARISON = (
 
 
 def hostile_corpus(seed: int, questions: int) -> Counts:
-    """Ask so many questions, each with a hostile text in it; nothing may ask the host they point at."""
+    """Ask questions with hostile texts in them; nothing may contact the host they point at."""
     counts, drawn = Counts("hostile papers and model"), random.Random(seed)
     with tempfile.TemporaryDirectory() as name, Listener() as listener:
         folder = Path(name)

@@ -28,7 +28,7 @@ MOST_SECONDS, MOST_MIB = 5.0, 250.0
 
 
 def hostile_imports(seed: int, files: int, home: Path | None = None, *, screens: bool = True) -> Counts:
-    """Import so many files; each is taken in, drawn and exported, or refused in words of ours."""
+    """Import hostile files; each is accepted, drawn and exported, or refused with a message of ours."""
     counts = Counts("hostile imports")
     with tempfile.TemporaryDirectory() as folder:
         database = f"sqlite:///{Path(folder, 'conversations.sqlite')}"

@@ -82,7 +82,7 @@ class _Writing:
         return ""
 
     def similarity(self, text: str) -> Callable[[str], float]:
-        """Return what gives how near in meaning another text comes to a text."""
+        """Return a function that scores the similarity of another text to `text`."""
         meant = self._encode(text)
         return lambda other: round(float(meant @ self._encode(other)), 6)
 
@@ -98,7 +98,7 @@ class _Writing:
 
 
 def _account(paper: PaperProfile, writing: _Writing, *, with_limits: bool) -> Iterator[str]:
-    """Yield what a paper does, what came of it, and what limits it where that is asked for."""
+    """Yield sentences on a paper's approach, its results and, on request, its limitations."""
     does = writing.take(_clearest_first(paper, writing), paper)
     found = writing.take(paper.stated(_CAME_OF_IT), paper)
     asks = "" if does else writing.take((*paper.stated(_ASKS), *paper.spare), paper)
@@ -109,7 +109,7 @@ def _account(paper: PaperProfile, writing: _Writing, *, with_limits: bool) -> It
 
 
 def _clearest_first(paper: PaperProfile, writing: _Writing) -> list[str]:
-    """Return what says what a paper does, first what names its authors or its title and is nearest to it."""
+    """Return sentences on the approach, those that name authors or title first."""
     subject, title = subject_of(paper.paper.authors), f"“{short_title(paper.title)}”"
     near = writing.similarity(paper.title)
     texts = sorted(

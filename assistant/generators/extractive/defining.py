@@ -31,7 +31,7 @@ _GOES_ON = re.compile(
 
 
 def defines(candidate: Candidate, asked: Asked) -> float:
-    """Return how much a sentence looks like the definition asked for, 0..1.
+    """Score how much a sentence looks like the definition asked for, 0..1.
 
     It opens with the subject and a verb ("BM25 ranks ..."), or introduces it ("We propose BM25, a ..."), and
     the more so where papers define: in the abstract and the introduction, most in their first sentences.

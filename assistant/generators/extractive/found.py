@@ -88,7 +88,7 @@ def _asking_part(found: FoundSentences, part: str) -> Asking:
 
 
 def _answering(asking: Asking) -> Callable[[Candidate], bool]:
-    """Return what tells whether a sentence has what is needed: the number asked for, behind what is named.
+    """Return a test for sentences that hold the number asked for and belong to the named subject.
 
     A fact about something named stands in a passage that names it, or in a paper whose title does.
     """

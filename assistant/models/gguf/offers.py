@@ -116,7 +116,7 @@ class Needs:
 
 
 def needs_of(file: Path) -> Needs:
-    """Return what running a file takes; raises ModelError where it is no GGUF file."""
+    """Return the memory and threads to run a file; raises ModelError where it is no GGUF file."""
     try:
         size = file.stat().st_size
         with file.open("rb") as opened:

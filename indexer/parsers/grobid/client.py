@@ -58,7 +58,7 @@ class Patience:
     papers_lost: int = 3
 
     def attempts(self, kind: Kind) -> int:
-        """Return how many requests for one PDF may go wrong in this way."""
+        """Return the number of requests for one PDF that may fail in this way."""
         # After a time-out the server works on, with one engine less for others.
         attempts: dict[Kind, int] = {
             "busy": self.busy_attempts,
@@ -164,7 +164,7 @@ class GrobidServer:
         return read_status(self.url, *answers)
 
     def known_status(self) -> GrobidStatus:
-        """Return what the server said of itself when it was first ready in this run."""
+        """Return the server's status when it was first ready in this run."""
         with self._asking:
             if not (self._status.ready or self._given_up.is_set()):
                 self._status = self.status()

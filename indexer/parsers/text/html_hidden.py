@@ -147,7 +147,7 @@ def _take_out(element: etree._Element) -> int:
 
 
 def _state(element: etree._Element, styles: Declarations, outer: _State) -> _State:
-    """Return what holds for the text of an element."""
+    """Return the style state for the text of an element."""
     if not styles and not element.attrib and element.tag != "mark":
         return outer
     size = _font_size(styles.get("font-size", ""), outer.size)

@@ -301,7 +301,7 @@ def test_an_interrupt_says_what_is_kept_and_how_to_go_on_without_waiting_for_the
 
 
 def read_until(terminal, words):
-    """Return what a terminal shows up to these words, or up to its end."""
+    """Return the terminal's output up to these words, or up to its end."""
     shown = b""
     while words is None or words not in shown:
         assert select.select([terminal], [], [], 60.0)[0], shown

@@ -15,7 +15,7 @@ _DRAFTS = re.compile(r"⟦draft (\d+)⟧")
 
 
 def kind_of(request: Received) -> Kind:
-    """Return which of the three prompts a request holds."""
+    """Return the kind of prompt that a request holds."""
     system = request.body["messages"][0]["content"]
     if "seven questions" in system:
         return "elements"

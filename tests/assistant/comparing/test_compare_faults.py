@@ -46,7 +46,7 @@ from tests.standin_chat import cut_off, dropped, refusal, reply
 
 @pytest.fixture
 def run(comparing):
-    """Return what compares the first papers with a model and gives the comparison."""
+    """Return a function that compares the first papers with a model."""
 
     def running(model, count=3, **options):
         with comparing(model) as (_, comparer):

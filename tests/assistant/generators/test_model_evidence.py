@@ -67,7 +67,7 @@ def asked(question: str = QUESTION, kind: RequestKind = "fact") -> Rewrite:
 
 
 def sent(evidence: Evidence, rewrite: Rewrite, **changes: Any) -> tuple[str, tuple[str, ...]]:
-    """Return what a model is sent, and the ids of the passages that it is not."""
+    """Return the prompt sent to a model, and the ids of the passages left out of it."""
     model, log = QueuedModel("It has 225 [3]."), CallLog()
     list(PromptedGenerator(model, **changes).write_draft(rewrite, (), evidence, log))
     return model.sent[0][1].content, log.calls[0].left_out

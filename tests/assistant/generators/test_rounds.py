@@ -14,7 +14,7 @@ LABELS = [paper.label for paper in EVIDENCE.papers]
 
 
 def asked(*replies, **options):
-    """Return what was shown, the draft, the calls and the model of one answer."""
+    """Return the shown text, the draft, the calls and the model of one answer."""
     model, log = QueuedModel(*replies), CallLog()
     generator = PromptedGenerator(model, options=ModelOptions(**options))
     pieces, drafting = [], generator.write_draft(searched("What is the F1?"), (), EVIDENCE, log)

@@ -36,7 +36,7 @@ class Word(BaseModel):
 
 @pytest.fixture
 def metered():
-    """Return what asks a server, and the list of what the calls have cost."""
+    """Return a function that opens a metered model, with the list of the calls' costs."""
 
     def over(server, **prices):
         costs = []

@@ -30,7 +30,7 @@ PATIENCE = 1.0
 
 @pytest.fixture
 def ask(assistant_over):
-    """Return what asks the model behind a server and gives all events."""
+    """Return a function that asks the model behind a server and returns all events."""
     return lambda server, options=OPTIONS, patience=PATIENCE: list(
         assistant_over(server, patience).ask(QUESTION, EARLIER, options)
     )

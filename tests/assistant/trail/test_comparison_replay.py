@@ -34,7 +34,7 @@ def home(shelf_home):
 
 @pytest.fixture(scope="module")
 def compare(comparing):
-    """Return what compares the first papers with a stand-in model, through a file and back."""
+    """Return a function that compares with a stand-in model, and writes and reads the comparison."""
 
     def through_a_file(model, count=3, kept=None, changes=None, **options):
         with comparing(model, kept=kept, **(changes or {})) as (_, comparer):
@@ -339,7 +339,7 @@ def test_the_command_takes_a_comparison_and_says_what_is_equal(recorded, run, tm
 
 @pytest.fixture
 def written(recorded, tmp_path):
-    """Return what writes the comparison's file with a change to it."""
+    """Return a function that writes the comparison's file with a change to it."""
 
     def write(change):
         file = tmp_path / "comparison.json"

@@ -39,7 +39,7 @@ def _as_known_then(after, before):
 
 @pytest.fixture
 def replayed(run, tmp_path, demo_corpus):
-    """Return what replays a kept file; the corpus has the versions and the topics of its build today."""
+    """Return a function that replays a kept file, with the corpus's current versions and topics."""
     topics = {paper.id: paper.topics for paper in demo_corpus.papers()}
     versions = [{"table": name, "version": one} for name, one in demo_corpus.manifest.versions.items()]
 

@@ -100,7 +100,7 @@ def replayer(demo_corpus, encoder):
 
 @pytest.fixture(scope="session")
 def replayed(replayer):
-    """Return what replays turns: its first result, and that result's differences by their steps."""
+    """Return a function that replays turns: its first result, and its differences by step."""
 
     def replay(*turns):
         *_, last = replayer.replay(Conversation("c", "t", turns))

@@ -81,7 +81,7 @@ def _open(path: Path) -> Corpus:
 
 
 def _recall(corpus: Corpus, scope: Scope, limit: int = 20) -> float:
-    """Return how many of the nearest are found, by comparing with all."""
+    """Return the share of the exact nearest neighbours that the index finds."""
     batches = list(corpus.scan("passages", ["id", "vector", "collection_id"]))
     ids = np.array([one for batch in batches for one in batch["id"].to_pylist()])
     homes = np.array([one for batch in batches for one in batch["collection_id"].to_pylist()])

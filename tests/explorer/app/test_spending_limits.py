@@ -70,7 +70,7 @@ def limit(monkeypatch: pytest.MonkeyPatch, everyone: float = 0, visitor: float =
 
 
 def spent() -> tuple[float, float]:
-    """Return what all visitors have spent, and what is set aside."""
+    """Return the dollars that all visitors have spent, and those reserved."""
     settings = read_settings().model_copy(update={"monthly_spending": 1e9})
     store = SpendingStore.open(settings)
     everyone = store.balances("nobody")[0]

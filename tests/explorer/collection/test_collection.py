@@ -42,7 +42,7 @@ def chips(test: AppTest) -> list[str]:
 
 
 def pills(test: AppTest, kind: str) -> Any:
-    """Return what papers can be restricted to of a kind, the menu it stands in opened."""
+    """Open the menu of a kind of facet, and return its group of buttons."""
     if kind != "field":
         open_menu(test, f"facet_menu_{kind}")
     return next(one for one in test.get("button_group") if one.key == f"facet_{kind}")

@@ -141,7 +141,7 @@ def _links(markdown: str) -> list[list[Token]]:
 
 
 def _name_of(link: list[Token]) -> str:
-    """Return what is emphasised in a link, behind its label."""
+    """Return the emphasised text in a link, after its label."""
     start = [token.type for token in link].index("em_open")
     return "".join(token.content for token in link[start:] if token.type in ("text", "text_special"))
 

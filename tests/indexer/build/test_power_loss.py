@@ -57,7 +57,7 @@ class Disk:
             held.hardlink_to(path)
 
     def safe(self) -> dict[str, bytes | None]:
-        """Return what is found after the power was lost now: files with their content, folders with None."""
+        """Return the files, with content, and folders, with None, that would survive a power loss now."""
         return dict(self._safe(self.home.stat().st_ino, self.home, ""))
 
     def _safe(self, number: int, now: Path, place: str) -> Iterator[tuple[str, bytes | None]]:

@@ -21,7 +21,7 @@ Models = Callable[..., None]
 
 @pytest.fixture
 def models(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Models:
-    """Return what writes the file of models: "small", with the fields given; four papers are indexed."""
+    """Index four papers, and return a function that writes the models file: "small", with these fields."""
     for animal in ANIMALS:
         abstract = f"Little is known. We watch {animal}. They sleep most of the day."
         write_tei(tmp_path / "papers" / f"{animal}.tei.xml", f"On {animal}", abstract)

@@ -27,7 +27,7 @@ def _problems(
     scale: float = 1,
     damage: Callable[[list[Vectors]], list[Vectors]] = lambda alone: alone,
 ) -> list[str]:
-    """Return what verify says of a corpus of one paper; `damage` is done to its sentences' vectors."""
+    """Return the problems verify finds in a corpus of one paper; `damage` changes its sentence vectors."""
     writer = CorpusWriter(path / "corpus", encoder)
     writer.put_collections([Collection("notes", "Notes")])
     texts = [passage.text for passage in passages]
@@ -43,7 +43,7 @@ def _problems(
 
 
 def _changed(**changes: object) -> Callable[[Paper, list[Passage]], tuple[Paper, list[Passage]]]:
-    """Return what changes the first passage of a paper."""
+    """Return a function that changes the first passage of a paper."""
 
     def change(paper: Paper, passages: list[Passage]) -> tuple[Paper, list[Passage]]:
         return paper, [replace(passages[0], **changes), *passages[1:]]  # type: ignore[arg-type]

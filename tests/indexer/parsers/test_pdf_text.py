@@ -680,7 +680,7 @@ def test_titles_of_real_papers() -> None:
 
 
 def printed_abstract(path: Path) -> str:
-    """Return what the first page prints between "Abstract" and the introduction, in the order of the file."""
+    """Return the printed text from "Abstract" to the introduction, in the order of the file."""
     with pypdfium2.PdfDocument(path) as document:
         text = "\n".join(document[i].get_textpage().get_text_range().replace("\r", "") for i in (0, 1))
     text = re.sub("[\ufffe\u0002]|-\n", "", text)

@@ -56,7 +56,7 @@ def born_digital(folder: Path) -> Path:
 
 
 def scan(folder: Path, turn: int = 0, before: int = 0, after: int = 0) -> Path:
-    """Write the page as a picture, turned clockwise by quarters, among so many blank ones."""
+    """Write the page as a picture, turned clockwise by quarters, with blank pages before and after it."""
     picture, scale = page_picture(born_digital(folder), 1, 2.0)
     picture = picture.convert("L").rotate(-90 * turn, expand=True)
     blank = Image.new("L", picture.size, 255)
@@ -129,7 +129,7 @@ def test_without_a_reader_a_scan_says_how_to_have_it_read(tmp_path: Path) -> Non
 
 @pytest.fixture
 def tesseract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Return what puts a program called tesseract on the path, which prints what it is given."""
+    """Return a function that puts a program called tesseract on the path, which prints the given text."""
 
     def install(printed: str) -> None:
         folder = tmp_path / "bin"
