@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from assistant.checking import WORD_BESIDE, relevance_said, score_digits
+from assistant.checking import WORD_BESIDE, describe_relevance, score_digits
 from assistant.records import (
     Answer,
     Call,
@@ -54,7 +54,7 @@ def searched_for(turn: Turn) -> str:
     return f"Searched for: {turn.rewrite.searched_for} ({KINDS[turn.rewrite.kind]}{source})"
 
 
-def scope_said(scope: Scope) -> str:
+def describe_scope(scope: Scope) -> str:
     """Describe the searched part of the corpus."""
     parts = [
         scope.collections and f"collections {', '.join(scope.collections)}",
@@ -69,7 +69,7 @@ def scope_said(scope: Scope) -> str:
     return "; ".join(part for part in parts if part) or "the whole corpus"
 
 
-def score_said(name: str, score: float | None) -> str:
+def describe_score(name: str, score: float | None) -> str:
     """Return "overlap 0.52 partial"; a score that was not measured is never a zero."""
     if score is None:
         return f"{name}: no score"
@@ -86,7 +86,7 @@ def checked(answer: Answer) -> str:
     """Describe the relevance of an answer and the share of its citations that hold, "" if not measured."""
     parts = []
     if answer.relevance is not None:
-        parts.append(f"relevance {score_digits(answer.relevance)}: it {relevance_said(answer.relevance)}")
+        parts.append(f"relevance {score_digits(answer.relevance)}: it {describe_relevance(answer.relevance)}")
     if answer.citation_recall is not None:
         parts.append(f"{answer.citation_recall:.0%} of the claims are supported by what they cite")
     if answer.citation_precision is not None:
@@ -126,7 +126,7 @@ def notices(answer: Answer) -> tuple[str, ...]:
     return (*problems, *changes(answer), *taken_out)
 
 
-def parameters_said(given: Parameters) -> str:
+def describe_parameters(given: Parameters) -> str:
     """Describe a model's generation parameters; those left to its server are not named."""
     facts = [f"temperature {given.temperature:g}", f"top-p {given.top_p:g}"]
     if given.top_k is not None:
@@ -142,7 +142,7 @@ def call_facts(call: Call) -> Iterator[str]:
     if call.served:
         yield f"written by {call.served}, as the server says, where {call.model} was asked for"
     if call.parameters:
-        yield parameters_said(call.parameters)
+        yield describe_parameters(call.parameters)
     yield from spent(call.prompt_tokens, call.completion_tokens, call.price)
     if call.first_token_seconds is not None:
         yield f"first word after {call.first_token_seconds:.2f} s"
@@ -159,10 +159,10 @@ def spent(sent: int | None, received: int | None, price: float | None) -> Iterat
     if sent is not None or received is not None:
         yield f"{_known(sent)} tokens sent, {_known(received)} received"
     if price is not None:
-        yield price_said(price)
+        yield format_price(price)
 
 
-def price_said(dollars: float) -> str:
+def format_price(dollars: float) -> str:
     """Return a price as it is read, one too small to be counted as such."""
     if 0 < dollars < _SMALLEST_PRICE:
         return f"less than ${_SMALLEST_PRICE}"
@@ -177,7 +177,7 @@ def provenance_facts(turn: Turn) -> Iterator[str]:
     """Yield when, from what and with what a turn was made."""
     made = turn.provenance
     yield f"asked {turn.asked}"
-    yield f"searched {scope_said(turn.scope)}"
+    yield f"searched {describe_scope(turn.scope)}"
     yield f"{turn.papers_wanted} papers wanted"
     if turn.drafts > 1:
         yield f"best of {turn.drafts} drafts"
@@ -206,7 +206,7 @@ def made_with(made: Provenance) -> Iterator[str]:
     yield made.product
 
 
-def feedback_said(feedback: Feedback) -> Iterator[str]:
+def describe_feedback(feedback: Feedback) -> Iterator[str]:
     """Yield the reader's verdict and wrong citations, a line each."""
     if feedback.verdict:
         yield f"A reader found this answer {VERDICTS[feedback.verdict]}."

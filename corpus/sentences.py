@@ -214,13 +214,13 @@ def repeated(before: Passage, passage: Passage) -> int:
     follows = (before.paper_id, before.number + 1) == (passage.paper_id, passage.number)
     if not follows or {before.kind, passage.kind} != {"body"} or before.section != passage.section:
         return 0
-    first, last = _said(passage), _said(before)
+    first, last = _sentence_keys(passage), _sentence_keys(before)
     # A sentence at least is new, and one stays behind.
     most = min(len(first), len(last)) - 1
     return next((count for count in range(most, 0, -1) if first[:count] == last[-count:]), 0)
 
 
-def _said(passage: Passage) -> list[tuple[str, object, object]]:
+def _sentence_keys(passage: Passage) -> list[tuple[str, object, object]]:
     return [
         (passage.sentence_text(index), one.boxes, one.references)
         for index, one in enumerate(passage.sentences)

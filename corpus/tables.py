@@ -119,7 +119,7 @@ def row_texts(table: Table) -> list[str]:
 
 def row_text(table: Table, at: int, columns: Sequence[int], place: str = "") -> str:
     """Return some cells of a row below the header as a sentence; `place` says in brackets where it stands."""
-    named, cells = _said(table, at)
+    named, cells = _row_and_cells(table, at)
     values = "; ".join(cells[column] for column in columns if column in cells)
     said = f"{named}: {values}" if named and values else named or values
     said = f"{said} ({place})" if place else said
@@ -128,7 +128,7 @@ def row_text(table: Table, at: int, columns: Sequence[int], place: str = "") -> 
 
 def quotes_row(table: Table, at: int, text: str) -> bool:
     """Return True if a text is what `row_text` makes of some of a row's cells, wherever they stand."""
-    named, cells = _said(table, at)
+    named, cells = _row_and_cells(table, at)
     start, rest = f"{named}: ", text.strip().removesuffix(".")
     if not named or not rest.startswith(start):
         return False
@@ -136,7 +136,7 @@ def quotes_row(table: Table, at: int, text: str) -> bool:
     return set(values) <= set(cells.values())
 
 
-def _said(table: Table, at: int) -> tuple[str, dict[int, str]]:
+def _row_and_cells(table: Table, at: int) -> tuple[str, dict[int, str]]:
     """Return the name of a row below the header, and its cells with their heads by column."""
     row, heads = table.rows[table.header + at], column_heads(table)
     named = ", ".join(part.rstrip(" :") for part in row_names(table)[at] if part)

@@ -157,7 +157,7 @@ def with_relevance(answer: Answer, query: str, evidence: Evidence, encoder: Enco
     return replace(answer, relevance=round(relevance, 4))
 
 
-def relevance_said(relevance: float) -> str:
+def describe_relevance(relevance: float) -> str:
     """Return in words how far an answer with this relevance is to the point."""
     bars = thresholds().relevance
     if relevance < bars.partial:

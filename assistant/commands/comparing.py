@@ -253,9 +253,9 @@ def _print_plan(planned: Planned, generator: ComparativeGenerator) -> None:
         say(f"[{one.label}] {one.paper.title} {one.paper.id}")
     for remark in planned.remarks:
         warn(remark)
-    if reused := said.reused_said(planned):
+    if reused := said.describe_reuse(planned):
         say(reused)
-    say(f"Compared by {generator.label}. {said.budget_said(planned.budget)}")
+    say(f"Compared by {generator.label}. {said.describe_budget(planned.budget)}")
 
 
 def _ask_to_go_on() -> None:

@@ -102,7 +102,7 @@ def _style(candidate: Candidate) -> str:
 def candidate_line(candidate: Candidate, votes: int, mark: str = "") -> str:
     """Return a candidate with its votes as dots, and what is wrong with it."""
     dots = f" {'●' * votes}" if votes else ""
-    faults = " ".join(said.faults_said(candidate))
+    faults = " ".join(said.describe_faults(candidate))
     return f"candidate {candidate.number}{mark}{dots}" + (f". {faults}" if faults else "")
 
 
@@ -114,7 +114,7 @@ def step_lines(before: Progress, event: ComparisonEvent) -> Iterator[str]:
         case Sampled(number, candidate):
             yield f"Round {number}: {candidate_line(candidate, 0, ' is written')}"
         case Voted(number, vote):
-            yield f"Round {number}: {said.vote_said(vote)}"
+            yield f"Round {number}: {said.describe_vote(vote)}"
         case RoundFinished(finished):
             yield _round_line(before, finished)
 
@@ -131,7 +131,7 @@ def _elements_line(progress: Progress, newest: KeyElements | None = None) -> str
 
 
 def _round_line(progress: Progress, one: Round) -> str:
-    said_of_it = said.round_said(one)
+    said_of_it = said.describe_round(one)
     return f"Round {one.number} of {progress.planned.rounds}: {said_of_it}{_named(progress, one.number)}"
 
 

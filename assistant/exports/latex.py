@@ -74,7 +74,7 @@ def _cautions(comparison: Comparison) -> Iterator[str]:
     answer = comparison.answer
     yield ""
     served = wording.served_by(one.call for one in comparison.calls)
-    yield f"The summary was {said.writer_said(comparison.provenance.generator)}{served}."
+    yield f"The summary was {said.describe_writer(comparison.provenance.generator)}{served}."
     yield f"Checked: {wording.checked(answer) or 'its citations were not counted'}."
     yield from wording.notices(answer)
     yield from comparison.remarks

@@ -85,7 +85,11 @@ def difference_lines(comparison: Comparison) -> tuple[str, ...]:
     found = differences(comparison)
     if not found.has_any:
         return ()
-    return (*comparing.common_said(found), *comparing.alone_said(found), *comparing.stated_said(found))
+    return (
+        *comparing.describe_common(found),
+        *comparing.describe_distinct(found),
+        *comparing.describe_stated(found),
+    )
 
 
 def render(template: str, **values: Any) -> str:

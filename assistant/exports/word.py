@@ -36,7 +36,7 @@ _LONGEST_COMMENT = 600
 def comparison_to_word(comparison: Comparison) -> bytes:
     """Return the summary, the grid and the differences as a document, with its references."""
     writer = _Writer(said.title(comparison) or "Comparison")
-    writer.quiet(f"{said.written_said(comparison)}.")
+    writer.quiet(f"{said.describe_method(comparison)}.")
     for remark in comparison.remarks:
         writer.quiet(remark)
     writer.answer(comparison.answer, comparison.evidence.papers, "c")
@@ -151,7 +151,7 @@ class _Writer:
         section.page_width, section.page_height = section.page_height, section.page_width
         section.left_margin = section.right_margin = Cm(1.5)
         self.heading("Key elements", 1)
-        self.quiet(said.grid_said(grid))
+        self.quiet(said.describe_grid(grid))
         table = self._document.add_table(rows=1, cols=1 + len(ELEMENT_TITLES), style="Table Grid")
         _repeat(table.rows[0]._tr)
         for cell, title in zip(table.rows[0].cells, ("Paper", *ELEMENT_TITLES.values()), strict=True):

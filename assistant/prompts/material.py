@@ -45,7 +45,7 @@ def render_history(history: tuple[Turn, ...]) -> str:
 
 
 def _render_turn(number: int, turn: Turn) -> str:
-    answer = _answer_said(turn)
+    answer = _render_answer(turn)
     return "\n".join(
         (
             mark(f"turn {number}"),
@@ -56,7 +56,7 @@ def _render_turn(number: int, turn: Turn) -> str:
     )
 
 
-def _answer_said(turn: Turn) -> str:
+def _render_answer(turn: Turn) -> str:
     """Return a turn's answer for a prompt, without unusable replies, which would be copied."""
     refusal = turn.answer.refusal
     if refusal is None:

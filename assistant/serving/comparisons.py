@@ -94,7 +94,7 @@ def _element(element: KeyElement) -> ElementDocument:
     return ElementDocument(element.name, element.text, maybe_rounded(element.support), evidence)
 
 
-def progress_said(event: ComparisonEvent) -> str:
+def describe_progress(event: ComparisonEvent) -> str:
     """Describe an event of a comparison, "" where it is nothing new."""
     said = ""
     match event:

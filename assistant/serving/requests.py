@@ -210,7 +210,7 @@ def fault_for_programs(error: AssistantError) -> str:
             return error.plain
 
 
-def fault_said(error: ValidationError) -> str:
+def describe_fault(error: ValidationError) -> str:
     """Describe a request's fault; it repeats nothing that was sent but names of fields."""
     first = error.errors(include_input=False, include_url=False)[0]
     return field_fault(first["loc"], first)

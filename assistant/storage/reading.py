@@ -184,8 +184,8 @@ class ReadingStore(OwnedStore[ReadingSummary]):
         All of them are stored, or none.
         """
         held = [one.record for one in self.annotations(owner)]
-        known = {_said(one) for one in held}
-        new = {_said(one): one for one in map(_tidy, tuple(annotations)[:MOST_ANNOTATIONS])}
+        known = {_content_key(one) for one in held}
+        new = {_content_key(one): one for one in map(_tidy, tuple(annotations)[:MOST_ANNOTATIONS])}
         rows = [
             _annotation_row(owner, _as_made(replace(one, id=new_id())))
             for said, one in new.items()
@@ -367,7 +367,7 @@ def _check_papers(counts: Mapping[str, int]) -> None:
         )
 
 
-def _said(annotation: Annotation) -> tuple[str, str, str]:
+def _content_key(annotation: Annotation) -> tuple[str, str, str]:
     """Return the fields by which a reader takes two annotations for the same, without their ids."""
     return annotation.paper_id, annotation.quoted, annotation.note
 

@@ -20,7 +20,7 @@ from assistant.storage.database import Database, database_of
 from assistant.storage.owned import new_id
 from assistant.storage.schema import METADATA
 from assistant.storage.turns import take_turn
-from assistant.wording import price_said
+from assistant.wording import format_price
 from corpus.settings import Settings
 
 # Whose row holds what all visitors have spent together.
@@ -101,16 +101,16 @@ class Balance:
         return max(0.0, self.limit - self.spent - self.reserved)
 
 
-def limit_said(limit: float, *, is_everyones: bool) -> str:
+def describe_limit(limit: float, *, is_everyones: bool) -> str:
     """Return a limit as readers are told of it."""
     whose = "of all visitors together" if is_everyones else "of one visitor"
-    return f"Models may cost {price_said(limit)} a month for the questions {whose}"
+    return f"Models may cost {format_price(limit)} a month for the questions {whose}"
 
 
-def limits_said(limits: SpendingLimits) -> tuple[str, ...]:
+def describe_limits(limits: SpendingLimits) -> tuple[str, ...]:
     """Describe each limit that is set, in a sentence."""
-    said = [limit_said(limits.everyone, is_everyones=True)] if limits.everyone else []
-    said += [limit_said(limits.visitor, is_everyones=False)] if limits.visitor else []
+    said = [describe_limit(limits.everyone, is_everyones=True)] if limits.everyone else []
+    said += [describe_limit(limits.visitor, is_everyones=False)] if limits.visitor else []
     return tuple(f"{one}; the count begins anew on the first of each month (UTC)." for one in said)
 
 
@@ -424,9 +424,9 @@ def _renewal(reservation: str, moment: datetime, dollars: float = 0.0) -> sa.Upd
 def _check(balances: tuple[Balance, ...], dollars: float, what: str) -> None:
     for balance in balances:
         if balance.left < dollars:
-            left = f"{price_said(balance.left)} of it is left" if balance.left else "nothing of it is left"
-            limit = limit_said(balance.limit, is_everyones=balance.is_everyones)
+            left = f"{format_price(balance.left)} of it is left" if balance.left else "nothing of it is left"
+            limit = describe_limit(balance.limit, is_everyones=balance.is_everyones)
             raise SpendingLimitError(
-                f"{limit}: {left}, and this {what} could cost {price_said(dollars)}. The limit begins anew "
+                f"{limit}: {left}, and this {what} could cost {format_price(dollars)}. The limit begins anew "
                 f"on {balance.begins_anew}."
             )

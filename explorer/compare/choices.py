@@ -17,8 +17,8 @@ from assistant.comparing import (
     ComparisonRequest,
     PaperOrder,
     Planned,
-    budget_said,
-    reused_said,
+    describe_budget,
+    describe_reuse,
 )
 from assistant.records import AssistantError, Parameters
 from corpus.errors import CorpusError
@@ -179,7 +179,7 @@ def _draw_beginning(session: CurrentComparison, plan: Planned | str | None) -> b
 
 
 def _draw_plan(plan: Planned) -> None:
-    for said in (budget_said(plan.budget), reused_said(plan), *plan.remarks):
+    for said in (describe_budget(plan.budget), describe_reuse(plan), *plan.remarks):
         if said:
             st.caption(escaped(said))
 

@@ -79,7 +79,7 @@ def _bar_rule(support: float, *, is_found: bool) -> str:
     return f"--pt-height: 82%; --pt-share: {share}; --pt-hue: var(--pt-{word}); --pt-edge: {edge};"
 
 
-def support_said(support: float | None) -> str:
+def describe_support(support: float | None) -> str:
     """Describe a citation's support in words, as part of its accessible name."""
     if support is None:
         return "support not measured"

@@ -5,7 +5,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Protocol
 
-from assistant.checking import hold_back, is_off, is_weak, normalise_labels, relevance_said, score_digits
+from assistant.checking import describe_relevance, hold_back, is_off, is_weak, normalise_labels, score_digits
 from assistant.records import Answer, AnswerSentence, Citation, Evidence
 from assistant.wording import PROBLEMS, changes
 from corpus.records import Box, Paper, PaperHits, Passage
@@ -261,7 +261,7 @@ def format_claims(answer: Answer) -> str:
     """
     parts = []
     if answer.relevance is not None:
-        parts.append(f"Relevance {score_digits(answer.relevance)}: {relevance_said(answer.relevance)}")
+        parts.append(f"Relevance {score_digits(answer.relevance)}: {describe_relevance(answer.relevance)}")
     claims = [one for one in answer.sentences if one.labels or one.unknown_labels or one.needs_citation]
     if answer.citation_recall is not None and claims:
         held = round(answer.citation_recall * len(claims))

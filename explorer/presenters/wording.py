@@ -8,7 +8,7 @@ from itertools import groupby
 
 from assistant.records import Answer, Evidence, RequestKind, Rewrite, Turn
 from assistant.storage import Balance
-from assistant.wording import price_said
+from assistant.wording import format_price
 from corpus.language import language_name
 from corpus.records import Aspect, AspectName, Author, CollectionSummary, Paper
 from corpus.wording import all_authors, counted, short_authors
@@ -177,9 +177,9 @@ def format_spending(balances: Sequence[Balance]) -> str:
     nearest = min(spent, key=lambda one: one.limit - one.spent)
     whose = "all visitors together may spend" if nearest.is_everyones else "you may spend"
     left = nearest.limit - nearest.spent
-    what = f"{price_said(left)} is left" if left > 0 else "nothing is left"
+    what = f"{format_price(left)} is left" if left > 0 else "nothing is left"
     return (
-        f"Of the {price_said(nearest.limit)} that {whose} on models in a month, {what} until "
+        f"Of the {format_price(nearest.limit)} that {whose} on models in a month, {what} until "
         f"{nearest.begins_anew}. The writer without a model costs nothing."
     )
 

@@ -23,7 +23,7 @@ from explorer.jobs import TooSoonError
 from explorer.presenters import ASPECT_NAMES, escaped, one_line, ordered_aspects, shortened
 from explorer.uploads.keeping_form import draw_keeping, want_to_keep, wants_to_keep
 from explorer.uploads.kept import kept_libraries
-from explorer.uploads.library_panel import draw_libraries, draw_library, draw_said, say, target
+from explorer.uploads.library_panel import draw_libraries, draw_library, draw_message, say, target
 from explorer.uploads.visit import (
     ask_uploads,
     begin_documents,
@@ -99,7 +99,7 @@ def _draw_panel(library: Library, visitor: Visitor, drawn: _Standing) -> None:
         draw_library(library, visitor, visitor.now.library_open)
         return
     if not wants_to_keep():
-        draw_said()
+        draw_message()
     if growing := next((one for one in kept_libraries(library, visitor) if one.id == target()), None):
         title = escaped(shortened(growing.title, 80))
         st.markdown(f"What you bring now can be kept in “{title}” as soon as it is read.")
@@ -296,6 +296,6 @@ def _keep(uploads: UploadSession) -> None:
     uploads.removing = None
 
 
-def how_many_ready() -> int:
+def count_ready() -> int:
     uploads = documents_of_visit()
     return len(uploads.ready()) if uploads else 0

@@ -96,7 +96,7 @@ def kept_facts_of(paper: Paper) -> str:
     return " · ".join([paper.source or paper.url, *pages])
 
 
-def over_said(over: OverLibrary) -> str:
+def describe_stored_over(over: OverLibrary) -> str:
     """Count the conversations and comparisons stored over a library, "" for none."""
     parts = [counted(len(over.conversations), "conversation")] if over.conversations else []
     parts += [counted(len(over.comparisons), "comparison")] if over.comparisons else []
@@ -105,22 +105,22 @@ def over_said(over: OverLibrary) -> str:
 
 def deletion_of(documents: int, over: OverLibrary) -> str:
     """Return the question before a library is deleted, with everything deleted along with it."""
-    said = over_said(over)
+    said = describe_stored_over(over)
     about = f", and {said} about them, those of people who have its link too" if said else ""
     what = f"{counted(documents, 'document')} with {'its file' if documents == 1 else 'their files'}"
     return f"This deletes {what}{about}. It cannot be had back."
 
 
-def deleted_said(title: str, documents: int, over: OverLibrary) -> str:
+def deletion_message(title: str, documents: int, over: OverLibrary) -> str:
     """Report a deleted library and what was deleted with it."""
-    said = over_said(over)
+    said = describe_stored_over(over)
     return (
         f"“{title}” has been deleted: {counted(documents, 'document')}{f', {said}' if said else ''}. Nothing "
         "of it is left on this server."
     )
 
 
-def kept_said(title: str, grown: Grown) -> str:
+def keeping_message(title: str, grown: Grown) -> str:
     """Report the documents kept in a library."""
     added, there = len(grown.added), len(grown.there)
     parts = [f"{counted(added, 'document')} kept in “{title}”."] if added else []

@@ -61,6 +61,6 @@ def test_another_file_is_said_to_be_none(tmp_path: Path, text: str) -> None:
         read_measured(path)
 
 
-def test_nowhere_to_keep_figures_is_said(tmp_path: Path) -> None:
+def test_figures_that_cannot_be_stored_are_reported(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match="cannot be written"):
         write_measured(tmp_path / "gone" / "measured.json", MEASURED)

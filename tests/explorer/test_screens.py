@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from assistant.trail.transcript import from_json, to_json
 from assistant.wording import PROBLEMS
-from explorer.components.score_bar import citation_bars, support_said
+from explorer.components.score_bar import citation_bars, describe_support
 from explorer.presenters.coverage import demonstration_questions
 from explorer.presenters.safe_text import escaped
 from tests.demo_home import PROJECT
@@ -144,7 +144,7 @@ def test_each_citation_in_the_text_says_how_well_it_holds(screen: Screen) -> Non
     citations = [one for each in visitor_of(test).turns[0].answer.sentences for one in each.citations]
     drawn = next(one.value for one in test.markdown if "#cite-1-1" in one.value)
     for number, citation in enumerate(citations, start=1):
-        said = escaped(support_said(citation.support))
+        said = escaped(describe_support(citation.support))
         assert f"[\\[{citation.label}\\]*{said}*](#cite-1-{number})" in drawn
     supports = [citation.support for citation in citations]
     assert None not in supports
@@ -156,7 +156,7 @@ def test_each_citation_in_the_text_says_how_well_it_holds(screen: Screen) -> Non
     [(0.1, "weak, 0.10", "dashed"), (0.5, "partial, 0.50", "none"), (0.999, "strong, 0.99", "none")],
 )
 def test_what_is_weak_is_told_by_more_than_its_colour(support: float, said: str, edge: str) -> None:
-    assert support_said(support) == f"support {said}"
+    assert describe_support(support) == f"support {said}"
     assert f"--pt-edge: {edge};" in citation_bars(1, (None, support))
     assert f"--pt-share: {int(support * 100)}%" in citation_bars(1, (None, support))
     assert "#cite-1-1" not in citation_bars(1, (None, support)), "what was not measured has a bar"

@@ -96,7 +96,7 @@ def _answering(asking: Asking) -> Callable[[Candidate], bool]:
         return lambda _: True  # What is needed, and what is a name, is told in English alone.
     asked, names = asking.asked, asking.names
 
-    def is_said(title: str, text: str) -> bool:
+    def mentions_name(title: str, text: str) -> bool:
         said = f"{title} {text}"
         return any(says_name(said, name) for name in names)
 
@@ -104,11 +104,11 @@ def _answering(asking: Asking) -> Callable[[Candidate], bool]:
         if not asked.may_be_answered_by(one.text):
             return False
         title = one.paper.paper.title
-        if names and asking.kind == "fact" and not is_said(title, one.passage.text):
+        if names and asking.kind == "fact" and not mentions_name(title, one.passage.text):
             return False
         if names and asked.needs in ("number", "share"):
             number = _NUMBER.search(one.text)
-            return is_said(title, one.text[: number.start() if number else None])
+            return mentions_name(title, one.text[: number.start() if number else None])
         return True
 
     return may_answer

@@ -330,7 +330,7 @@ def test_fault_other_faults_of_the_input_were_hidden_behind_the_empty_descriptio
     assert said.count("The description is empty.") == 1
 
 
-def test_fault_of_several_trails_only_the_last_was_written_and_none_was_said(compare, tmp_path):
+def test_fault_of_several_trails_only_the_last_was_written_without_notice(compare, tmp_path):
     paths = [tmp_path / "a.tex", tmp_path / "a.bib"]
     done = compare(*(part for path in paths for part in ("--trail", str(path))))
     assert done.exit_code == 0, done.stderr
@@ -338,7 +338,7 @@ def test_fault_of_several_trails_only_the_last_was_written_and_none_was_said(com
     assert all(f"Written to {path}." in done.stderr for path in paths)
 
 
-def test_fault_where_no_file_can_be_written_the_comparison_is_kept_and_its_id_said(compare, run, tmp_path):
+def test_fault_where_no_file_can_be_written_the_comparison_is_kept_and_its_id_printed(compare, run, tmp_path):
     full, whole = tmp_path / "a.json", tmp_path / "a.md"
     full.symlink_to("/dev/full")
     done = compare("--trail", str(full), "--trail", str(whole))

@@ -94,7 +94,7 @@ def test_forty_papers_are_too_many(tmp_path, encoder, comparing):
     assert len(planned.papers) == 30
 
 
-def test_a_paper_named_twice_is_compared_once_and_that_is_said(comparing, encoder):
+def test_a_paper_named_twice_is_compared_once_with_a_remark(comparing, encoder):
     with comparing() as (_, comparer):
         planned = comparer.plan(ComparisonRequest(("shelf/p1", "shelf/p2", "shelf/p1"), ABOUT))
     assert [one.paper.id for one in planned.papers] == ["shelf/p1", "shelf/p2"]

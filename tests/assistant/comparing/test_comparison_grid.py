@@ -150,7 +150,7 @@ def test_a_topic_counts_where_the_elements_do_not_name_it_and_the_other_way_roun
     assert not {"RRF", "MS MARCO", "Retrieval"} & named
 
 
-def test_what_the_description_names_too_is_said():
+def test_things_the_description_names_too_are_marked():
     found = differences(replace(THREE, about="Is hybrid search worth it?"))
     described = {one.text for one in found.common if one.described}
     assert described == {"Hybrid search"}
@@ -173,25 +173,25 @@ def test_each_element_says_who_states_it():
 
 def test_the_differences_are_plain_sentences():
     found = differences(THREE)
-    assert list(said.common_said(found)) == [
+    assert list(said.describe_common(found)) == [
         "In the key elements and topics of [1][2]: Hybrid search and score normalisation."
     ]
-    assert list(said.stated_said(found))[1:3] == [
+    assert list(said.describe_stated(found))[1:3] == [
         "Methodology: stated by all.",
         "Results: stated by [1][2], not by [3].",
     ]
     alone = re.compile(r"In the key elements and topics of \[\d\] alone: .+\.")
-    assert all(alone.fullmatch(line) for line in said.alone_said(found))
+    assert all(alone.fullmatch(line) for line in said.describe_distinct(found))
 
 
 def test_fault_elements_and_topics_were_spoken_of_as_if_they_were_the_whole_text():
     found = differences(THREE)
-    lines = (*said.common_said(found), *said.alone_said(found))
+    lines = (*said.describe_common(found), *said.describe_distinct(found))
     assert lines
     assert all(line.startswith("In the key elements and topics of ") for line in lines)
     assert not any(re.search(r"\bnames?\b|\d of \d", line) for line in lines)
     two = replace(THREE, elements=THREE.elements[:3], evidence=Evidence(THREE.evidence.papers[:2]))
-    assert next(said.common_said(differences(two))).startswith("In the key elements and topics of both: ")
+    assert next(said.describe_common(differences(two))).startswith("In the key elements and topics of both: ")
 
 
 def _apart(comparison):
@@ -274,9 +274,9 @@ def test_fault_what_a_model_invented_counted_as_stated_and_was_named():
     assert (cell.is_stated, cell.is_weak, cell.word) == (False, True, "weak")
     assert cell.shown == "The text does not carry this (support 0.10): HYPERLINK uses HYPERLINK."
     assert [row.stated for row in grid.papers] == [2, 1, 0]
-    assert "18 (86%)" in said.grid_said(grid)
-    assert "; for 3 of these something was written that the text does not carry." in said.grid_said(grid)
-    lines = [*said.common_said(found), *said.alone_said(found), *said.stated_said(found)]
+    assert "18 (86%)" in said.describe_grid(grid)
+    assert "; for 3 of these something was written that the text does not carry." in said.describe_grid(grid)
+    lines = [*said.describe_common(found), *said.describe_distinct(found), *said.describe_stated(found)]
     assert not any("HYPERLINK" in line for line in lines)
     assert "Methodology: stated by none. What was written of [1][2][3] the text does not carry." in lines
 

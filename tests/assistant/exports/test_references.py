@@ -122,7 +122,7 @@ def test_a_paper_in_all_three_forms():
     ]
 
 
-def test_of_what_is_not_known_nothing_is_said():
+def test_unknown_fields_are_left_out():
     bare = conversation(paper(title="", authors=(), year=None, venue="", pages="", doi="", url=""))
     assert to_bibtex(bare) == "@misc{paper,\n}\n\n"
     assert ris_records(to_ris(bare)) == [[("TY", "GEN"), ("ID", "paper"), ("ER", "")]]

@@ -77,7 +77,7 @@ def test_one_session_cannot_starve_another():
     assert gauge.order.index("modest") - before <= 6
 
 
-def test_a_wait_without_end_is_said():
+def test_a_wait_without_end_is_reported():
     limits = CallLimits(1, 1, longest_wait=0.05)
     with called(limits, "a"):
         with pytest.raises(ModelUnavailableError, match="Too many questions"), called(limits, "b"):

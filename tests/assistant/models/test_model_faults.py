@@ -333,7 +333,7 @@ def test_stopping_stops_all_drafts(assistant_over):
 
 
 @pytest.mark.parametrize("drafts", [0, -1, 9, 1000])
-def test_a_number_of_drafts_that_cannot_be_is_said(extractive_assistant, drafts):
+def test_an_impossible_number_of_drafts_is_reported(extractive_assistant, drafts):
     with pytest.raises(AssistantError, match=f"number of drafts must be from 1 to 8, not {drafts}"):
         list(extractive_assistant.ask(QUESTION, (), AskOptions(drafts=drafts)))
 

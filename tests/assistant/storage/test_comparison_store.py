@@ -142,7 +142,7 @@ def test_the_calls_of_a_round_and_of_later_ones_are_dropped(store):
     ],
     ids=["add_call", "finish", "fail", "drop_round", "rename"],
 )
-def test_what_is_not_there_is_said(store, path, change):
+def test_a_missing_comparison_is_reported(store, path, change):
     with pytest.raises(ComparisonError, match="no comparison 'no-such'"):
         change(store)
     assert connected(path, "SELECT count(*) FROM comparison_calls") == [(0,)]

@@ -78,7 +78,7 @@ def test_the_list_begins_with_what_changed_last_and_comes_in_pages(store, path):
     assert [one.turns for one in store.list("me", limit=2)] == [1, 0]
 
 
-def test_what_is_not_there_is_none_or_said(store):
+def test_a_missing_conversation_is_none_or_reported(store):
     assert store.get("no-such") is None
     assert store.delete("no-such") is False
     with pytest.raises(ConversationError, match="no conversation 'no-such'"):
@@ -189,7 +189,7 @@ def test_any_text_is_stored_as_text(tmp_path_factory, owner, title, question):
         ("UPDATE turns SET format = 99 WHERE number = 1", "format version 99"),
     ],
 )
-def test_a_turn_that_cannot_be_read_costs_itself_and_is_said(store, path, statement, words):
+def test_an_unreadable_turn_is_left_out_and_reported(store, path, statement, words):
     started = store.start("me")
     turns = tuple(make_turn(f"Question {number}?") for number in range(3))
     for turn in turns:
@@ -311,7 +311,7 @@ def test_a_read_only_database_can_be_read_and_says_what_it_is(store, path):
     read_only.close()
 
 
-def test_a_locked_database_is_said(store, path, monkeypatch):
+def test_a_locked_database_is_reported(store, path, monkeypatch):
     monkeypatch.setattr("assistant.storage.database.BUSY_SECONDS", 0.05)
     impatient = ConversationStore(path)
     other = sqlite3.connect(path, isolation_level=None)
@@ -328,7 +328,7 @@ def test_a_locked_database_is_said(store, path, monkeypatch):
     ("content", "words"),
     [(b"no database at all, " * 100, "it is no database"), (None, "it cannot be opened")],
 )
-def test_what_is_no_database_is_said(tmp_path, content, words):
+def test_a_file_that_is_no_database_is_reported(tmp_path, content, words):
     path = tmp_path / "conversations.sqlite"
     if content:
         path.write_bytes(content)
@@ -338,7 +338,7 @@ def test_what_is_no_database_is_said(tmp_path, content, words):
         ConversationStore(path)
 
 
-def test_a_folder_that_cannot_be_made_is_said(tmp_path):
+def test_a_folder_that_cannot_be_made_is_reported(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(ConversationError, match="cannot be kept at"):
         ConversationStore(tmp_path / "file" / "conversations.sqlite")

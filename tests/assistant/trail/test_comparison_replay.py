@@ -304,7 +304,7 @@ def test_a_forged_comparison_is_named(recorded, replayed, name):
     assert any(words in line for line in different(found)[step]), different(found)
 
 
-def test_what_cannot_be_done_again_is_said(recorded, replayed, encoder):
+def test_a_comparison_that_cannot_be_replayed_is_reported(recorded, replayed, encoder):
     other = replace(recorded, provenance=replace(recorded.provenance, encoder="another"))
     assert "It was recorded with the encoder 'another'" in replayed(other).impossible
     gone = replayed(replace(recorded, paper_ids=(*recorded.paper_ids, "shelf/gone")))
@@ -363,7 +363,7 @@ def written(recorded, tmp_path):
         ),
     ],
 )
-def test_what_the_command_cannot_replay_is_said(written, run, change, arguments, words):
+def test_a_trail_that_the_command_cannot_replay_is_reported(written, run, change, arguments, words):
     file = written(change)
     ran = run("replay", str(file), *arguments)
     assert ran.exit_code == 2

@@ -82,7 +82,7 @@ def test_a_comparison_of_before_would_send_anew_what_holds_the_paper_read_otherw
     assert (said, compared["impossible"]) == ({}, "")
 
 
-def test_what_was_written_without_a_model_before_is_replayed_and_every_difference_said(replayed):
+def test_an_older_trail_without_a_model_is_replayed_with_every_difference(replayed):
     turn = replayed("conversation.json")["turns"][2]
     assert turn["impossible"] == ""
     assert [step["step"] for step in turn["steps"]] == ["rewrite", "retrieve", "evidence", "check"]

@@ -80,6 +80,6 @@ def test_a_question_longer_than_the_network_reads_is_cut(weights: dict[str, Any]
     assert np.isfinite(PairNetwork(weights, longest=64).read([("≠ " * 300, "≈ " * 300)])).all()
 
 
-def test_what_is_no_network_is_said(weights: dict[str, Any]) -> None:
+def test_a_file_that_is_no_network_is_reported(weights: dict[str, Any]) -> None:
     with pytest.raises(CorpusError, match="no network"):
         open_session(b"not a network", CorpusError("no network"))

@@ -133,7 +133,7 @@ def test_what_the_weights_say_of_themselves_is_said_in_cases() -> None:
     assert "X: 79, and weighed without that set 70" in said[1]
 
 
-def test_what_was_measured_of_this_version_is_shown_and_of_another_said(
+def test_figures_of_this_version_are_shown_and_those_of_another_marked(
     screen: Screen, home: Path, request: pytest.FixtureRequest
 ) -> None:
     path = Settings(home=home).measured_path

@@ -13,7 +13,7 @@ from assistant.generators import EXTRACTIVE, question_price
 from assistant.models import available_models
 from assistant.records import AskOptions, AssistantError, Parameters
 from assistant.storage import SpendingLimits, SpendingStore
-from assistant.wording import price_said
+from assistant.wording import format_price
 from corpus.settings import read_settings
 from explorer.app.resources import Library, open_library
 from explorer.warm_up import warm_up
@@ -278,7 +278,7 @@ def test_a_comparison_is_counted_and_one_that_does_not_fit_is_refused_with_both_
     test = begun(with_the_model(described(screen("compare", **NAMED))))
     said = plain(test)
     assert session_of(test).state == "choosing" and len(server.requests) == requests
-    left, most = price_said(0.2 * price), price_said(1.2 * price)
+    left, most = format_price(0.2 * price), format_price(1.2 * price)
     assert f"all visitors together: {left} of it is left, and this comparison could cost $0.0" in said
     assert f"Of the {most} that all visitors together may spend on models in a month, {left} is left" in said
 

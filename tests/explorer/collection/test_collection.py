@@ -114,7 +114,7 @@ def test_an_author_of_a_link_is_a_chip_to_take_back(studied: Screen) -> None:
     assert address(test, "author") == []
 
 
-def test_an_author_without_papers_is_said(studied: Screen) -> None:
+def test_an_author_without_papers_is_reported(studied: Screen) -> None:
     test = studied("collection", author="*Nobody* <b>")
     assert "No paper here is by *Nobody* <b>." in plain(texts(test))
     test.button(key="clear_filters").click().run()

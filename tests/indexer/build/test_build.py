@@ -167,7 +167,7 @@ def test_passages_of_another_size_are_cut_anew_and_the_trail_says_of_which(work:
     assert provenance_of(before, "extractive", "").passages == (PassageSize(),)
 
 
-def test_collections_of_several_sizes_are_said(work: Workplace) -> None:
+def test_collections_of_several_sizes_are_reported(work: Workplace) -> None:
     write_tei(work.papers / "cats.tei.xml")
     work.build()
     work.settings = Settings(home=work.settings.home, passage_words=300)
@@ -333,7 +333,7 @@ def test_a_folder_of_nothing_but_bad_files_can_be_searched_and_mended(work: Work
     assert work.corpus.collections()[0].failed == 0
 
 
-def test_a_paper_that_its_source_lists_twice_is_taken_once_and_said(work: Workplace) -> None:
+def test_a_paper_that_its_source_lists_twice_is_built_once_with_a_remark(work: Workplace) -> None:
     write_tei(work.papers / "cats.tei.xml")
 
     class Doubled(Folder):

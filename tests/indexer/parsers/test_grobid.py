@@ -196,7 +196,7 @@ NEVER_ENDING = [
 @pytest.mark.parametrize(
     ("fault", "requests", "words"), [case[1:] for case in NEVER_ENDING], ids=[c[0] for c in NEVER_ENDING]
 )
-def test_a_fault_that_stays_is_asked_of_so_often_and_said(
+def test_a_lasting_fault_is_retried_up_to_the_limit_and_reported(
     standin: StandinGrobid, pdf: Path, fault: Behaviour, requests: int, words: str
 ) -> None:
     standin.script.extend([fault] * 40)

@@ -189,7 +189,7 @@ ENCRYPTED = (
 )
 
 
-def test_what_is_wrong_with_a_file_is_said(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported(tmp_path: Path) -> None:
     good = write_pdf(tmp_path / "good.pdf", paper()).read_bytes()
     cases = {
         "is empty": b"",

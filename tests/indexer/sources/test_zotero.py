@@ -274,7 +274,7 @@ def test_text_that_is_no_unicode_does_not_cost_the_library(zotero: SmallZotero) 
     assert papers_of(zotero)["z/BATS0001"].title == "Bats"
 
 
-def test_a_version_that_is_no_number_is_said(zotero: SmallZotero) -> None:
+def test_a_version_that_is_no_number_is_reported(zotero: SmallZotero) -> None:
     zotero.database.execute("UPDATE version SET version = ?", (b"x",))
     zotero.database.commit()
     with pytest.raises(SourceError, match="damaged"):
