@@ -161,7 +161,7 @@ class Site:
         wanted, path = self.wanted, folder / "nginx.conf"
         text = configuration(
             Frontend(
-                [one.address for one in self.processes],
+                [process.address for process in self.processes],
                 f"{self._host}:{wanted.port}",
                 str(folder),
                 upload_megabytes(),
@@ -179,7 +179,7 @@ class Site:
         for process in self.processes:
             process.start()
         self._wait_until(AppProcess.has_loaded, self.processes)
-        if any(one.deaths >= _MOST_DEATHS for one in self.processes):
+        if any(process.deaths >= _MOST_DEATHS for process in self.processes):
             raise ServeError("The app does not start: what its processes have written says why.")
         if self._is_told_to_stop:
             return 0
@@ -204,9 +204,9 @@ class Site:
         waiting = list(processes)
         while waiting and not self._is_told_to_stop and time.monotonic() < deadline:
             self._replace_dead()
-            if any(one.deaths >= _MOST_DEATHS for one in waiting):
+            if any(process.deaths >= _MOST_DEATHS for process in waiting):
                 return
-            waiting = [one for one in waiting if not is_so(one)]
+            waiting = [process for process in waiting if not is_so(process)]
             time.sleep(_LOOK_SECONDS)
         for process in processes if not self._is_told_to_stop else ():
             lacking = process.lacking()
@@ -317,7 +317,9 @@ def remove_left_behind() -> None:
 def _heeding(signals: list[int]) -> Iterator[None]:
     """Collect the signals that stop a program or have it renewed, in place of what they do."""
     numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-    before = {one: signal.signal(one, lambda number, _frame: signals.append(number)) for one in numbers}
+    before = {
+        signum: signal.signal(signum, lambda number, _frame: signals.append(number)) for signum in numbers
+    }
     try:
         yield
     finally:

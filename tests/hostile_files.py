@@ -40,8 +40,8 @@ def _braces(text: str) -> int:
 
 def _assert_plain_markdown(text: str, allowed: str) -> None:
     blocks = MarkdownIt("commonmark", {"linkify": False}).enable("table").parse(text)
-    tokens = [one for block in blocks for one in (block, *(block.children or ()))]
-    assert {one.type for one in tokens} & {"image", "html_inline", "html_block"} == set()
-    addresses = [str(one.attrs["href"]) for one in tokens if one.type == "link_open"]
-    assert [one for one in addresses if one != allowed and not _OWN.match(one)] == []
-    assert [one.info for one in tokens if one.type == "fence" and one.info not in ("text", "")] == []
+    tokens = [token for block in blocks for token in (block, *(block.children or ()))]
+    assert {token.type for token in tokens} & {"image", "html_inline", "html_block"} == set()
+    addresses = [str(token.attrs["href"]) for token in tokens if token.type == "link_open"]
+    assert [address for address in addresses if address != allowed and not _OWN.match(address)] == []
+    assert [token.info for token in tokens if token.type == "fence" and token.info not in ("text", "")] == []

@@ -45,7 +45,7 @@ class StandinHub(StandinServer):
     def revisions(self) -> set[str]:
         """The revisions that were asked for."""
         found = (_PATH.fullmatch(request.partition(" ")[2]) for request in self.requests)
-        return {unquote(one["revision"]) for one in found if one}
+        return {unquote(file["revision"]) for file in found if file}
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -40,7 +40,11 @@ def licence_of(found: PackageMetadata) -> str:
     if "License-Expression" in found:
         return found["License-Expression"]
     classifiers = found.get_all("Classifier") or []
-    told = "; ".join(one.rpartition("::")[2].strip() for one in classifiers if one.startswith("License ::"))
+    told = "; ".join(
+        classifier.rpartition("::")[2].strip()
+        for classifier in classifiers
+        if classifier.startswith("License ::")
+    )
     written = found["License"] if "License" in found else ""  # noqa: SIM401 - the type of it has no `get`
     return told or written.partition("\n")[0]
 

@@ -149,7 +149,7 @@ class _ReadTable:
                 continue
             worth = self._worth(own, stems(group).union(*heads))
             said = sum(weights[word] * worth.get(word, 0.0) for word in asked)
-            # A row of a longer name is another than that which is asked for.
+            # A longer name is that of another row than the one asked for.
             unsaid = _UNNAMED * len(own - asked)
             text = row_text(self._table, at, columns, self._name)
             sentence = self._passage.first_row + at

@@ -52,10 +52,10 @@ def faults(page: Any, axe: str) -> list[str]:
     found = page.evaluate("(asked) => axe.run(document, asked)", asked)["violations"]
     too_wide = [] if fits(page) else ["wider than the window"]
     return too_wide + [
-        f"{one['id']}: {node['html'][:300]} ({node['failureSummary'].splitlines()[-1].strip()[:200]})"
-        for one in found
-        if one["impact"] in ("serious", "critical") or one["id"] == HEADINGS
-        for node in one["nodes"]
+        f"{fault['id']}: {node['html'][:300]} ({node['failureSummary'].splitlines()[-1].strip()[:200]})"
+        for fault in found
+        if fault["impact"] in ("serious", "critical") or fault["id"] == HEADINGS
+        for node in fault["nodes"]
     ]
 
 

@@ -35,7 +35,10 @@ def test_nothing_moves_while_an_answer_is_written_and_when_it_is_complete(open_p
     page.locator(".st-key-actions_1").wait_for()
     answered(page)
     after = page.evaluate(TOPS)
-    assert all(abs(one - other) < 2 for one, other in zip(before, after, strict=True)), (before, after)
+    assert all(abs(earlier - other) < 2 for earlier, other in zip(before, after, strict=True)), (
+        before,
+        after,
+    )
     # An answer that stood there twice for a moment, above itself, was 0.08.
     assert page.evaluate("window.moved") < 0.02
     _keys_lead_from_citation_to_citation_and_never_while_something_is_typed(page)

@@ -26,7 +26,7 @@ def test_what_is_kept_is_read_back_and_replaced(tmp_path: Path) -> None:
     write_measured(path, MEASURED)
     assert read_measured(path) == MEASURED
     write_measured(path, MEASURED)
-    assert [one.name for one in tmp_path.iterdir()] == ["measured.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["measured.json"]
 
 
 def test_figures_are_of_the_version_and_the_encoder_that_were_measured() -> None:

@@ -28,7 +28,7 @@ from tests.torture.counts import Counts
 from tests.torture.running_app import PENDING, RunningApp, running_app, with_model
 
 _CONVERSATION, _COMPARISON = (
-    get_args(one.model_fields["format"].annotation) for one in (ConversationTrail, ComparisonTrail)
+    get_args(trail.model_fields["format"].annotation) for trail in (ConversationTrail, ComparisonTrail)
 )
 
 

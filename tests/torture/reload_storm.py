@@ -65,7 +65,9 @@ class _Storm:
     async def rage(self, drawn: random.Random, seconds: float) -> None:
         end = time.monotonic() + seconds
         own = [random.Random(drawn.random()) for _ in self.visitors]
-        visits = (self.visit(one, choosing, end) for one, choosing in zip(self.visitors, own, strict=True))
+        visits = (
+            self.visit(visitor, choosing, end) for visitor, choosing in zip(self.visitors, own, strict=True)
+        )
         await asyncio.gather(*visits)
 
     async def visit(self, visitor: _Visitor, drawn: random.Random, end: float) -> None:
@@ -94,7 +96,7 @@ class _Storm:
             self.counts.note("lost", f"{visitor.title} is not in the list of its owner")
 
     def compare(self, visitor: _Visitor, seen: bytes) -> None:
-        others = (one.title for one in self.visitors if one is not visitor)
+        others = (owner.title for owner in self.visitors if owner is not visitor)
         self.counts.look_for(others, seen.decode(errors="replace"), f"the pages of {visitor.title}")
 
 

@@ -225,7 +225,7 @@ def _parts(asking: Asking, candidates: Sequence[Candidate]) -> Features:
 
 
 def _by_paper(name: str, values: Sequence[float], candidates: Sequence[Candidate]) -> Features:
-    """Return how far each candidate's paper is below the best, and the candidate below its paper's best."""
+    """Return the gaps of each candidate to its paper's best, and of that to the best of all papers."""
     held: dict[int, list[float]] = defaultdict(list)
     for value, one in zip(values, candidates, strict=True):
         held[one.paper.label].append(value)

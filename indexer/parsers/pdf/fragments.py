@@ -50,7 +50,7 @@ def fragments_of(words: Iterable[Word]) -> list[Fragment]:
 
 
 def _follow(words: Sequence[Word]) -> NDArray[np.bool_]:
-    """Return which words after the first follow the one before on its line without a wide gap."""
+    """Flag the words after the first that follow the one before on its line without a wide gap."""
     columns = list(zip(*words, strict=True))[1:7]
     left, top, right, bottom, _, sizes = (np.array(column) for column in columns)
     size, height, gap = np.maximum(sizes[:-1], sizes[1:]), bottom - top, left[1:] - right[:-1]

@@ -192,7 +192,7 @@ def test_the_readers_own_query_scope_and_kind(ask):
     done = ask(QUESTION, "--query", "reciprocal ranks", "--paper", paper, "--kind", "fact", "--json")
     document = only_document(done.stdout)
     assert (document["search_query"], document["kind"]) == ("reciprocal ranks", "fact")
-    assert [one["id"] for one in document["papers"]] == [paper]
+    assert [paper["id"] for paper in document["papers"]] == [paper]
 
 
 def test_parameters_reach_the_model_and_its_tokens_are_told(ask, own_model, tmp_path):

@@ -37,10 +37,10 @@ def make_elements(label, source="abstract", problem="", **stated):
 
 def make_comparison(*elements):
     """Return a comparison of as many papers as there are elements of papers."""
-    papers = tuple(make_paper(one.label, "A text.") for one in elements if one.label)
+    papers = tuple(make_paper(element.label, "A text.") for element in elements if element.label)
     return replace(
         any_comparison(),
-        paper_ids=tuple(one.paper.id for one in papers),
+        paper_ids=tuple(paper.paper.id for paper in papers),
         evidence=Evidence(papers),
         elements=elements,
         rounds=(),
@@ -53,8 +53,8 @@ def make_comparison(*elements):
 def with_paper(comparison, label, **facts):
     """Return a comparison one of whose papers has other facts."""
     papers = tuple(
-        replace(one, paper=replace(one.paper, **facts)) if one.label == label else one
-        for one in comparison.evidence.papers
+        replace(paper, paper=replace(paper.paper, **facts)) if paper.label == label else paper
+        for paper in comparison.evidence.papers
     )
     return replace(comparison, evidence=Evidence(papers))
 
@@ -104,7 +104,7 @@ def test_what_could_not_be_read_is_not_called_not_stated():
     assert {cell.shown for cell in grid.rows[2].cells} == {NOT_READ}
     found = differences(make_comparison(make_elements(1, results="It wins."), broken))
     assert found.papers == (1,)
-    assert all(2 not in (*one.stated, *one.not_stated) for one in found.elements)
+    assert all(2 not in (*element.stated, *element.not_stated) for element in found.elements)
 
 
 @pytest.mark.parametrize(
@@ -129,30 +129,30 @@ def test_the_grid_is_sorted_below_the_description(order, descending, labels):
 
 def test_what_most_name_and_what_one_names():
     found = differences(THREE)
-    assert [(one.text, one.labels) for one in found.common] == [
+    assert [(thing.text, thing.labels) for thing in found.common] == [
         ("Hybrid search", (1, 2)),
         ("score normalisation", (1, 2)),
     ]
-    alone = {label: [one.text for one in things] for label, things in found.alone}
+    alone = {label: [thing.text for thing in things] for label, things in found.alone}
     assert "RRF" in alone[1]
     assert "score normalisation" not in {text.lower() for text in (*alone[1], *alone[2])}
-    assert all(len(one.labels) == 1 for _, things in found.alone for one in things)
+    assert all(len(thing.labels) == 1 for _, things in found.alone for thing in things)
 
 
 def test_a_topic_counts_where_the_elements_do_not_name_it_and_the_other_way_round():
     comparison = with_paper(THREE, 2, topics=(Topic("method", "RRF", 0.9), Topic("field", "Retrieval", 0.9)))
     comparison = with_paper(comparison, 3, topics=(Topic("dataset", "MS MARCO", 0.9),))
     found = differences(comparison)
-    common = {one.text: (one.kind, one.labels) for one in found.common}
+    common = {thing.text: (thing.kind, thing.labels) for thing in found.common}
     assert common["RRF"] == ("method", (1, 2))
     assert common["MS MARCO"] == ("dataset", (1, 3))
-    named = {one.text for _, things in found.alone for one in things}
+    named = {thing.text for _, things in found.alone for thing in things}
     assert not {"RRF", "MS MARCO", "Retrieval"} & named
 
 
 def test_things_the_description_names_too_are_marked():
     found = differences(replace(THREE, about="Is hybrid search worth it?"))
-    described = {one.text for one in found.common if one.described}
+    described = {thing.text for thing in found.common if thing.described}
     assert described == {"Hybrid search"}
 
 
@@ -161,11 +161,11 @@ def test_authors_names_are_nothing_that_a_paper_names():
     comparison = make_comparison(make_elements(1, methodology=text), make_elements(2, results="It wins."))
     comparison = with_paper(comparison, 1, authors=(Author("Andrew", "McCallum"),))
     (_, things), _ = differences(comparison).alone
-    assert [one.text for one in things] == ["slot grammars"]
+    assert [thing.text for thing in things] == ["slot grammars"]
 
 
 def test_each_element_says_who_states_it():
-    stated = {one.name: (one.stated, one.not_stated) for one in differences(THREE).elements}
+    stated = {element.name: (element.stated, element.not_stated) for element in differences(THREE).elements}
     assert stated["methodology"] == ((1, 2, 3), ())
     assert stated["results"] == ((1, 2), (3,))
     assert stated["conclusions"] == ((), (1, 2, 3))
@@ -259,10 +259,13 @@ def invented(comparison, *labels):
     return replace(
         comparison,
         elements=tuple(
-            replace(one, elements=tuple(INVENTED if e.name == "methodology" else e for e in one.elements))
-            if one.label in labels
-            else one
-            for one in comparison.elements
+            replace(
+                elements,
+                elements=tuple(INVENTED if e.name == "methodology" else e for e in elements.elements),
+            )
+            if elements.label in labels
+            else elements
+            for elements in comparison.elements
         ),
     )
 

@@ -12,8 +12,8 @@ PROMPT = (Message("system", "s" * 1_000), Message("user", "é" * 1_500))  # 4,00
 
 def learned(*tokens: int | None) -> float:
     counts = TokenCounts()
-    for one in tokens:
-        counts.learn("m", PROMPT, one)
+    for token in tokens:
+        counts.learn("m", PROMPT, token)
     return counts.bytes_per_token("m")
 
 

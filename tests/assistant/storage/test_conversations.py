@@ -62,20 +62,25 @@ def test_a_conversation_survives_a_restart(store, reopened):
 def test_ids_cannot_be_guessed_and_lists_are_of_one_owner(store):
     mine = [store.start("me", f"Mine {number}") for number in range(3)]
     store.start("you", "Yours")
-    assert len({one.id for one in mine}) == 3
-    assert all(re.fullmatch(r"[\w-]{22}", one.id) for one in mine)
-    assert {one.title for one in store.list("me")} == {"Mine 0", "Mine 1", "Mine 2"}
+    assert len({conversation.id for conversation in mine}) == 3
+    assert all(re.fullmatch(r"[\w-]{22}", conversation.id) for conversation in mine)
+    assert {conversation.title for conversation in store.list("me")} == {"Mine 0", "Mine 1", "Mine 2"}
     assert store.list("nobody") == ()
 
 
 def test_the_list_begins_with_what_changed_last_and_comes_in_pages(store, path):
     started = [store.start("me", str(number)) for number in range(5)]
-    for number, one in enumerate(started):
-        change(path, "UPDATE conversations SET updated = ? WHERE id = ?", f"2026-01-0{number + 1}", one.id)
+    for number, conversation in enumerate(started):
+        change(
+            path,
+            "UPDATE conversations SET updated = ? WHERE id = ?",
+            f"2026-01-0{number + 1}",
+            conversation.id,
+        )
     store.add_turn(started[1].id, make_turn())
-    assert [one.title for one in store.list("me", limit=3)] == ["1", "4", "3"]
-    assert [one.title for one in store.list("me", limit=3, offset=3)] == ["2", "0"]
-    assert [one.turns for one in store.list("me", limit=2)] == [1, 0]
+    assert [conversation.title for conversation in store.list("me", limit=3)] == ["1", "4", "3"]
+    assert [conversation.title for conversation in store.list("me", limit=3, offset=3)] == ["2", "0"]
+    assert [conversation.turns for conversation in store.list("me", limit=2)] == [1, 0]
 
 
 def test_a_missing_conversation_is_none_or_reported(store):
@@ -138,12 +143,12 @@ def test_deleting_leaves_nothing_in_the_files(store, path):
     for number in range(20):
         store.add_turn(started.id, make_turn(f"{canary} {number}", "x" * 5000))
     kept = store.start("me", "kept")
-    held = b"".join(one.read_bytes() for one in path.parent.iterdir())
+    held = b"".join(file.read_bytes() for file in path.parent.iterdir())
     assert canary.encode() in held
     assert store.delete(started.id)
     assert store.get(started.id) is None
-    assert [one.id for one in store.list("me")] == [kept.id]
-    held = b"".join(one.read_bytes() for one in path.parent.iterdir())
+    assert [conversation.id for conversation in store.list("me")] == [kept.id]
+    held = b"".join(file.read_bytes() for file in path.parent.iterdir())
     assert canary.encode() not in held
 
 
@@ -163,7 +168,7 @@ def test_hostile_titles(store, title, kept):
     assert started.title == kept
     store.rename(started.id, "other")
     store.rename(started.id, title)
-    assert [one.title for one in store.list("me")] == [kept]
+    assert [conversation.title for conversation in store.list("me")] == [kept]
     assert store.get(started.id) == started
 
 
@@ -175,7 +180,9 @@ def test_any_text_is_stored_as_text(tmp_path_factory, owner, title, question):
     try:
         started = store.start(owner, title)
         store.add_turn(started.id, make_turn(question.encode("utf-8", "replace").decode()))
-        assert [(one.id, one.turns) for one in store.list(owner)] == [(started.id, 1)]
+        assert [(conversation.id, conversation.turns) for conversation in store.list(owner)] == [
+            (started.id, 1)
+        ]
         assert store.get(started.id).turns[0].question == question.encode("utf-8", "replace").decode()
     finally:
         store.close()
@@ -266,7 +273,7 @@ def test_two_processes_that_begin_and_write_at_once_lose_nothing(root, path, reo
         assert writer.stdout.read().count("added") == 25
         assert writer.wait(60) == 0
         writer.stdout.close()
-    assert [one.turns for one in reopened().list("process")] == [25, 25]
+    assert [conversation.turns for conversation in reopened().list("process")] == [25, 25]
 
 
 def test_a_kill_in_the_middle_of_a_write_costs_that_turn_at_most(root, store, path, reopened):

@@ -41,13 +41,15 @@ def _as_known_then(after, before):
 def replayed(run, tmp_path, demo_corpus):
     """Return a function that replays a kept file, with the corpus's current versions and topics."""
     topics = {paper.id: paper.topics for paper in demo_corpus.papers()}
-    versions = [{"table": name, "version": one} for name, one in demo_corpus.manifest.versions.items()]
+    versions = [
+        {"table": name, "version": version} for name, version in demo_corpus.manifest.versions.items()
+    ]
 
     def replay(name):
         document = json.loads((FILES / name).read_text(encoding="utf-8"))
         whole = document.get("comparison")
-        for one in [whole] if whole else document["conversation"]["turns"]:
-            one["provenance"]["corpus"] = versions
+        for record in [whole] if whole else document["conversation"]["turns"]:
+            record["provenance"]["corpus"] = versions
         for paper in _papers(document):
             paper["topics"] = [asdict(topic) for topic in topics[paper["id"]]]
         file = tmp_path / name
@@ -67,16 +69,20 @@ def test_what_a_model_wrote_before_differs_by_what_is_read_of_its_papers_alone(r
         "evidence": "different",
         "check": "equal",
     }
-    said = [one for step in turn["steps"] for one in step["differences"]]
-    others = [one for one in said if not re.search(r"score: was|lexical: was|language: was ''", one)]
+    said = [difference for step in turn["steps"] for difference in step["differences"]]
+    others = [
+        difference
+        for difference in said
+        if not re.search(r"score: was|lexical: was|language: was ''", difference)
+    ]
     assert others
-    assert all("rank-fusion#" in one for one in others), others
+    assert all("rank-fusion#" in difference for difference in others), others
 
 
 def test_a_comparison_of_before_would_send_anew_what_holds_the_paper_read_otherwise_alone(replayed):
     compared = replayed("comparison.json")
     said = {step["step"]: step["differences"] for step in compared["steps"] if step["differences"]}
-    assert [one.partition(":")[0] for one in said.pop("calls")] == [
+    assert [line.partition(":")[0] for line in said.pop("calls")] == [
         "elements 2", "round 2 sample 1", "round 2 sample 2"
     ]  # fmt: skip
     assert (said, compared["impossible"]) == ({}, "")

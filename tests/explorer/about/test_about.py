@@ -115,7 +115,7 @@ def test_the_menu_says_where_questions_go_and_never_a_password(tmp_path: Path) -
 def test_a_hosted_model_is_said_to_be_asked_over_the_internet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOGETHER_API_KEY", "canary")
     models = offered(Settings())
-    assert models and all("Together AI, over the internet" in one.place for one in models)
+    assert models and all("Together AI, over the internet" in model.place for model in models)
     assert "canary" not in str(models)
 
 

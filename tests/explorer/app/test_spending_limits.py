@@ -158,7 +158,7 @@ def test_a_stopped_question_counts_as_the_most_it_can_have_cost(
     while spent()[1]:
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    prompt = sum(len(one["content"].encode()) for one in server.requests[0].body["messages"]) // 3
+    prompt = sum(len(message["content"].encode()) for message in server.requests[0].body["messages"]) // 3
     assert spent()[0] == pytest.approx((prompt + 700) / 1000, abs=0.01)
 
 
@@ -270,7 +270,7 @@ def test_a_comparison_is_counted_and_one_that_does_not_fit_is_refused_with_both_
     limit(monkeypatch, everyone=1)
     server = paid_writer()
     made = compared(modelled(screen))
-    price = sum(one.call.price or 0.0 for one in made.calls)
+    price = sum(call.call.price or 0.0 for call in made.calls)
     assert price > 0
     settled(price)
     limit(monkeypatch, everyone=1.2 * price)
@@ -302,7 +302,7 @@ def test_a_stopped_comparison_goes_on_where_the_rest_of_it_fits(
     assert price is not None
     limit(monkeypatch, visitor=spent()[0] + price)
     test.run().button(key="go_on").click().run()
-    paid_for = sum(one.call.price or 0.0 for one in compared(test).calls if not one.reused)
+    paid_for = sum(call.call.price or 0.0 for call in compared(test).calls if not call.reused)
     deadline = time.monotonic() + 20
     while spent()[1]:
         assert time.monotonic() < deadline
@@ -318,7 +318,9 @@ def test_what_a_question_may_cost_is_above_what_it_costs(
     (entry, *_) = available_models(read_settings())
     entry = entry.model_copy(update={"context": 100_000})
     ask(choose_the_model(screen("ask")), QUESTION)
-    sent = sum(len(one["content"].encode()) for call in server.requests for one in call.body["messages"])
+    sent = sum(
+        len(message["content"].encode()) for call in server.requests for message in call.body["messages"]
+    )
     assert question_price(entry, Parameters(), AskOptions()) > (sent / 3 + 2 * 700) / 1000
     twice = question_price(entry, Parameters(), AskOptions(drafts=2))
     assert twice > question_price(entry, Parameters(), AskOptions())

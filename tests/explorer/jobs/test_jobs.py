@@ -55,7 +55,7 @@ def test_a_job_is_watched_while_it_runs() -> None:
         go_on.wait(5)
         yield Written("so.")
 
-    view = wait_until(start(script), lambda one: one.text == "Because ")
+    view = wait_until(start(script), lambda view: view.text == "Because ")
     assert (view.state, view.rewrite, view.papers) == ("running", Rewrite("why?", "why"), ())
     go_on.set()
 

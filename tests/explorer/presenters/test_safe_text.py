@@ -65,7 +65,7 @@ nasty = st.text(
 
 def tokens(markdown: str) -> list[Token]:
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    return [one for block in parser.parse(markdown) for one in (block, *(block.children or []))]
+    return [token for block in parser.parse(markdown) for token in (block, *(block.children or []))]
 
 
 def assert_harmless(markdown: str, message: int = 3) -> None:

@@ -176,7 +176,7 @@ def test_collections_of_several_sizes_are_reported(work: Workplace) -> None:
     (remark,) = work.build().remarks
     assert remark.item == "the corpus"
     assert "300 words in letters; 200 words in notes" in remark.text
-    corpus = next(one for one in examine(work.settings) if one.name == "corpus")
+    corpus = next(check for check in examine(work.settings) if check.name == "corpus")
     assert (corpus.state, "of several sizes" in corpus.text) == ("warning", True)
 
 
@@ -188,7 +188,7 @@ def test_a_paper_that_cannot_be_cut_anew_is_said_to_keep_its_size(work: Workplac
     work.settings = Settings(home=work.settings.home, passage_words=300)
     build = work.build()
     assert _counts(build) == (0, 1, 0, 0, 1)
-    assert [one.text for one in build.remarks] == [
+    assert [remark.text for remark in build.remarks] == [
         "1 of its papers could not be read anew and keep passages of 200 words"
     ]
 

@@ -44,9 +44,9 @@ class Disk:
         if not path.is_relative_to(self.home):
             return
         if path.is_dir():
-            self.names[path.stat().st_ino] = {one.name: one.stat().st_ino for one in path.iterdir()}
-            for one in path.iterdir():
-                self._hold(one)
+            self.names[path.stat().st_ino] = {child.name: child.stat().st_ino for child in path.iterdir()}
+            for child in path.iterdir():
+                self._hold(child)
         else:
             self._hold(path)
             self.content[path.stat().st_ino] = path.read_bytes()
@@ -64,7 +64,7 @@ class Disk:
         yield place, None
         names = self.names.get(number, {})
         if self.names_first:
-            names = {one.name: one.stat().st_ino for one in now.iterdir()}
+            names = {path.name: path.stat().st_ino for path in now.iterdir()}
         for name, inode in names.items():
             if inode in self.names or (now / name).is_dir():
                 yield from self._safe(inode, now / name, f"{place}{name}/")

@@ -45,7 +45,7 @@ def server(models: Models, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def _animal(request: Received) -> str:
-    return next(one for one in ANIMALS if f"On {one}" in request.body["messages"][1]["content"])
+    return next(animal for animal in ANIMALS if f"On {animal}" in request.body["messages"][1]["content"])
 
 
 def _text(request: Received) -> str:
@@ -154,7 +154,7 @@ def test_thoughts_round_the_reply_are_none_of_it(
     server.default = lambda request: reply(_text(request).join(around))
     done = run_json("enrich", "--model", "small")
     assert (done["written"], done["calls"]) == (4, 4), "no reply had to be asked for again"
-    assert _approaches(home, encoder) == {f"notes/{one}": f"They watch {one}." for one in ANIMALS}
+    assert _approaches(home, encoder) == {f"notes/{animal}": f"They watch {animal}." for animal in ANIMALS}
 
 
 def test_thoughts_that_use_all_tokens_are_a_failure_that_says_so(server: StandinChat) -> None:

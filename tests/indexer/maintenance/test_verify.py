@@ -33,7 +33,7 @@ def _problems(
     texts = [passage.text for passage in passages]
     vectors = encoder.encode_passages(texts) * np.float32(scale)
     papers = rows.paper_rows([rows.PaperEntry(paper, ())])
-    alone = [encoder.encode_passages([paper.title] * (1 + len(one.sentences))) for one in passages]
+    alone = [encoder.encode_passages([paper.title] * (1 + len(passage.sentences))) for passage in passages]
     by_id = {passage.paper_id: paper for passage in passages}
     found = rows.passage_rows(passages, by_id, texts, vectors, damage(alone))
     writer.add_papers(papers.to_batches(), found.to_batches())
@@ -130,7 +130,7 @@ def test_a_wrong_vector_of_a_sentence_is_named(
 
 
 @pytest.mark.parametrize(
-    "damage", [lambda _: None, lambda _: b"", lambda _: zlib.compress(b"{}"), lambda one: one[:-1]]
+    "damage", [lambda _: None, lambda _: b"", lambda _: zlib.compress(b"{}"), lambda packed: packed[:-1]]
 )
 def test_what_is_read_of_a_paper_is_what_its_columns_hold(
     tmp_path: Path,
@@ -143,7 +143,7 @@ def test_what_is_read_of_a_paper_is_what_its_columns_hold(
 
     def damaged(batch: pa.RecordBatch, columns: list[str]) -> pa.RecordBatch:
         whole = with_records(batch, columns)
-        packed = [damage(one) for one in whole["record"].to_pylist()]
+        packed = [damage(record) for record in whole["record"].to_pylist()]
         return batch.append_column(rows.RECORD, pa.array(packed, rows.RECORD.type))
 
     monkeypatch.setattr(rows, "with_records", damaged)

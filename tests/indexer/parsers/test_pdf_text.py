@@ -586,7 +586,7 @@ def test_marks_of_footnotes_are_no_part_of_words_and_exponents_are(tmp_path: Pat
     marked = "".join(set_with_marks(72, 700 - 12 * at, line) for at, line in enumerate(lines))
     pages = [put(72, 740, "1 Results", 12, "B") + marked]
     (section,) = read_pdf(write_pdf(tmp_path / "a.pdf", pages)).sections
-    assert [piece.text for one in section.paragraphs for piece in one.sentences] == [
+    assert [piece.text for paragraph in section.paragraphs for piece in paragraph.sentences] == [
         "It is the best one on the benchmark.",
         "The other hurts the performance, as a survey says (Lee, 2020).",
         "We add x2 and log(a + b)2 to the model and call that one Model2 then.",
