@@ -78,7 +78,9 @@ _Keep = Annotated[
 ]
 _WITHOUT_HELP = "Leave a part of a model's method out: elements, increments or reflection. Can be repeated."
 _Without = Annotated[list[str] | None, typer.Option(help=_WITHOUT_HELP)]
-_TRAIL_HELP = "Write it to this file: .json, .md, .html, .tex, .bib, .csv, .ris or .csl. Can be repeated."
+_TRAIL_HELP = (
+    "Write it to this file: .json, .md, .html, .docx, .rdf, .tex, .bib, .csv, .ris or .csl. Can be repeated."
+)
 _Trails = Annotated[list[Path] | None, typer.Option(help=_TRAIL_HELP)]
 _Resume = Annotated[str, typer.Option(help="Go on with this stored comparison, which was not finished.")]
 
