@@ -1,4 +1,4 @@
-"""What readers mark in papers and write on them, and where the words that they marked stand now."""
+"""Readers' annotations of papers, and the current positions of the marked words."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -351,7 +351,7 @@ def _last_of(pieces: Iteration[str, None, Draft]) -> Draft:
 
 @dataclass(frozen=True, slots=True)
 class _Drafting:
-    """What every draft of an answer is written from."""
+    """The input shared by all drafts of an answer."""
 
     rewrite: Rewrite
     history: tuple[Turn, ...]

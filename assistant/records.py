@@ -94,7 +94,7 @@ class LabelledPaper:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What the generator is given: papers labelled [1]..[n]."""
+    """The evidence given to the generator: papers labelled [1]..[n]."""
 
     papers: tuple[LabelledPaper, ...] = ()
 
@@ -225,7 +225,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Parameters:
-    """How a model is to generate; None leaves it to the model's server.
+    """Generation parameters of a model; None leaves one to the model's server.
 
     `repetition_penalty` is 1.0 for none.
     """
@@ -273,7 +273,7 @@ Number = TypeVar("Number", int, float)
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What calls cost together; None where no call tells."""
+    """The total cost of calls; None where no call reports it."""
 
     prompt_tokens: int | None
     completion_tokens: int | None
@@ -477,7 +477,7 @@ class AssistantError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AskOptions:
-    """How a question is to be answered.
+    """The options of a question.
 
     `search_query` is the reader's own, "" to have one made of the question. `kind` is None to read it from
     the question. Of several `drafts` the one whose citations check out best is kept. `in_context`: a model is

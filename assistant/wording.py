@@ -1,4 +1,4 @@
-"""What a turn's record says, in plain words for files and the terminal; nothing here is escaped."""
+"""A turn's record in plain words, for files and the terminal; nothing is escaped."""
 
 from collections.abc import Iterable, Iterator
 

@@ -1,4 +1,4 @@
-"""What was measured of a corpus as a whole, kept beside it so that readers are told."""
+"""Figures measured on a corpus as a whole, stored beside it for readers."""
 
 import json
 import os
@@ -18,7 +18,7 @@ LARGEST = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What was counted, in words, and how many `of` how many did; `is_good` tells whether more is better."""
+    """The share of `of` cases that were `counted`; `is_good` tells whether more is better."""
 
     counted: str
     share: Annotated[float, Field(ge=0, le=1)]

@@ -1,4 +1,4 @@
-"""What can go wrong before anything is served."""
+"""Errors before anything is served."""
 
 from collections.abc import Sequence
 

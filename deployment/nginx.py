@@ -31,7 +31,7 @@ class _Filled(Template):
 
 @dataclass(frozen=True, slots=True)
 class Frontend:
-    """What nginx serves: the `processes` as HOST:PORT, at an address to `listen` at.
+    """The configuration of nginx: the `processes` as HOST:PORT, and an address to `listen` at.
 
     `folder` is its own, for what it writes; `proxies` are the networks whose X-Forwarded-For is believed;
     `hosts` the names under which screens are shown, where they are not shown under any;

@@ -1,4 +1,4 @@
-"""What happens when the server starts, and beside the screens while it runs."""
+"""Work at the start of the server, and beside the screens while it runs."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""What a file that was taken away must never hold, whatever the papers and the model wrote."""
+"""Content that an exported file must never have, whatever the papers and the model wrote."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""What hostile papers, models and addresses hold: each family of payloads, pointed at one host."""
+"""Payloads of hostile papers, models and addresses: families, pointed at one host."""
 
 import time
 from collections.abc import Callable

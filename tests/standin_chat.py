@@ -19,7 +19,7 @@ KEY_CANARY = "tgp_canary_8f2c61d0b7"
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What the server does with one request; waits are in seconds.
+    """The server's behaviour for one request; waits are in seconds.
 
     `served` is the model that it names in its reply, by default the one asked for.
     `ending`: "done" is a complete stream, "clean" ends it early but in good order, "socket" closes the

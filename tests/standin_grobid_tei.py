@@ -1,4 +1,4 @@
-"""What a GROBID server would make of a PDF: TEI of our own, or stored TEI, shaped by what was asked for."""
+"""The TEI that a GROBID server would make of a PDF: our own or stored, shaped by the request."""
 
 import re
 from collections.abc import Sequence

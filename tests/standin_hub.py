@@ -18,7 +18,7 @@ _PATH = re.compile(r"/datasets/(?P<repository>[^/]+/[^/]+)/resolve/(?P<revision>
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens to a file: a status with the hub's own code for it, or what comes instead of the content.
+    """The failure of a file: a status with the hub's own code for it, or other content.
 
     "short" ends early in good order, "cut" closes the first connection in the middle, "reset" resets every
     one, "other" sends other bytes than the hub says, "strange" sends none of the hub's own headers.

@@ -1,4 +1,4 @@
-"""What is installed beside the product is free to use for anything: licences that ask nothing back."""
+"""Licences of installed packages: permissive, or named with a reason."""
 
 import re
 from importlib.metadata import PackageMetadata, PackageNotFoundError, metadata

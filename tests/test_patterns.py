@@ -221,7 +221,7 @@ def all_patterns() -> tuple[Found, ...]:
 
 
 class Slow(NamedTuple):
-    """How a pattern was too slow: its cost in times of the plain pattern's, its growth, and the text."""
+    """A pattern that is too slow: its cost relative to the plain pattern, its growth, and the text."""
 
     times_plain: float
     growth: float

@@ -20,6 +20,8 @@ def test_the_project_is_written_in_plain_english() -> None:
         "async def what_is_left(): pass",
         "class Vote:\n    def _how_it_ended(self): pass",
         'def votes():\n    """Return what was voted."""',
+        '"""What a paper is about."""',
+        'class Paper:\n    """How a paper is read."""',
         "papers = 3  # so many are read",
     ],
 )

@@ -1,4 +1,4 @@
-"""What a sentence says that can be compared: its words, numbers, names, negations and directions."""
+"""The comparable content of a sentence: words, numbers, names, negations and directions."""
 
 import re
 import tomllib

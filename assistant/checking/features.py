@@ -1,4 +1,4 @@
-"""What is compared between a claim and the sentences that may carry it, as numbers for the support score."""
+"""Features of a claim and the sentences that may support it, as numbers for the support score."""
 
 import math
 import re

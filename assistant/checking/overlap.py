@@ -1,4 +1,4 @@
-"""How well a claim is carried by the text it cites, by the words they share.
+"""Support of a claim by the text it cites, measured by shared words.
 
 These are rouge_score's figures, and tests compare them with it; its import takes two seconds, which somebody
 who asks in a terminal would wait for.

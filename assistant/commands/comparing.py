@@ -87,7 +87,7 @@ _Resume = Annotated[str, typer.Option(help="Go on with this stored comparison, w
 
 @dataclass(frozen=True, slots=True)
 class _Wish:
-    """What is to be compared and by what: as the options say, or as a stored comparison was begun."""
+    """The requested comparison and its writer, from the options or from a stored comparison."""
 
     request: ComparisonRequest
     generator: str

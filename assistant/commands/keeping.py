@@ -46,7 +46,7 @@ Identifier = Annotated[str, typer.Argument(help="Its id, as the list shows it.")
 
 @dataclass(frozen=True, slots=True)
 class StoredKind:
-    """What is particular to one kind of stored thing, which has `part`s.
+    """The particulars of one kind of stored record, which has `part`s.
 
     `row` makes of a summary what a list shows between title and time, `find` reads a thing by its id, and
     `keep` stores that of a file and returns it with how many parts it has.

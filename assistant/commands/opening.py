@@ -1,4 +1,4 @@
-"""What commands open: the corpus with its encoder, files, the store; and the options of how models write."""
+"""Resources that commands open (corpus, encoder, files, stores), and the options of models."""
 
 import os
 import time
@@ -40,7 +40,7 @@ Chosen = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """What answers questions; `loading` is the seconds it took to open."""
+    """The opened corpus and encoder; `loading` is the seconds it took."""
 
     settings: Settings
     encoder: Encoder

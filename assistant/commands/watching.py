@@ -35,7 +35,7 @@ LONGEST_TITLE = 60
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """What has happened in a comparison so far; `candidates` and `votes` are those of the round under way."""
+    """The progress of a comparison; `candidates` and `votes` are those of the current round."""
 
     planned: Planned
     elements: tuple[KeyElements, ...] = ()

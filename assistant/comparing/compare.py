@@ -231,7 +231,7 @@ def _cited_evidence(
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a comparison has come to."""
+    """The outcome of a comparison."""
 
     papers: int
     elements: tuple[KeyElements, ...]

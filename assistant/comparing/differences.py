@@ -1,4 +1,4 @@
-"""What compared papers have in common and what only one of them names, read from their elements and topics.
+"""Similarities and differences of compared papers, read from their elements and topics.
 
 Nothing more is claimed: what the elements of a paper do not name may stand elsewhere in its text.
 """
@@ -54,7 +54,7 @@ class NamedThing:
 
 @dataclass(frozen=True, slots=True)
 class ElementStated:
-    """Which papers state an element and which do not; papers that could not be read are in neither.
+    """The papers that state an element and those that do not, without unreadable ones.
 
     `weak` are those of `not_stated` for which something was written that the text does not carry.
     """
@@ -67,7 +67,7 @@ class ElementStated:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What more than half of the papers name, the most common first, and what one alone names, by its label.
+    """The things that most papers name, the most common first, and those that one alone names.
 
     `papers` are the labels of all whose elements could be read; `absence` is what the grid's empty cells say.
     """
@@ -115,7 +115,7 @@ def _stated(grid: Grid, name: ElementName) -> ElementStated:
 
 
 class _Named:
-    """What one text names: the runs of words in its elements, and its topics."""
+    """The names in one text: the word sequences of its elements, and its topics."""
 
     def __init__(self, texts: Sequence[str], short: "ShortForms", paper: Paper | None = None) -> None:
         topics, people = (paper.topics, paper.authors) if paper else ((), ())
@@ -157,7 +157,7 @@ class _Named:
 
 
 class NamedThings:
-    """What papers name, given by label as texts and record, by what it is and by who names it."""
+    """The things that papers name; each paper is given by its label, element texts and record."""
 
     def __init__(self, papers: Mapping[int, tuple[Sequence[str], Paper]], about: str) -> None:
         texts = chain.from_iterable(stated for stated, _ in papers.values())

@@ -50,7 +50,7 @@ class ElementEvidence:
 
 @dataclass(frozen=True, slots=True)
 class KeyElement:
-    """What a text says to one of ChatCite's seven questions; "" is a value: not stated in the text.
+    """A text's answer to one of ChatCite's seven questions; "" for one that it does not state.
 
     `support` is how well the evidence carries it, 0..1, None where there is nothing to carry.
     """
@@ -185,7 +185,7 @@ class WorkCall:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonOptions:
-    """How papers are compared: n_s, n_v and n_c of Algorithm 1, the order of the papers, what is left out."""
+    """The options of a comparison: n_s, n_v and n_c of Algorithm 1, the order, and ablations."""
 
     samples: int = 2
     votes: int = 5
@@ -196,7 +196,7 @@ class ComparisonOptions:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRequest:
-    """What is to be compared: papers by their ids, and the description of the proposed work."""
+    """The papers to compare, by id, and the description of the proposed work."""
 
     papers: tuple[str, ...]
     about: str
@@ -205,7 +205,7 @@ class ComparisonRequest:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a comparison takes at most: model calls, tokens and US dollars.
+    """The most that a comparison may take: model calls, tokens and US dollars.
 
     `calls` is what Algorithm 1 makes; `most_calls` also counts every typed reply asked for once more. Tokens
     are estimated from above, for `calls`; `price` is None where the model's is not known.
@@ -262,7 +262,7 @@ class Comparison:
 
     @property
     def usage(self) -> Usage:
-        """What this comparison cost; calls that an earlier one paid do not count."""
+        """The cost of this comparison; calls paid for by an earlier one do not count."""
         return usage_of(one.call for one in self.calls if not one.reused)
 
     def elements_of(self, label: int) -> KeyElements:

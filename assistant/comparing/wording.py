@@ -1,4 +1,4 @@
-"""What a comparison's record says, in plain words for files, screens and the terminal; nothing is escaped."""
+"""A comparison's record in plain words, for files, screens and the terminal; nothing is escaped."""
 
 from collections.abc import Iterable, Iterator
 

@@ -46,7 +46,7 @@ class Item:
 
     @property
     def extra(self) -> str:
-        """What identifies the paper where it came from, for Zotero's field of that name."""
+        """The identifiers of the paper in its source, for Zotero's field of that name."""
         return extra_of(self.paper)
 
 

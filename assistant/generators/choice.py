@@ -1,4 +1,4 @@
-"""Which generators can be chosen, and opening one by its name."""
+"""The choice of a generator, and its opening by name."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

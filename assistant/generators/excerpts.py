@@ -1,4 +1,4 @@
-"""What a model with little time to read is given: excerpts of the papers that answer best."""
+"""Evidence for a model with little reading time: excerpts of the papers that answer best."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

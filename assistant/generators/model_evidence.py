@@ -1,4 +1,4 @@
-"""What of the evidence a model is given: what answers a question first, authors where they are asked for."""
+"""The evidence sent to a model: the best passages first, and authors where asked for."""
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How a model is to generate: the defaults, and what may be asked for."""
+"""Generation parameters of models: defaults and bounds."""
 
 from assistant.models import ModelEntry
 from assistant.records import AssistantError, Parameters

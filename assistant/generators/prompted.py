@@ -74,7 +74,7 @@ _OPENING, _CLOSING, _NOT_INSIDE = "\"'`“‘«*_", "\"'`”’»*_", frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """How a model is asked: whether it `thinks` before it answers, and what it is asked beside the answer.
+    """The options of a model: whether it `thinks`, and which calls it gets beside the answer.
 
     One that `is_small` gets the short prompt. A prompt is what can be read in `reading_seconds`, as far as it
     is known how quickly the model reads; None for no such limit.

@@ -1,4 +1,4 @@
-"""What a model is asked beside the answer, where its entry on the menu says so.
+"""Calls to a model beside the answer, where its entry on the menu asks for them.
 
 Before it, which of the papers found bear on the question (listwise, as in RankGPT); after it, what of its own
 draft the evidence does not carry.

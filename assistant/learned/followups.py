@@ -1,4 +1,4 @@
-"""What a follow-up leaves out: where its question points back, and to which words of the conversation.
+"""Omissions of follow-up questions: where they point back, and the words they refer to.
 
 As in QuReTeC (Voskarides et al., SIGIR 2020) a network reads the question beside what was said before and
 tells which words of it belong to the question; here each of them also gets its place: a pronoun that it
@@ -62,7 +62,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What was said before a question, as the network reads it: the newest first."""
+    """The conversation before a question as the network reads it: the newest turn first."""
 
     text: str
     words: tuple[Word, ...]
@@ -94,7 +94,7 @@ class Filling:
 
 
 class Surety(BaseModel):
-    """How sure is sure enough: of the words that replace others, and of words at their place or at the end.
+    """Thresholds for replacing words, for putting words in place, and for adding them at the end.
 
     A word that points back has to point somewhere: where it does, the likeliest words do with less.
     """

@@ -33,7 +33,7 @@ class LearnedError(CorpusError):
 
 
 class Card(BaseModel):
-    """What a learned part is: its name, what it fits, how its numbers become shares, and where it came from.
+    """The card of a learned part: its name, the encoder it fits, its scales and provenance.
 
     `provenance` holds what it was trained on, with licences, and the figures that were measured then.
     """

@@ -1,4 +1,4 @@
-"""How well a text answers a question, 0..1: calibrated, from what a network reads and what words tell."""
+"""The relevance of a text to a question, 0..1: calibrated, from a network and word features."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ LONGEST_QUESTION, LONGEST_TITLE = 400, 160
 
 
 class RelevanceScorer:
-    """How well texts answer a question, by words and cosines, and by the part's network where that fits."""
+    """Scores how well texts answer a question, by words, cosines, and the part's network where it fits."""
 
     def __init__(self, part: LearnedPart) -> None:
         self._part = part

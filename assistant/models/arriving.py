@@ -34,7 +34,7 @@ LONGEST_SERVED = 200
 
 
 class _Delta(BaseModel):
-    """What a chunk adds: to the text, or to the thoughts that a server keeps apart from it."""
+    """The text of a chunk, or the thoughts that a server sends apart from it."""
 
     content: str | None = None
     reasoning_content: str | None = None
@@ -61,7 +61,7 @@ class _Usage(BaseModel):
 
 
 class _Timings(BaseModel):
-    """What llama.cpp tells of the prompt: tokens it knew, tokens it read, and how long that took."""
+    """llama.cpp's timings of a prompt: tokens it knew, tokens it read, and the time for these."""
 
     cache_n: int | None = None
     prompt_n: int | None = None
@@ -69,7 +69,7 @@ class _Timings(BaseModel):
 
 
 class _Chunk(BaseModel):
-    """What is read of a chunk; clients hand through whatever the server sent, unchecked."""
+    """The fields read from a chunk; clients pass on whatever the server sent, unchecked."""
 
     choices: list[_Choice] | None = None
     usage: _Usage | None = None
@@ -133,7 +133,7 @@ def _begun(text: str) -> int:
 
 
 class ReplyText:
-    """What belongs to a reply in the text that a model writes: no thoughts, and no turn but its own."""
+    """The reply within the text that a model writes: without thoughts and turns of others."""
 
     def __init__(self, *, begun_in_thoughts: bool = False) -> None:
         self._thoughts = Thoughts(begun=begun_in_thoughts)

@@ -1,4 +1,4 @@
-"""How many calls to a server of models may be under way at once: in all, and for one visitor."""
+"""Limits on concurrent calls to a model server: in all, and for one visitor."""
 
 import threading
 import time
@@ -86,7 +86,7 @@ class CallLimits:
 
     @property
     def at_once(self) -> int:
-        """How many calls may be under way now."""
+        """The number of calls that may run now."""
         return self._at_once
 
     def queue(self, session: str = "") -> Place:

@@ -1,4 +1,4 @@
-"""Which models can be chosen: the bundled list, the user's own file over it, and what a server lists."""
+"""The menu of models: the bundled list, the user's own file over it, and a server's list."""
 
 import re
 import threading
@@ -302,7 +302,7 @@ def _load_local(entry: ModelEntry) -> ChatModel:
 
 
 class _ModelConfig(BaseModel):
-    """What is read of the file that describes a model in its folder."""
+    """The fields read from the file that describes a model in its folder."""
 
     max_position_embeddings: int | None = Field(default=None, gt=0)
 

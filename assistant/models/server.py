@@ -1,4 +1,4 @@
-"""What a model server of one's own tells of itself: which models it serves, and how many calls at once."""
+"""Facts that one's own model server reports: the models it serves, and its slots."""
 
 import logging
 import threading
@@ -55,7 +55,7 @@ class ServedModel:
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """What a server tells of itself; nothing where it tells nothing. `slots` are calls it takes at once."""
+    """The facts that a server reports, empty where it reports none; `slots` are concurrent calls."""
 
     models: tuple[ServedModel, ...] = ()
     slots: int | None = None

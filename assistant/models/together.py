@@ -51,7 +51,7 @@ _LINE_END = re.compile(rb"\r\n|\n|\r(?!\Z)")
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long a server may stay silent, in seconds: before the first token of a reply, and between two."""
+    """The time a server may stay silent, in seconds: before the first token, and between two."""
 
     first: float = 60.0
     between: float = 60.0

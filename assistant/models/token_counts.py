@@ -1,4 +1,4 @@
-"""How many bytes of a prompt a model counts as one token, and how quickly it reads, as its replies tell."""
+"""Bytes per token and reading speed of models, learned from their replies."""
 
 import threading
 from collections import deque
@@ -20,7 +20,7 @@ LEAST_READ = 100
 
 
 class TokenCounts:
-    """What models have told of their prompts, by their ids. Safe to share between threads."""
+    """Token counts and speeds that models have reported, by id. Safe to share between threads."""
 
     def __init__(self) -> None:
         self._told: LRUCache[str, deque[float]] = LRUCache(MODELS_KEPT)

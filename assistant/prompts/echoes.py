@@ -1,4 +1,4 @@
-"""What a model repeats instead of writing: our prompts, their marks, or one sentence over and over."""
+"""Echoes in a model's output: our prompts, their marks, or one sentence over and over."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""What kind of answer a question asks for, as far as its words tell."""
+"""The kind of answer a question asks for, read from its words."""
 
 import re
 from dataclasses import dataclass
@@ -115,7 +115,7 @@ _NEEDED: dict[Need, re.Pattern[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a question asks for.
+    """The subject and need of a question.
 
     `defined` holds the stems of what is to be defined ("What is BM25?"), else nothing. `needs` is what any
     answer must have.

@@ -1,4 +1,4 @@
-"""What papers are listed about: the subject of "Which papers are about X?", however that is worded."""
+"""The subject of a request for papers, such as "Which papers are about X?" in any wording."""
 
 import re
 

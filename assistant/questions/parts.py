@@ -1,4 +1,4 @@
-"""What is asked of a single paper: its problem, its approach, its data, its limitations."""
+"""Questions on a part of a single paper: its problem, approach, data or limitations."""
 
 import re
 import tomllib
@@ -51,7 +51,7 @@ def _compiled(pattern: object) -> Any:
 
 
 class PartCues(BaseModel):
-    """How a part is asked for and what tells it; parts.toml says what each field is."""
+    """The cues of a part, in questions and in papers; parts.toml describes each field."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 

@@ -1,4 +1,4 @@
-"""What a sentence that answers a question looks like: the tables of cues.toml, read and compiled."""
+"""The tables of cues.toml for sentences that answer a question, read and compiled."""
 
 import hashlib
 import re
@@ -42,7 +42,7 @@ class _Table(BaseModel):
 
 
 class ChoiceWeights(_Table):
-    """What counts for a sentence and against it; cues.toml says what each number is."""
+    """Weights for choosing sentences; cues.toml describes each."""
 
     strong: float
     second_strong: float

@@ -1,4 +1,4 @@
-"""What programs are told of a question on its way to an answer: the events that screen and terminal take."""
+"""Events and documents that report a question's progress and answer to programs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -104,7 +104,7 @@ class RefusalDocument:
 
 @dataclass(frozen=True, slots=True)
 class StepDocument:
-    """How long a step took."""
+    """The time that a step took."""
 
     step: str
     seconds: float
@@ -146,7 +146,7 @@ class AnswerDocument:
 
 @dataclass(frozen=True, slots=True)
 class RewrittenDocument:
-    """What the question is searched for."""
+    """The search query made from the question, and its kind."""
 
     search_query: str
     kind: RequestKind

@@ -1,4 +1,4 @@
-"""What programs are told of a comparison: how far it is, and what it has come to."""
+"""Documents that report a comparison's progress and result to programs."""
 
 from dataclasses import dataclass
 
@@ -37,7 +37,7 @@ class ElementSourceDocument:
 
 @dataclass(frozen=True, slots=True)
 class ElementDocument:
-    """What a text says to one of the seven questions; an empty `text`: it does not state that."""
+    """A text's answer to one of the seven questions; an empty `text`: it does not state that."""
 
     name: ElementName
     text: str

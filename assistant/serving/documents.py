@@ -1,4 +1,4 @@
-"""What programs are told of papers: plain values, whose schemas the HTTP API and the tools publish."""
+"""Documents that describe papers to programs, with schemas published by HTTP API and tools."""
 
 import json
 from dataclasses import dataclass
@@ -121,7 +121,7 @@ class FoundPaperDocument:
 
 @dataclass(frozen=True, slots=True)
 class SearchDocument:
-    """What a search has found, best first; `read_as` is the query as the corpus spells its words."""
+    """The papers found by a search, best first; `read_as` is the query with corrected spelling."""
 
     query: str
     read_as: str

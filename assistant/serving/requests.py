@@ -1,4 +1,4 @@
-"""What programs may ask for: foreign text, so it is validated, and what nobody knows is refused."""
+"""Requests of programs: foreign text, so they are validated, and unknown fields are refused."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, get_args
@@ -92,7 +92,7 @@ class Request(BaseModel):
 
 
 class ScopeRequest(Request):
-    """Which part of the corpus is meant; what is left out does not restrict."""
+    """A part of the corpus; fields left out do not restrict it."""
 
     collections: Identifiers = Field(default=(), description="Ids of collections, alternatives.")
     papers: Identifiers = Field(default=(), description="Ids of papers, alternatives.")

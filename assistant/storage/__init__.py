@@ -1,4 +1,4 @@
-"""What is kept: conversations, comparisons, libraries, what readers say and keep, what models have cost."""
+"""Stores of conversations, comparisons, libraries, feedback, notes and spending."""
 
 from assistant.storage.comparisons import ComparisonStore, ComparisonSummary, StoredComparison, TakenUpError
 from assistant.storage.conversations import ConversationStore, ConversationSummary, StoredConversation

@@ -1,4 +1,4 @@
-"""What a reader says of an answer, said, changed and taken back."""
+"""Readers' feedback on an answer: given, changed and taken back."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -61,7 +61,7 @@ class KeptLibrary:
 
 @dataclass(frozen=True, slots=True)
 class OverLibrary:
-    """What is stored over a library, whoever's it is: ids of conversations and of comparisons."""
+    """The ids of all owners' conversations and comparisons over a library."""
 
     conversations: tuple[str, ...] = ()
     comparisons: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Which conversations and comparisons are over a kept library; they go with it."""
+"""Links of conversations and comparisons to a kept library, with which they are deleted."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""How much has been taken of each allowance of late, counted for all processes together."""
+"""Recent use of each allowance, counted for all processes together."""
 
 import time
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ _ROUNDING = 1e-3
 
 
 class RateError(AssistantError):
-    """What has been taken cannot be counted."""
+    """The use of an allowance cannot be counted."""
 
 
 def take_from(

@@ -1,4 +1,4 @@
-"""What a reader keeps of papers: highlights and notes, a reading list, and searches that are followed."""
+"""Readers' notes on papers, reading lists, and followed searches."""
 
 import hashlib
 import zlib
@@ -114,7 +114,7 @@ class PaperSet:
 
 
 class ReadingError(AssistantError):
-    """What a reader keeps could not be stored or read; the message says why and what to do."""
+    """A reader's notes or lists could not be stored or read; the message says why and what to do."""
 
 
 class ChangedElsewhereError(ReadingError):
@@ -130,7 +130,7 @@ _ANNOTATIONS, _LISTED, _FOLLOWED = TypeAdapter(Annotation), TypeAdapter(ListedPa
 
 
 class ReadingStore(OwnedStore[ReadingSummary]):
-    """What readers keep of papers; every method raises ReadingError.
+    """The store of readers' notes, lists and follows; every method raises ReadingError.
 
     Nothing of it can be opened by a link: whatever is read or changed here is its owner's.
     """

@@ -1,4 +1,4 @@
-"""What visitors spend on models, month by month (UTC), and what is set aside for what is under way."""
+"""Visitors' spending on models by month (UTC), and the amounts reserved for running work."""
 
 import logging
 import threading
@@ -60,7 +60,7 @@ logger = logging.getLogger(__name__)
 
 
 class SpendingError(AssistantError):
-    """What is spent cannot be counted, so nothing that costs money may begin."""
+    """Spending cannot be counted, so nothing that costs money may begin."""
 
     def __init__(self, fault: str) -> None:
         super().__init__(fault, _FREE_WRITER)
@@ -72,7 +72,7 @@ class SpendingLimitError(SpendingError):
 
 @dataclass(frozen=True, slots=True)
 class SpendingLimits:
-    """How many US dollars a month all visitors together may spend, and one of them; 0 is no limit."""
+    """Monthly spending limits in US dollars, of all visitors together and of one; 0 is no limit."""
 
     everyone: float = 0.0
     visitor: float = 0.0
@@ -97,7 +97,7 @@ class Balance:
 
     @property
     def left(self) -> float:
-        """What can be spent by something that begins now."""
+        """The amount that a request beginning now may spend."""
         return max(0.0, self.limit - self.spent - self.reserved)
 
 
@@ -115,7 +115,7 @@ def describe_limits(limits: SpendingLimits) -> tuple[str, ...]:
 
 
 class SpendingStore(Database):
-    """What is spent, counted in one transaction each time, so that several who ask at once are all seen.
+    """The store of spending, updated in one transaction each time, so that concurrent requests count.
 
     Every method raises SpendingError, but for `spend` and `release`, which come when the money is gone.
     """

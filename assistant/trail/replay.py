@@ -51,7 +51,7 @@ class TurnReplay:
 
 @dataclass(frozen=True, slots=True)
 class Replayer:
-    """What does turns again: the encoder, and what opens the corpus at the versions of its tables.
+    """Replays turns with an encoder and an opener of the corpus at recorded versions.
 
     With `generator_of` the generator that it returns for a turn is asked again, where else the recorded reply
     is taken.

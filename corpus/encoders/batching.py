@@ -1,4 +1,4 @@
-"""Which texts are encoded together: batches of about as many tokens, whatever the texts' lengths."""
+"""Batches of texts to encode together, with about equal numbers of tokens."""
 
 import os
 from collections.abc import Iterator, Sequence

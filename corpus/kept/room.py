@@ -1,4 +1,4 @@
-"""How much room visitors' files take on this machine, and whether more may come.
+"""The room that visitors' files take on this machine, and reservations of more.
 
 Each kept library and each visit has a file with the bytes that it takes, and whose it is. Whoever adds files
 raises that figure first, under one lock for all threads and processes; when they are done it is measured
@@ -36,7 +36,7 @@ class OwnerFullError(NoRoomError):
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What a folder takes, in bytes, and whose it is, "" for nobody's in particular."""
+    """The bytes that a folder takes, and its owner, "" for nobody in particular."""
 
     size: int
     owner: str = ""

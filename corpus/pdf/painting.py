@@ -1,4 +1,4 @@
-"""What a page paints, in its order: text that may be invisible, and what may cover it or have its colour.
+"""The objects of a page in painting order: possibly invisible text, and what may hide it.
 
 A quick look at every object of a page; `hidden.py` draws the few pages on which something is suspicious.
 """

@@ -1,4 +1,4 @@
-"""How the characters of a page are set: size, font and direction."""
+"""The style of the characters of a page: size, font and direction."""
 
 import ctypes
 import math
@@ -23,7 +23,7 @@ class Font(NamedTuple):
 
 
 class Styles(NamedTuple):
-    """How characters are set, parallel: the font's height in points on the page, the font, the direction.
+    """The styles of characters, parallel: height in points on the page, font, direction.
 
     Text that is `upright` runs from left to right.
     """

@@ -15,7 +15,7 @@ class ConflictError(CorpusError):
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """What LanceDB needs to open the tables of a folder."""
+    """The address and options with which LanceDB opens the tables of a folder."""
 
     uri: str
     options: Mapping[str, str]

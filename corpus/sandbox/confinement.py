@@ -44,7 +44,7 @@ class ConfinementError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What the system can keep a process from: opening other `files`, and making dangerous `calls`."""
+    """The confinement a system offers: refusing other `files`, and dangerous `calls`."""
 
     files: bool
     calls: bool

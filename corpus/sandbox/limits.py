@@ -1,4 +1,4 @@
-"""How much time and memory a process may take before the system ends it."""
+"""Limits on the time and memory of a process, enforced by the system."""
 
 import signal
 

@@ -1,4 +1,4 @@
-"""Which system calls a process may make, held by the kernel (Linux, seccomp).
+"""Restriction of a process's system calls, enforced by the kernel (Linux, seccomp).
 
 A filter is a program for the kernel's small machine (classic BPF): each step loads a word of the call,
 compares it, or returns what becomes of the call. Filters hold for all threads, for what the process starts,

@@ -25,7 +25,7 @@ MIN_PAPERS, MAX_PAPERS, DEFAULT_PAPERS = 1, 15, 10
 
 @dataclass(frozen=True, slots=True)
 class SearchWeights:
-    """How much each score counts; `depth` is how many passages each side is asked for.
+    """The weights of the scores; `depth` is the number of passages asked of each side.
 
     Of as many, the best by both, the sentences are read, and of what is shown; for those of the others the
     whole stands.

@@ -1,4 +1,4 @@
-"""What a query names, looked for apart from what is like it: it is found however much else there is."""
+"""Search for the names in a query, apart from similarity: names are found in any corpus."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,7 +20,7 @@ FEW_PAPERS = 5
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """What both sides of a search found."""
+    """The matches of both sides of a search."""
 
     dense: Sequence[Match] = ()
     lexical: Sequence[Match] = ()
@@ -32,7 +32,7 @@ class Matches:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What was found of what a query names, and what is added to its score."""
+    """The matches for a name in the query, and the bonus for their score."""
 
     matches: Matches
     raised_by: float

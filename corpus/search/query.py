@@ -1,4 +1,4 @@
-"""How a query is understood: the papers, people, venues and years it names, and its words as spelt here.
+"""Interpretation of a query: the papers, people, venues and years it names, and its spelling.
 
 Nothing is guessed where the corpus can be asked: an id is a paper's, a name is an author's, and a word is
 read as another only where no text has it (corpus/search/spelling.py).

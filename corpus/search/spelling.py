@@ -26,7 +26,7 @@ _BETWEEN_PARTS = re.compile(r"[\s-]")
 
 @dataclass(frozen=True, slots=True)
 class Respelling:
-    """What a reader wrote, and as what it was read."""
+    """A word as the reader wrote it, and as it was read."""
 
     asked: str
     read: str
@@ -34,7 +34,7 @@ class Respelling:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """How some words are read: where others stand in their place, and what they are also spelt as."""
+    """The corrections of a query's words, and their other spellings."""
 
     read: tuple[tuple[Span, Respelling], ...] = ()
     also: tuple[str, ...] = ()

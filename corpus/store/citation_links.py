@@ -35,7 +35,7 @@ _YEARS_APART = 2
 
 @dataclass(frozen=True, slots=True)
 class Citable:
-    """What a paper can be recognised by."""
+    """The fields by which a paper is recognised."""
 
     id: str
     title: str

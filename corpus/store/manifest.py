@@ -24,7 +24,7 @@ def rebuild_advice(place: Place) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CutSince:
-    """How a collection's passages are cut from some version of their table on."""
+    """The passage size of a collection from some version of its table on."""
 
     collection: str
     version: int
@@ -33,7 +33,7 @@ class CutSince:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What makes a set of table versions a corpus; `versions` maps table names to numbers.
+    """The versions of tables that make up a corpus; `versions` maps table names to numbers.
 
     `runtime` is what ran the encoder: another one gives nearly, but not exactly, the same vectors. `cuts`
     tells when a collection got passages of another size than before, and than most have.

@@ -1,4 +1,4 @@
-"""What is counted of the papers, in Arrow: nothing of a paper becomes a Python object but what is shown."""
+"""Statistics of papers, in Arrow: only the papers shown become Python objects."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypeVar

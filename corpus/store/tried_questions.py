@@ -33,7 +33,7 @@ class TriedQuestion:
 
 @checked_dataclass(frozen=True, slots=True)
 class _Kept:
-    """What was tried of each collection, "" for all together, of a corpus as a build left it."""
+    """The tried questions of each collection, "" for all together, of one build of a corpus."""
 
     made_of: str = ""
     tried: Mapping[str, tuple[TriedQuestion, ...]] = field(default_factory=dict)
@@ -43,7 +43,7 @@ _FILE = TypeAdapter(_Kept)
 
 
 class TriedQuestions:
-    """What was tried on a published corpus; `rules` are what questions are made by.
+    """The questions tried on a published corpus; `rules` identify how questions are made.
 
     It saves work and is never needed: what was tried by other rules, or before a later build, does not count,
     and where the file cannot be read or written, a warning is logged, and no method raises.

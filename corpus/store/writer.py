@@ -35,7 +35,7 @@ _MOST_RELINKED = 500
 
 @dataclass(frozen=True, slots=True)
 class KnownPaper:
-    """What a rebuild needs to know of a paper that the corpus holds."""
+    """The facts about a known paper that a rebuild needs."""
 
     fingerprint: str
     position: int

@@ -1,4 +1,4 @@
-"""What the last builds of a corpus did, as rows and sentences. No Streamlit."""
+"""The last builds of a corpus, as rows and sentences. No Streamlit."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol

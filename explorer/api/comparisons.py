@@ -38,7 +38,7 @@ State = Literal["waiting", "running", "stopping", "stopped", "failed", "finished
 
 @dataclass(frozen=True, slots=True)
 class ComparisonStatus:
-    """How far a comparison is, and what it has come to; `message` says what went wrong."""
+    """The state and the result of a comparison; `message` describes what went wrong."""
 
     id: str
     state: State

@@ -97,13 +97,13 @@ class PaperQuery(PaperRequest):
 
 
 class ConversationTrail(TypedRequest):
-    """How a conversation is to be written."""
+    """The format in which to write a conversation."""
 
     format: Literal["json", "md", "html", "docx", "rdf", "bib", "ris", "csl"] = "json"
 
 
 class ComparisonTrail(TypedRequest):
-    """How a comparison is to be written."""
+    """The format in which to write a comparison."""
 
     format: Literal["json", "md", "html", "docx", "rdf", "tex", "bib", "ris", "csl", "csv"] = "json"
 

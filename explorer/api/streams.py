@@ -61,7 +61,7 @@ _TOO_MANY = Problem(
 
 
 class Heard:
-    """What workers tell, for one coroutine that waits for it."""
+    """Events from workers, for one coroutine that waits for them."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()

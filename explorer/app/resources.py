@@ -1,4 +1,4 @@
-"""What all visitors share: settings, encoder, corpus, generators and the questions being answered."""
+"""Resources shared by all visitors: settings, encoder, corpus, generators and running questions."""
 
 import hashlib
 import logging

@@ -1,4 +1,4 @@
-"""What every reply tells the browser: what it may load, and whose it is; and what a failed screen shows."""
+"""Security headers and cookies of every reply; and the page of a failed screen."""
 
 import base64
 import hashlib

@@ -1,4 +1,4 @@
-"""What may come in by Streamlit's upload route: from visitors who were let in, within a budget of bytes."""
+"""Guards Streamlit's upload route: admits visitors who were let in, within a budget of bytes."""
 
 import threading
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""How a turn is drawn: question, steps, answer with citations, references, and what can be done with it."""
+"""The view of a turn: question, steps, answer with citations, references, and actions."""
 
 from collections.abc import Callable
 from functools import partial

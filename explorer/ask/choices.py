@@ -1,4 +1,4 @@
-"""What is chosen above the conversation: where to look, how many papers to read, and who writes how."""
+"""The choices above the conversation: scope, number of papers, and writer with its options."""
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
@@ -45,7 +45,7 @@ WORDS: dict[str, tuple[str, str, float]] = {
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What is chosen above the conversation; `parameters` is None to leave them to the writer."""
+    """The choices above the conversation; `parameters` is None to leave them to the writer."""
 
     options: AskOptions
     writer: str

@@ -1,4 +1,4 @@
-"""What the reader says of an answer: good or not, and which of its citations are wrong."""
+"""The reader's feedback on an answer: a verdict, and wrong citations."""
 
 from dataclasses import dataclass
 from functools import partial

@@ -45,7 +45,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class QuestionNote:
-    """What the store knows of a question on its way, so that one is told which a server loses by stopping.
+    """The record of a running question in the store, so that a stopped server can report its loss.
 
     A store that fails keeps no question from being answered. There is none for what is in no store.
     """

@@ -1,4 +1,4 @@
-"""What the address restricts the list to, where no widget keeps it there: topics, venues, authors, labels."""
+"""The address's restrictions of the list, where no widget keeps them: topics, venues, authors, labels."""
 
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What is to be compared: the papers, the description of the work at hand, and who compares how."""
+"""The choices of a comparison: the papers, the description of the work, and the writer."""
 
 from dataclasses import dataclass
 from functools import partial

@@ -1,4 +1,4 @@
-"""What a comparison has come to: its head, the checked summary, and the parts behind it."""
+"""The result of a comparison: its head, the checked summary, and the parts below it."""
 
 from functools import partial
 

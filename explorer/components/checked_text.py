@@ -46,7 +46,7 @@ LONGEST_QUOTED = 240
 
 @dataclass(frozen=True, slots=True)
 class Looking:
-    """Which citation of a text is open, 0 for none, and what opens another by its number."""
+    """The open citation of a text, 0 for none, and a function that opens another by its number."""
 
     now: int
     open: Callable[[int], None]

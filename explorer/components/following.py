@@ -1,4 +1,4 @@
-"""What a visitor follows, and the papers that came since they last looked: said where they come in."""
+"""A visitor's follows, and the papers that came since they last looked."""
 
 from assistant.records import AssistantError
 from assistant.storage import Followed

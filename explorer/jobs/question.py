@@ -50,7 +50,7 @@ def may_succeed_again(error: AssistantError | CorpusError) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """What became of a turn: the turns that are in no store still, and why."""
+    """The result of storing a turn: the turns that are in no store still, and why."""
 
     unkept: tuple[Turn, ...] = ()
     problem: str = ""

@@ -200,7 +200,7 @@ _runners: "WeakSet[JobRunner[Any]]" = WeakSet()
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many jobs of one starter may run, and how many may be under way, those that wait included.
+    """The jobs of one starter that may run, and that may be running or waiting.
 
     Of starters that nobody knows there is no share.
     """

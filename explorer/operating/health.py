@@ -34,7 +34,7 @@ def note_loaded() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """What answering takes, and how each of it stands; no words of errors, which may hold addresses."""
+    """The state of each part that answering needs, without error texts, which may hold addresses."""
 
     process: Literal["ok", "starting", "stopping"] = "ok"
     corpus: Literal["ok", "missing", "unusable", "unknown"] = "unknown"

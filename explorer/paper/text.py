@@ -20,7 +20,7 @@ FIGURE_MARGIN = 4.0
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a paper's text is read: with its references and, if it is there, its PDF, at the place meant."""
+    """A paper opened for reading, with its references, its PDF if there is one, and the marked place."""
 
     paper: Paper
     cited: Bibliography

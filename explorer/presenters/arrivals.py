@@ -1,4 +1,4 @@
-"""Which papers have come since a reader last looked, of those that they follow. No Streamlit."""
+"""New papers since a reader last looked, for what they follow. No Streamlit."""
 
 from dataclasses import dataclass, replace
 

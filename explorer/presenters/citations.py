@@ -18,7 +18,7 @@ _CITE = re.compile(r"(\d{1,4})-(\d{1,4})")
 
 
 class Checked(Protocol):
-    """What has a checked answer and the papers it cites: a turn, or a comparison."""
+    """A checked answer and the papers it cites: a turn, or a comparison."""
 
     @property
     def answer(self) -> Answer: ...
@@ -29,7 +29,7 @@ class Checked(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a citation leads to: a passage of a paper, and in it the sentence that supports the claim.
+    """The source of a citation: a passage of a paper, and the sentence that supports the claim.
 
     `citation` is None while the answer is still being written: nothing has been checked yet.
     """

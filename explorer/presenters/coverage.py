@@ -1,4 +1,4 @@
-"""What a scope covers, where an answer is looked for, and questions to begin with. No Streamlit."""
+"""The papers of a scope, and questions to begin with. No Streamlit."""
 
 import json
 import re

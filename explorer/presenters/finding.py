@@ -1,4 +1,4 @@
-"""Which papers a collection screen lists, and in what order. No Streamlit."""
+"""The papers that a collection screen lists, and their order. No Streamlit."""
 
 import re
 from collections import Counter
@@ -46,7 +46,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many of the papers of a list have each topic, venue, year, label of their owner, and language."""
+    """The papers of a list counted by topic, venue, year, owner's label, and language."""
 
     topics: Mapping[str, int]
     venues: Mapping[str, int]

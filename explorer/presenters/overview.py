@@ -1,4 +1,4 @@
-"""What papers are about, in figures: fields by year, frequent topics, the most cited. No Streamlit."""
+"""The subjects of papers in figures: fields by year, frequent topics, the most cited. No Streamlit."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

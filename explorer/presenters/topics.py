@@ -1,4 +1,4 @@
-"""What papers are about and where they appeared, as facets: plain words and counts. No Streamlit."""
+"""The topics and venues of papers as facets: plain words and counts. No Streamlit."""
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

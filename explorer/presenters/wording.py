@@ -1,4 +1,4 @@
-"""How papers, counts and times are written for readers. No Streamlit; nothing here is escaped."""
+"""The wording of papers, counts and times for readers. No Streamlit; nothing here is escaped."""
 
 from collections import Counter
 from collections.abc import Sequence

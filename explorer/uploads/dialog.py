@@ -81,7 +81,7 @@ def _await_documents(visitor: Visitor, drawn: "_Standing") -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Standing:
-    """How the documents stand, as far as the rest of the screen tells of them."""
+    """The state of the documents, as far as the rest of the screen shows it."""
 
     is_private: bool
     ready: tuple[int, ...]

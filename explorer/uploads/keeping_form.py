@@ -1,4 +1,4 @@
-"""How the documents of a visit are kept: as a library with a name, or in one that there is."""
+"""The form that keeps a visit's documents: in a new library with a name, or in one of the existing."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""How a visitor's documents are spoken of. No Streamlit."""
+"""The wording about a visitor's documents. No Streamlit."""
 
 from assistant.libraries import Grown
 from assistant.models import available_models, receiver

@@ -22,7 +22,7 @@ PASSAGES_PER_BLOCK = 256
 
 @dataclass(frozen=True, slots=True)
 class EncodedPassages:
-    """What of each passage is searched, its vector, and those of its paper's title and of its sentences."""
+    """The encoded passages of a paper: searched texts, their vectors, and those of title and sentences."""
 
     indexed: tuple[str, ...]
     vectors: Vectors

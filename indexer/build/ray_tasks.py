@@ -1,4 +1,4 @@
-"""What the machines of a cluster do for a build: prepare papers, encode and stage blocks.
+"""Tasks of a build for the machines of a cluster: prepare papers, encode and stage blocks.
 
 Knows nothing of Ray. Every machine makes the same of a paper as long as it has the same code, packages and
 folder of what is staged, and says so where it has not.
@@ -42,7 +42,7 @@ class Carried:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What the driver is told of a paper that is prepared; the rest goes from worker to worker."""
+    """A prepared paper as the driver sees it; the rest goes from worker to worker."""
 
     paper: BuiltPaper
     pdf_sha256: str

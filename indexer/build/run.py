@@ -40,7 +40,7 @@ Progress = Callable[[str], None]
 
 @dataclass(slots=True)
 class _Tally:
-    """What a build has seen of one collection so far; `fresh` are new or changed papers' fingerprints."""
+    """The state of one collection in a build; `fresh` are fingerprints of new or changed papers."""
 
     collection: Collection
     known: Mapping[str, KnownPaper]
@@ -71,7 +71,7 @@ class _Tally:
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
-    """How a build reads: by which parser, who does the work, and whether `again`.
+    """The options of a build: its parser, its engine, and whether to parse `again`.
 
     Again means that a source lists what is to be parsed anew though it is unchanged, and that papers it
     does not list stay.

@@ -1,4 +1,4 @@
-"""What a build has parsed and embedded but not yet published, in files: a build that dies goes on from here.
+"""Papers parsed and embedded but not yet published, in files: a build that dies continues from here.
 
 A part is a file of passages and a file of papers; the papers' file is written last and completes it. Its name
 begins with the place of its first paper in what the sources list, so that parts have the order of the papers
@@ -24,7 +24,7 @@ _COUNT, _REMARKS = "staged_count", "staged_notes"  # columns beside those of a p
 
 @dataclass(frozen=True, slots=True)
 class StagedPaper:
-    """What a build counts of a paper that is parsed and embedded."""
+    """The counts of a paper that is parsed and embedded."""
 
     id: str
     collection_id: str

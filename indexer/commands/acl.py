@@ -1,4 +1,4 @@
-"""What the acl command reads: volumes, all volumes, the papers of a folder of PDFs, or several of these."""
+"""The sources of the acl command: volumes, all volumes, a folder of PDFs, or several of these."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext

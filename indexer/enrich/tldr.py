@@ -47,7 +47,7 @@ class _Weights(Table):
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What a paper is about: the stems of its title, and in how many sentences each stem stands."""
+    """The subject of a paper: the stems of its title, and the number of sentences with each stem."""
 
     title: frozenset[str]
     counts: Mapping[str, int]

@@ -38,7 +38,7 @@ _ASPECTS = TypeAdapter(tuple[Aspect, ...])
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What it takes to have the aspects of papers written; tokens are estimated from above.
+    """The plan for writing the aspects of papers; tokens are estimated from above.
 
     `papers` have no text by the model yet. `asked` of them it is asked about: of the others replies are
     `kept` from a run before, or not a sentence fits. Not among them are papers of which the model has
@@ -58,7 +58,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What came of it: papers with a text by the model, papers that were to get one, and what failed.
+    """The result of writing: papers with a text by the model, papers that were to get one, and failures.
 
     `calls` were made, a reply that had to be asked for again counted twice; `usage` is what they took.
     `served` are the models that the server says have written, where these are not the one asked for.

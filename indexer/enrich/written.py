@@ -62,7 +62,7 @@ class _Bounds(Table):
 
 
 class AspectsReply(BaseModel):
-    """What a model replies: the three texts."""
+    """A model's reply: the three texts."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 

@@ -22,7 +22,7 @@ _UNIT_LENGTH_WITHIN = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with a paper, a passage or the corpus as a whole."""
+    """A fault of a paper, a passage or the corpus as a whole."""
 
     item: str
     text: str

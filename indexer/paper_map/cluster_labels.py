@@ -62,7 +62,7 @@ def _words() -> _Words:
 
 @dataclass(frozen=True, slots=True)
 class _Paper:
-    """What is read of a paper: of its title, and of its abstract."""
+    """The words read from a paper: of its title, and of its abstract."""
 
     title: list[Run]
     abstract: list[Run]

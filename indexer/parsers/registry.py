@@ -37,7 +37,7 @@ ParserChoice = Literal["auto", "grobid", "pypdfium2"]
 
 
 class TeiParser(Protocol):
-    """What has TEI of PDFs (a GROBID server, or what was kept from it); it takes `at_once` PDFs at a time."""
+    """A source of TEI for PDFs (a GROBID server or its cache); it takes `at_once` PDFs at a time."""
 
     @property
     def at_once(self) -> int: ...

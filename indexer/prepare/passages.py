@@ -54,7 +54,7 @@ def _first_passage(paper: Paper, document: Document | None) -> Passage:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """What is a passage's own but for its place in the paper."""
+    """The content of a passage, without its place in the paper."""
 
     text: str
     sentences: tuple[Sentence, ...]

@@ -59,7 +59,7 @@ class ZoteroLibrary:
 
 @dataclass(slots=True)
 class _Item:
-    """What the tables have of one item, gathered."""
+    """The fields of one item, collected from the tables."""
 
     key: str
     kind: str

@@ -29,7 +29,7 @@ MOST_REFERENCES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class ReadLimits:
-    """What one document may hold; of a longer one the beginning is read."""
+    """The limits of one document; a longer one is read up to them."""
 
     most_bytes: int = 20 * 2**20
     most_pages: int = 200

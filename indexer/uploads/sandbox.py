@@ -42,7 +42,7 @@ _NICENESS = 10
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What reading one document, or drawing a page of it, may take."""
+    """The limits of reading one document, or drawing a page of it."""
 
     most_bytes: int = 20 * 2**20
     most_pages: int = 200
@@ -54,7 +54,7 @@ class Limits:
 
     @property
     def most_seconds(self) -> int:
-        """What reading may take in all: a scanned page is given time of its own when it is come to."""
+        """The most seconds for reading, with extra time for each scanned page."""
         return self.seconds + (self.ocr.most_pages * SECONDS_PER_PAGE if self.ocr.engine else 0)
 
 
@@ -92,7 +92,7 @@ _LONGEST_WAIT_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What is to be read: a file, or a web address, and what its owner calls it."""
+    """The material to read: a file or a web address, with its owner's name for it."""
 
     place: str
     name: str

@@ -85,7 +85,7 @@ class UploadedDocument:
 
 @dataclass(slots=True)
 class _Under:
-    """What belongs to a document while it is here: its folder, what it is known by, what stops it."""
+    """The resources of a document in a visit: its folder, its key, and the event that stops it."""
 
     folder: Path
     known_by: str

@@ -1,4 +1,4 @@
-"""What only a browser shows of asking: nothing moves while an answer is written, and keys lead on."""
+"""Asking in a browser: nothing moves while an answer is written, and keys move between citations."""
 
 from collections.abc import Callable
 from typing import Any
@@ -69,7 +69,7 @@ def test_what_a_window_was_made_narrow_for_stayed_when_it_was_wide_again(open_pa
 
 
 def test_fault_a_question_refused_at_once_was_left_below_the_screen(open_page: OpenPage) -> None:
-    """What stood above it grew after it had been scrolled to: here all of it comes a moment later."""
+    """The content above it grew after the scroll: here all of it comes a moment later."""
     page = open_page("/ask")
     ask(page)
     answered(page)

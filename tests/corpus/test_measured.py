@@ -1,4 +1,4 @@
-"""What was measured of a corpus, kept beside it: whole, of its version, or said to be no such thing."""
+"""Measured figures of a corpus: whole, of its version, or reported as no such file."""
 
 import json
 from pathlib import Path

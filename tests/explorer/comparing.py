@@ -1,4 +1,4 @@
-"""How tests compare papers on the screen."""
+"""Helpers that compare papers on the screen."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What happens beside the screens: the garbage that Streamlit is told to leave is collected."""
+"""Work beside the screens: the garbage that Streamlit is told to leave is collected."""
 
 import asyncio
 import gc
@@ -22,7 +22,7 @@ from explorer import warm_up
 
 
 class Knot:
-    """What only the garbage collector can free."""
+    """An object that only the garbage collector can free."""
 
     def __init__(self) -> None:
         self.itself = self

@@ -73,7 +73,7 @@ class ModelServer:
 
     @property
     def calls(self) -> int:
-        """How many calls it has begun to answer, by its own log."""
+        """The number of calls it has begun to answer, by its own log."""
         return self._log.read_text(encoding="utf-8", errors="replace").count("| processing task")
 
     def written(self) -> int:

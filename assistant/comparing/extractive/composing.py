@@ -61,7 +61,7 @@ def _texts(paper: PaperProfile) -> tuple[str, ...]:
 
 
 class _Writing:
-    """What stands in the summary by now; whether a sentence may be put there as well."""
+    """The summary written so far, and the checks of further sentences."""
 
     def __init__(self, papers: Sequence[PaperProfile], encoder: Encoder) -> None:
         self.papers = papers

@@ -1,4 +1,4 @@
-"""What is known of a paper when it stands beside others: its sentences by element, and what it is about."""
+"""Profiles of compared papers: their sentences by element, and their subjects."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -122,7 +122,7 @@ class PromptedComparer:
 
     @cached_property
     def elements_version(self) -> str:
-        """What elements depend on besides the text: the prompt, the form, and how much is read."""
+        """A hash of what elements depend on besides the text: prompt, schema and context."""
         prompt = self._elements_prompt
         parts = [
             prompt.system,
@@ -285,7 +285,7 @@ def form_asked_for(calls: Iterable[Call]) -> SummaryForm:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What a model is asked, and for which step; `left_out` are passages for which there was no room."""
+    """A prompt for one step; `left_out` are passages for which there was no room."""
 
     step: Step
     messages: tuple[Message, ...]

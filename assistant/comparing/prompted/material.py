@@ -1,4 +1,4 @@
-"""What stands in the prompts of a comparison: texts, key elements, summaries and candidates, as data."""
+"""The data in the prompts of a comparison: texts, key elements, summaries and candidates."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

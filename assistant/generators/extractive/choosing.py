@@ -1,4 +1,4 @@
-"""How many sentences of which papers make an answer."""
+"""Selection of the sentences of an answer."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How much a sentence looks like the definition of what is asked for."""
+"""A score of how much a sentence looks like the definition asked for."""
 
 import re
 

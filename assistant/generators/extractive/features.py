@@ -1,4 +1,4 @@
-"""What tells, as numbers, whether a sentence belongs to the answer of a question."""
+"""Features of whether a sentence belongs to the answer to a question."""
 
 import math
 import re
@@ -88,7 +88,7 @@ class Asking:
 
     @property
     def parts_of_names(self) -> list[str]:
-        """What has to be said somewhere where the names of the question are, squashed."""
+        """The parts of the question's names, squashed, of which a text must mention one."""
         parts = (part for name in names_in(self.query) for part in parts_of_name(name))
         return [part for part in parts if len(part) >= SHORTEST_NAME]
 

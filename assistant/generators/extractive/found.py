@@ -1,4 +1,4 @@
-"""What was found for a question, sentence by sentence, and whether it may answer at all: the gate before."""
+"""The sentences found for a question, and the gate that decides whether they may answer."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ class FoundSentences:
 
     @property
     def parts(self) -> list[str]:
-        """What is asked, one thing after the other."""
+        """The parts of the question."""
         return asked_in_parts(self.asking.query)
 
 

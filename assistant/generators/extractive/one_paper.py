@@ -1,4 +1,4 @@
-"""What one paper says of its problem, its approach, its data, its limits: chosen sentence by sentence."""
+"""Sentences of one paper on its problem, approach, data or limitations."""
 
 from assistant.generators.extractive.candidates import distinct
 from assistant.questions import AskedPart, meant_title, squashed, stems

@@ -1,4 +1,4 @@
-"""Which sentences answer a question, as far as was learned from judged questions."""
+"""Ranking of the sentences that may answer, learned from judged questions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -106,7 +106,7 @@ def _sha256(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What running a file takes: bytes of memory, about, and threads."""
+    """The memory, in bytes, and threads that running a file takes."""
 
     memory: int
     threads: int

@@ -22,7 +22,7 @@ class TakenOff:
 
 @dataclass(frozen=True, slots=True)
 class FollowUps:
-    """What could be asked after the turn that is number `count`."""
+    """The suggested questions after the turn number `count`."""
 
     turn: Turn
     count: int

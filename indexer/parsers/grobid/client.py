@@ -46,7 +46,7 @@ FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How long and how often a server is waited for; waits are in seconds.
+    """The patience with a server: waits in seconds, and numbers of attempts.
 
     `busy_attempts` is also the most requests for one PDF; `papers_lost` in a row end the asking.
     """
@@ -172,7 +172,7 @@ class GrobidServer:
 
     @property
     def concurrency(self) -> int:
-        """How many PDFs the server is given at once."""
+        """The number of PDFs sent to the server at once."""
         pool = self.known_status().pool
         wanted = self._wanted or pool or USUAL_CONCURRENCY
         return min(wanted, pool or wanted)

@@ -1,4 +1,4 @@
-"""Which lines of a PDF are section headings, and where they stand in the tree of sections."""
+"""Section headings among the lines of a PDF, and their places in the tree of sections."""
 
 import re
 from collections.abc import Sequence

@@ -81,7 +81,7 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How the running text of a document is set: font, its height, and distance of the lines, in points.
+    """The style of running text: font, its height, and line distance, in points.
 
     `font` is empty when no font prevails.
     """

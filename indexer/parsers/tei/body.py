@@ -329,7 +329,7 @@ def _home_floats(drafts: Sequence[_Draft], floats: Iterable[FloatOrNote]) -> lis
 
 
 class _Repeats:
-    """Which paragraphs have been seen, and how many came again."""
+    """The paragraphs seen so far, and the number of repeats."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -1,4 +1,4 @@
-"""Which entries of the bibliography the references in the text mean."""
+"""Links from the references in the text to entries of the bibliography."""
 
 import re
 from collections import Counter

@@ -116,7 +116,7 @@ class _Style:
 
 @dataclass(slots=True)
 class Look:
-    """How a Word file sets its text, of the roots of its parts: document, styles, settings and theme."""
+    """The style of text in a Word file, from the roots of its parts."""
 
     document: Any
     styles: Any

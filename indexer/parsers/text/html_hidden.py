@@ -63,7 +63,7 @@ _Paint = tuple[Colour, float] | None
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """What an element hands on to what stands in it; `background` is None where it is not known."""
+    """The style that an element passes on to its content; `background` is None if unknown."""
 
     colour: _Paint = (BLACK, 1.0)
     background: Colour | None = WHITE

@@ -1,4 +1,4 @@
-"""What a stand-in model replies in a comparison: to each prompt what it asks for, or what a test wants."""
+"""A stand-in model for comparisons: replies as each prompt asks, or as a test wants."""
 
 import json
 import re

@@ -476,7 +476,7 @@ def test_a_connection_less_description_of_one_word_is_taken(run):
 
 
 def test_a_summary_too_long_for_its_model_ends_the_comparison_in_words(comparing):
-    """What comes to the same end again is an error of its own, so that nobody is told to go on."""
+    """A call that would fail the same way again raises its own error, so that nobody is told to go on."""
     with (
         comparing(ComparingModel(), context=2400) as (_, comparer),
         pytest.raises(TooLongError, match=r"more than Model can take in \(2,400 tokens"),

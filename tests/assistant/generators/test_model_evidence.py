@@ -1,4 +1,4 @@
-"""What of the evidence a model is given, by what it is really sent."""
+"""The evidence that is really sent to a model."""
 
 import time
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a model is asked beside the answer: which papers bear on it, and what of its draft does not hold."""
+"""Calls to a model beside the answer: the relevant papers, and the unsupported claims of its draft."""
 
 from dataclasses import replace
 

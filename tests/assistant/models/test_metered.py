@@ -1,4 +1,4 @@
-"""What calls to models cost, told as they end: whole ones, stopped ones, and those nobody counted."""
+"""The cost of model calls as they end: whole ones, stopped ones, and uncounted ones."""
 
 from contextlib import closing
 

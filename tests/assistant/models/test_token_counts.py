@@ -1,4 +1,4 @@
-"""How many bytes a model's token has, learned from its replies."""
+"""The bytes of a model's token, learned from its replies."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -118,7 +118,7 @@ def test_only_an_id_of_ours_is_kept(store, identifier):
 
 @pytest.mark.parametrize("quota", [Quota(rows=4), Quota(megabytes=1)])
 def test_no_owner_fills_the_database(path, quota):
-    """What one visitor stores had no bounds but the disk's."""
+    """Regression: storage by one visitor had no bounds but the disk's."""
     store = ConversationStore(path, quota)
     kept = store.start("me")
     turn = make_turn("x" * 140_000)  # which is stored three times in a turn

@@ -1,4 +1,4 @@
-"""What readers say of answers: said, changed, taken back, stored, exported and left alone by a replay."""
+"""Feedback on answers: given, changed, taken back, stored, exported and left alone by a replay."""
 
 import json
 from dataclasses import replace

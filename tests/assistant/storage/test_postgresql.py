@@ -1,4 +1,4 @@
-"""What only a PostgreSQL server does: many writers at once, a server that goes away, rights, passwords."""
+"""Properties of a PostgreSQL server: many writers at once, lost connections, rights, passwords."""
 
 import subprocess
 import sys

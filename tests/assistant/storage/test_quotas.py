@@ -1,4 +1,4 @@
-"""What bounds all that is stored: each write that can grow, all visitors together, the disk, guests."""
+"""Storage limits: each write that can grow, all visitors together, the disk, guests."""
 
 import random
 from contextlib import closing

@@ -1,4 +1,4 @@
-"""What readers keep of papers, in a real database: notes, the reading list, and what they follow."""
+"""Readers' notes, reading lists and follows, in a real database."""
 
 from contextlib import closing
 

@@ -1,4 +1,4 @@
-"""What is spent, counted in real databases by threads, connections and processes at once."""
+"""Spending, counted in real databases by threads, connections and processes at once."""
 
 import logging
 import sqlite3

@@ -126,7 +126,7 @@ def test_papers_named_twice_are_found_again(comparing, replayed):
 
 
 def test_texts_that_a_short_context_has_cut_are_read_as_they_were(compare, replayed):
-    """What a model can take in is not in the record; what it was not given is."""
+    """The context of a model is not in the record, but the text left out of its prompt is."""
     long = " ".join(f"We want sentence {number} to be checked." for number in range(300))
     changes = {"context": 4000, "parameters": Parameters(max_tokens=300)}
     comparison = compare(ComparingModel(), 2, changes=changes, about=long)

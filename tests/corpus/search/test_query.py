@@ -1,4 +1,4 @@
-"""What a query is understood to name, and which of its words are read as others."""
+"""The names recognised in a query, and its corrected words."""
 
 import time
 from dataclasses import replace

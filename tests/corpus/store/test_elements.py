@@ -1,4 +1,4 @@
-"""What is kept of papers: a real table in a real corpus folder, several processes, damage."""
+"""The element cache: a real table in a real corpus folder, several processes, damage."""
 
 import subprocess
 import sys

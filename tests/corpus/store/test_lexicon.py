@@ -1,4 +1,4 @@
-"""What can be named: words, names and venues, the same in Arrow as in Python."""
+"""The lexicon: words, names and venues, the same in Arrow as in Python."""
 
 import sys
 import unicodedata

@@ -1,4 +1,4 @@
-"""Which entries of bibliographies are papers of the corpus."""
+"""Links from entries of bibliographies to papers of the corpus."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What programs get over HTTP: answers with what carries them, events, trails, and errors in one form."""
+"""The HTTP API: answers with their evidence, events, trails, and errors in one form."""
 
 import json
 import logging

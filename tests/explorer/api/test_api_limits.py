@@ -1,4 +1,4 @@
-"""What a key may have: requests, places, streams and money, however it is written and whoever else asks."""
+"""The limits of an API key: requests, places, streams and money, however it is written."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What visitors read who ask or bring too much, what is kept of it, and that no way leads round it."""
+"""Rate limits of visitors: their messages, what is kept, and no way around them."""
 
 from ipaddress import ip_network
 from typing import Any

@@ -1,4 +1,4 @@
-"""What the link of a conversation or a comparison opens to others, and what is said of imported ones."""
+"""Shared links of conversations and comparisons, and notices on imported ones."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What visitors may spend on models: said before it is reached, refused when it is, always counted."""
+"""Spending limits: shown before they are reached, refused when they are, always counted."""
 
 import logging
 import time

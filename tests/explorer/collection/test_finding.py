@@ -1,4 +1,4 @@
-"""Which papers a collection lists: pages, orders, searches, years."""
+"""The papers a collection lists: pages, orders, searches, years."""
 
 import pytest
 

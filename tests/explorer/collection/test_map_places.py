@@ -1,4 +1,4 @@
-"""What of the map is drawn, lit, labelled and chosen, without a screen."""
+"""The places of the map that are drawn, highlighted, labelled and chosen, without a screen."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""How tests run jobs, and look at them while they run."""
+"""Helpers that run jobs, and look at them while they run."""
 
 import time
 from collections.abc import Callable

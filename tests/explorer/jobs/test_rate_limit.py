@@ -1,4 +1,4 @@
-"""How much each visitor may ask in a while, of one process and of several."""
+"""Rate limits of visitors, in one process and in several."""
 
 import logging
 import sqlite3

@@ -1,4 +1,4 @@
-"""What the Paper screen decides without a screen: reasons, references, links in the text, sections."""
+"""Decisions of the Paper screen: reasons, references, links in the text, sections."""
 
 import re
 from dataclasses import replace

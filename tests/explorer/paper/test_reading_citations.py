@@ -1,4 +1,4 @@
-"""Which passage each citation of an answer leads to."""
+"""The passage of each citation of an answer."""
 
 import pytest
 

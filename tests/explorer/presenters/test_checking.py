@@ -1,4 +1,4 @@
-"""What checking found, as it is said to readers."""
+"""The findings of checking, as readers see them."""
 
 from dataclasses import replace
 from typing import get_args

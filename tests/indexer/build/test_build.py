@@ -55,7 +55,7 @@ class Workplace:
 
     @property
     def embedded(self) -> int:
-        """How many passages were embedded: all of these begin with a title, fields of study do not."""
+        """The number of embedded passages: all of these begin with a title, fields of study do not."""
         return sum(text.startswith("On ") and "\n" in text for text in self.encoder.texts)
 
     @property

@@ -23,7 +23,7 @@ from tests.indexer.build.small_papers import write_paper_pdf, write_tei
 
 @dataclass
 class Disk:
-    """What of a folder is safe; a disk of `names_first` keeps every name at once, content when synced."""
+    """The durable content of a folder; a disk of `names_first` keeps names at once, content when synced."""
 
     home: Path
     morgue: Path

@@ -1,4 +1,4 @@
-"""What verify finds: nothing in a whole corpus, and each kind of damage by name."""
+"""The findings of verify: none in a whole corpus, and each kind of damage by name."""
 
 import zlib
 from collections.abc import Callable

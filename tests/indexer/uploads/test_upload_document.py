@@ -1,4 +1,4 @@
-"""What the reader of documents wrote down is foreign text: taken when it is sound, refused when it is not."""
+"""Replies of the document reader are foreign text: accepted when sound, refused otherwise."""
 
 import json
 from dataclasses import asdict, replace
