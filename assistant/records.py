@@ -33,7 +33,7 @@ RefusalReason = Literal[
 NOTHING_NEAR = "nothing_near"
 # The three kinds of request that TruthReader tells apart, and three that want a form of their own.
 RequestKind = Literal["synthesis", "how", "summary", "fact", "list", "definition", "comparison"]
-# What ChatCite asks every paper.
+# ChatCite's seven questions to every paper.
 ElementName = Literal[
     "research_questions",
     "methodology",
@@ -43,7 +43,7 @@ ElementName = Literal[
     "innovations",
     "limitations",
 ]
-# What was wrong with a draft as it was received; it is kept, and what can be shown of it is.
+# The fault of a draft as it was received; the draft is kept, and its showable part is shown.
 DraftProblem = Literal[
     "interrupted",  # the connection ended before the reply did
     "cut_short",  # it ran out of tokens

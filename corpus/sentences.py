@@ -54,7 +54,7 @@ _LAST_TOKEN = re.compile(r"(?<![^\s(\[{\"'“‘«/])[^\s(\[{\"'“‘«/]*$")
 _WORD = re.compile(r"[^\W\d_]+")
 _LIST_MARK = re.compile(r"(?:[-*+•‣◦▪–]|\d{1,3}[.)]|[a-zA-Z][.)]|#{1,6}|>|\|)[ \t\u00a0]|\|")
 _LINE_BREAK = re.compile(r"(?:(?<![^\S\n])[^\S\n]++)?\n\s*+")
-# What stands before a lost space: a word or what closes one, no part of "java.util.List" or of an address.
+# The text before a lost space: a word or a closing mark, no part of "java.util.List" or of an address.
 _GLUED_LEFT = re.compile(r"(?:(?:^|[\s(\"“‘'’/–—-])(?P<word>[^\W\d_]{2,}\d?)|[^\s.:/@_]\d|[)\]%])$")
 _BEHIND_GLUED = frozenset(" ,;:\n'’-–—/")
 # Before a full stop and a capital these name a part of a program: "numpy.Array", "torch.Tensor".

@@ -38,7 +38,7 @@ BUNDLED_ENCODER = "all-MiniLM-L6-v2"
 logger = logging.getLogger(__name__)
 
 
-# What compose.yaml takes from the same environment.
+# Variables that compose.yaml takes from the same environment.
 _OF_CONTAINERS = ("PAPER_TRAIL_HOSTS", "PAPER_TRAIL_DATABASE_PASSWORD", "PAPER_TRAIL_COOKIE_SECRET")
 _PREFIX, _ALIKE = "PAPER_TRAIL_", 0.8
 _HOST_AND_PORT = re.compile(r"(?:[\w.-]+|\[[0-9a-fA-F:]+\]):(?P<port>[0-9]{1,5})")

@@ -17,14 +17,14 @@ from deployment.guardian import Guardian
 
 HOST = "127.0.0.1"
 ENTRY = PROJECT / "streamlit_app.py"
-# How long a process that dies is waited for before it is started anew: twice as long each time it dies young.
+# The pause before a dead process is restarted: it doubles each time the process dies young.
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 30.0
 # One that lived so long had been started well.
 GROWN_UP_SECONDS = 60.0
 _PROBE_SECONDS = 10.0
 # A process that has answered before is replaced after this many timed-out probes in a row.
 PULSE_SECONDS, MOST_SILENCES = 20.0, 3
-# What is said of what has to be mended, after which nothing else is looked at (explorer/operating/health.py).
+# States of parts that an operator must mend; nothing else is checked then (explorer/operating/health.py).
 _LACKING = frozenset(("missing", "unusable"))
 
 

@@ -8,9 +8,9 @@ from string import Template
 
 TEMPLATE = Path(__file__).with_name("nginx.conf")
 MOST_OPEN_FILES = 32_768
-# What a form adds to the file that it brings.
+# The bytes a form adds to its file.
 _FORM_MEGABYTES = 1
-# What programs are told in place of a page of nginx's own, in the form of all errors (explorer/api).
+# nginx's error for programs, in the form of all errors (explorer/api).
 _TOO_LARGE = {"error": "too_large", "message": "This request is too large. Send less at once."}
 _UNREADABLE = {
     "error": "invalid_request",

@@ -30,7 +30,7 @@ from deployment.nginx import MOST_OPEN_FILES, Frontend, configuration
 READY_WITHIN_SECONDS = 300.0
 # Until nginx listens. Its address is told then.
 REACHED_WITHIN_SECONDS = 30.0
-# What a process may take to end once its answers have.
+# The time a process may take to end after its last answer.
 ENDS_WITHIN_SECONDS = 15.0
 NGINX_ENDS_WITHIN_SECONDS = 3.0
 # A process that has died so often at the first start is not tried again: its settings are to be looked at.
@@ -405,7 +405,7 @@ def shared_environment(settings: Settings, count: int) -> dict[str, str]:
         "PAPER_TRAIL_TRUSTED_PROXIES": HOST,
         "PAPER_TRAIL_MODEL_CALLS": str(max(1, settings.model_calls // count)),
     }
-    # What one process signs another must know, when it takes over its visitors.
+    # A process must know what another signed, when it takes over its visitors.
     return {"STREAMLIT_SERVER_COOKIE_SECRET": secrets.token_hex(32), **os.environ, **own}
 
 

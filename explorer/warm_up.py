@@ -45,7 +45,7 @@ TRY_AGAIN_SECONDS = 300.0
 # For so long a process has hardly worked when nobody is served, a tenth of one core.
 QUIET_SECONDS = 2.0
 QUIET_SHARE = 0.1
-# What the first visitor to a page would else wait for, and the garbage collector look through ever after.
+# Modules that the first visitor to a page would wait for, and the garbage collector scan from then on.
 _DRAWN_WITH = (
     "pandas",
     "explorer.about.screen",

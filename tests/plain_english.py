@@ -23,13 +23,10 @@ FUNCTIONS = {
     r"_*(?:what|how)_": "name a function for what it does, with a verb or a noun of the field",
     r"_*is_led_to": "name the relation: `supports`, `cites`",
 }
-DOCSTRINGS = {
-    r"(?:Return|Yield) (?:what|how|which|those|that which|whether it is said)\b": (
-        "say what the function does in the imperative: `Count the papers of a year`"
-    ),
-    r"(?:What|How|Which)\b": "name what the module or class is: `The options of a question`",
-}
+FIRST_WORDS = r"^(?:Return|Yield) (?:what|how|which|those|that which|whether it is said)\b"
 PROSE = {
+    FIRST_WORDS: "say what the function does in the imperative: `Count the papers of a year`",
+    r"^(?:What|How|Which)\b": "begin with a verb or a noun: `The options of a question`",
     r"\bso many\b": "name the parameter or the number",
     r"\bthat which\b": "name the thing",
     r"\b(?:is|are) led to\b": "say what it does",
@@ -47,10 +44,6 @@ def faults(source: str, *, variables: bool) -> Iterator[tuple[int, str]]:
             for pattern, advice in FUNCTIONS.items():
                 if re.match(pattern, node.name):
                     yield node.lineno, f"`{node.name}`: {advice}"
-    for line, text in _docstrings(tree):
-        for pattern, advice in DOCSTRINGS.items():
-            if found := re.match(pattern, text):
-                yield line, f"“{found[0]}”: {advice}"
     for line, text in (*_docstrings(tree), *_comments(source)):
         for pattern, advice in PROSE.items():
             if found := re.search(pattern, text):

@@ -19,7 +19,7 @@ BUILDERS = {
     "_strip_style", "citation_bars", "elements_row", "group_dots", "growing_row", "round_row", "score_bars",
     "sentence_bar", "steps_html", "support_bar", "year_bars",
 }  # fmt: skip
-# What a builder may be given: numbers, and records whose texts the tests below show to stay out.
+# Arguments of builders: numbers, and records whose texts the tests below keep out.
 NUMBERS = {
     "float", "float | None", "int", "Sequence[float | None]", "Sequence[int]", "Collection[int]",
     "Mapping[int, int]", "dict[int, int]", "Strip", "Round", "Sequence[Candidate]",

@@ -20,7 +20,7 @@ EXCEPTIONS = {
     "unidecode": "acl-anthology asks for it, for ids of persons; nothing of ours imports it",
     "marisa-trie": "the part under the LGPL is under BSD as well; language-data brings it",
 }
-# What says nothing of its licence where programs look, with what its own files say.
+# Packages without a licence in their metadata, with the licence in their files.
 SILENT = {
     "detect-agent": "Apache-2.0",
     "grobid-client-python": "Apache-2.0",

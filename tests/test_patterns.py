@@ -40,7 +40,7 @@ SUSPECT, DEAREST = 1.5, 100.0
 LIKE_BEFORE = 1.6
 LOOKS = 3
 MOST_PUMPS = 40
-# What ends a text: nothing that a pattern may wait for, each kind of character, all of ASCII.
+# Endings of a text: nothing that a pattern may wait for, each kind of character, all of ASCII.
 ENDS = ("\x01", "\x01éa1A \n\x01", "".join(map(chr, range(32, 127))) + "\n\x01")
 
 

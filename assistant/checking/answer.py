@@ -145,7 +145,7 @@ def with_relevance(answer: Answer, query: str, evidence: Evidence, encoder: Enco
     if answer.refusal or not answer.cited_labels or not claims or not subject_stems(query):
         return answer
     if foreign_language(answer.text) or foreign_language(query):
-        return answer  # What was learned in English says nothing of it.
+        return answer  # The relevance score was learned in English.
     titles = {paper.label: paper.paper.title for paper in evidence.papers}
     named = [titles.get(one.labels[0], "") if one.labels else "" for one in answer.sentences if one.claim]
     try:

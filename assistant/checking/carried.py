@@ -18,7 +18,7 @@ from assistant.checking.thresholds import thresholds
 from assistant.records import AnswerSentence, Evidence, LabelledPaper
 from corpus.text import words
 
-# What is mended: nothing, claims without a citation, or also claims that nothing supports.
+# The claims that the check mends: none, those without a citation, or also those that nothing supports.
 Mend = Literal["nothing", "citations", "claims"]
 
 _ALIKE = 0.9  # share of words, in order, from which two sentences say the same

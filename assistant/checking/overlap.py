@@ -39,7 +39,7 @@ def score_digits(score: float) -> str:
     return f"{int(min(1.0, max(0.0, score)) * 100 + 1e-9) / 100:.2f}"
 
 
-# How the word beside a score is found, by the score's name.
+# The function for the word beside a score, by the score's name.
 WORD_BESIDE: dict[str, Callable[[float], ScoreWord]] = {"overlap": overlap_word, "support": support_word}
 
 

@@ -61,7 +61,7 @@ from corpus.store import Corpus, ElementStore
 from corpus.wording import joined
 
 _ANY_DESCRIPTION = "description"
-# What a shell reports of a program that was interrupted.
+# The exit code that a shell reports for an interrupted program.
 INTERRUPTED = 130
 
 

@@ -121,7 +121,7 @@ class _Named:
         topics, people = (paper.topics, paper.authors) if paper else ((), ())
         self._short = short
         self.topics = {short.key(topic.name): topic for topic in topics if topic.kind in KINDS}
-        # How a term is written in the elements, with how often, by its stems.
+        # The spellings of a term in the elements, with their counts, by its stems.
         self.terms: dict[Key, Counter[str]] = defaultdict(Counter)
         # A title's words are its paper's own; they weigh, but alone they are nothing that its elements name.
         self._title = set(_windows(short.key(paper.title))) if paper else set()

@@ -26,10 +26,10 @@ from assistant.records import (
 from corpus.records import Paper
 
 ELEMENT_NAMES: tuple[ElementName, ...] = get_args(ElementName)
-# What a text of key elements is taken from.
+# The source of a text for key elements.
 TextKind = Literal["full text", "abstract", "title", "description"]
 PaperOrder = Literal["given", "year", "similarity"]
-# What an ablation leaves out (ChatCite, section 5): the full method is compared with each.
+# The part that an ablation leaves out (ChatCite, section 5): the full method is compared with each.
 Ablation = Literal["elements", "increments", "reflection"]
 # The label of the description of the proposed work; papers are labelled from 1.
 DESCRIPTION = 0

@@ -34,7 +34,7 @@ _TEX = {
 }
 _TEX_SPECIAL = re.compile("[" + re.escape("".join(_TEX)) + "]")
 _DASHES = re.compile("-(?=-)")
-# What a spreadsheet would calculate, in any width the characters come in.
+# The start of a formula in a spreadsheet, in full and half width.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
 _ADDRESS = re.compile(r"(?<=\w)(?=://|@[\w-]+\.\w)|(?<=\bwww)(?=\.)", re.IGNORECASE)
 

@@ -28,7 +28,7 @@ from corpus.wording import all_authors
 
 AUTHOR = "Paper Trail"
 _LABEL = re.compile(r"\[(\d{1,3})\]")
-# What XML cannot carry besides what nothing stores, and what Word would read as the end of a paragraph.
+# Characters that XML cannot carry and storage admits, and those Word would read as the end of a paragraph.
 _NOT_IN_XML = re.compile("[\ud800-\udfff\ufffe\uffff]")
 _LONGEST_COMMENT = 600
 

@@ -24,7 +24,7 @@ from corpus.settings import Settings
 
 # In an error; a server may list hundreds.
 MOST_NAMED = 20
-# What this process has learned of the models it asks, whoever asks them.
+# Token counts that this process has learned of its models, whoever asks them.
 _COUNTS = TokenCounts()
 
 

@@ -6,7 +6,7 @@ from corpus.settings import Settings
 
 # Below it, drafts, samples and votes are hardly different.
 SAMPLING_TEMPERATURE = 0.7
-# What each may be, first and last included.
+# The range of each parameter, first and last included.
 RANGES: dict[str, tuple[float, float]] = {
     "temperature": (0.0, 2.0),
     "top_p": (0.01, 1.0),

@@ -28,7 +28,7 @@ LONGEST_QUESTION, LONGEST_SAID, LONGEST_HISTORY = 300, 160, 700
 LONGEST_SPAN = 12  # words
 NEWEST = 0.02  # of the places where the same was said, the newest that is so likely beside the likeliest
 LEAST_SURE = 0.1  # places below it are none
-# What joins words to those they are put behind ("types *of* cancer"); "'s" stands after them and owns.
+# Words that join a filling to the words before it ("types *of* cancer"); "'s" stands after it and owns.
 CONNECTORS = ("", "of", "in", "for", "about", "with", "on", "by", "to", "from", "at", "than", "'s")
 # The numbers of a token: is it replaced, is something put behind it, with which connector, and then four
 # vectors whose products say where the words that are meant begin and end.
@@ -205,7 +205,7 @@ def _filled(
             if words[last].turn != words[first].turn or (last > first and _is_apart(words, last)):
                 break
             if words[last].text.lower() in _POINTING_BACK:
-                break  # What leans on other words itself fills nothing.
+                break  # A word that refers back itself fills nothing.
             share = float(begins[first] * ends[last])
             if not any(_LETTER.search(word.text) for word in words[first : last + 1]):
                 continue  # A year alone is nobody.

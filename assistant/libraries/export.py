@@ -13,7 +13,7 @@ from corpus.kept import LibraryFolder, brought_files
 from corpus.records import Paper
 from corpus.store import Corpus
 
-# What is compressed by itself.
+# Formats that are compressed already.
 _STORED = (".pdf", ".docx")
 _LONGEST_NAME = 60
 _CHUNK_BYTES = 2**20

@@ -9,7 +9,7 @@ from assistant.models.thoughts import Thoughts
 
 # Far above any sane answer; a model that does not end is not read for ever.
 LONGEST_REPLY = 200_000
-# What marks the turns of a chat: weights that do not know the template of their server write it as text.
+# Turn marks of chats: weights that do not know their server's template write them as text.
 CONTROL_TOKENS = (
     *(
         "<|im_start|>",
@@ -23,7 +23,7 @@ CONTROL_TOKENS = (
     *("<eos>", "</s>", "<|return|>", "<|call|>"),
 )
 _CONTROL = re.compile("|".join(map(re.escape, CONTROL_TOKENS)))
-# What a model writes ahead of its own turn, the role at its end and a new line.
+# Openings that a model writes ahead of its own turn, with the role at its end and a new line.
 _OPENINGS = ("<|im_start|>", "<start_of_turn>", "<|start_header_id|>", "<|assistant|>")
 _OWN_TURN = re.compile(
     rf"\s*(?:{'|'.join(map(re.escape, _OPENINGS))})(?:assistant|model)?(?:<\|end_header_id\|>)?"

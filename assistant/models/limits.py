@@ -23,7 +23,7 @@ LONGEST_QUEUE = 120.0
 LOOK_AGAIN_SECONDS = 0.1
 # So many calls at once are tried of a server that does not tell how many it takes.
 TRIED_AT_ONCE = 2
-# What one call saw may be chance.
+# A single call's observation may be chance.
 SEEN_TO_WAIT = 2
 
 

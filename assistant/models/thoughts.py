@@ -2,7 +2,7 @@
 
 import re
 
-# What models write before and after their thoughts.
+# The marks that models write before and after their thoughts.
 _ENDS = {
     **{f"<{name}>": f"</{name}>" for name in ("think", "thinking", "thought", "reasoning")},
     **{"<seed:think>": "</seed:think>", "<mm:think>": "</mm:think>", "◁think▷": "◁/think▷"},
@@ -11,7 +11,7 @@ _ENDS = {
 # gpt-oss writes messages, each with a header that names its channel; the reply is the final one.
 _HEADERS, _HEADER_END, _CHANNEL, _FINAL = ("<|start|>", "<|channel|>"), "<|message|>", "<|channel|>", "final"
 LONGEST_HEADER = 120
-# What is left of the headers where a server drops their tokens.
+# The rest of the headers where a server drops their tokens.
 _BARE_THOUGHTS, _BARE_FINAL = re.compile(r"analysis(?=[A-Z])"), "assistantfinal"
 
 MARKS = (*_ENDS, *_ENDS.values(), *_HEADERS, _HEADER_END)
@@ -39,7 +39,7 @@ class Thoughts:
         self._kept: list[str] = []
         self._new: list[str] = []
         self._held = ""
-        # What ends the thoughts that are being read, None in the reply; a header is being read in both.
+        # The end mark of the thoughts being read, None in the reply; in both a header may be read.
         self._end: re.Pattern[str] | None = None
         self._header = ""
         # Ends that the line is to speak of, because it speaks of their beginnings.

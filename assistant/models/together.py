@@ -183,7 +183,7 @@ class TogetherModel:
                 except ModelError as error:
                     reply.interrupt(error.fault)
                     break
-        # What is held to a schema may be let begin with it.
+        # A reply held to a schema may be made to begin with it.
         self._begins_in_thoughts = reply.begins_in_thoughts or (bool(extra) and self._begins_in_thoughts)
         yield reply.completion(retrying.statistics["attempt_number"])
 

@@ -12,7 +12,7 @@ from assistant.records import Message
 
 # No tokenizer makes fewer or more of a prompt of papers. A server that tells more has counted a part of it.
 FEWEST, MOST = 2.0, 6.0
-# What the next prompt may have fewer than the densest of the last ones.
+# The next prompt may have fewer bytes per token than the densest of the last ones.
 MARGIN = 0.9
 PROMPTS_KEPT, MODELS_KEPT = 8, 64
 # A few tokens say nothing of how quickly many are read.

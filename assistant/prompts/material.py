@@ -17,10 +17,10 @@ TITLE_WORDS = 10
 AUTHORS_SHOWN = 6
 # English has about four bytes to a token, other scripts three or a little less: three errs on the safe side.
 BYTES_PER_TOKEN = 3
-# What a prompt leaves free of a model's context, beside its reply: estimates err.
+# Tokens of the context kept free beside prompt and reply: estimates err.
 SPARE_TOKENS = 200
 
-# How an earlier turn is told.
+# The words that introduce an earlier turn.
 ASKED, ANSWERED = "The reader asked:", "The answer was:"
 # Refusals that say something of what was written, and nothing of the papers.
 _OF_THE_WRITER = frozenset({"nothing_written", "not_carried"})

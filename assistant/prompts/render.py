@@ -16,7 +16,7 @@ NO_ANSWER = "NO ANSWER:"
 
 _PARTS = re.compile(r"\A# System\n(?P<system>.+?)^# User\n(?P<user>.+)\Z", re.DOTALL | re.MULTILINE)
 # The brackets that look like our marks are replaced with them: a model may read them as the same.
-# What our own marks stand between; in foreign text they and their like are other brackets.
+# The brackets around our own marks; in foreign text they and their like become other brackets.
 MARKS = "⟦⟧"
 _MARK_BRACKETS = str.maketrans(f"{MARKS}〚〛", "[][]")
 _NUMBER_BRACKETS = re.compile(r"\[(\s*\d+(?:\s*[,;–-]\s*\d+)*\s*)\]")

@@ -69,7 +69,7 @@ _LIST = re.compile(
     rf"|^\W*(?:any |other )?{_LISTED} (?:on|about|for|by|that|which)\b",
     re.IGNORECASE,
 )
-# What is known of a subject is asked in few words.
+# Overviews of a subject are asked for in few words.
 _OVERVIEW = re.compile(
     r"\b(?:overview|survey|debate|known about|know about|said about|(?:options|ways|approaches) are there)\b"
     r"|^\W*what (?:has|have|is|are|do)\b.{0,40}\b(?:done|doing|say|think|found|learned|known|understood)\b"

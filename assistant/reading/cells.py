@@ -18,7 +18,7 @@ _ASKS_FOR_VALUE = re.compile(
     r"|how (?:do|does|did|is|are|was|were|can|could|should|to)\b)(?:[^?]{0,80}\s)?(?:what|which|how)\b",
     re.IGNORECASE,
 )
-# What tables and questions call the measures, to the stem of each.
+# Names of measures in tables and questions, with the stem of each.
 _MEASURES = {
     short: stem
     for stem, names in {
@@ -31,11 +31,11 @@ _MEASURES = {
 }
 _CAPITALS = re.compile(r"\b[A-Z][A-Z\d]+\b")
 _CAPTION_LABEL = re.compile(r"\W*([^\W\d]\w*\.? \w{0,2}\.?\d+(?:\.\d+)?)")
-# How much of a question's words a table has to say, by their rarity, and the question of a row's name.
+# The least share of a question's words, by rarity, that a table must have, and of a row name's.
 _LEAST_SAID, _LEAST_OF_LABEL = 0.53, 0.5
 _NEARLY_AS_GOOD = 0.92
 _MOST_ROWS = 3
-# What a word is worth by where it stands.
+# The weight of a word by its position.
 _IN_PAPER, _IN_CAPTION, _IN_HEAD, _IN_LABEL = 0.4, 0.8, 0.9, 1.0
 _UNNAMED, _UNKNOWN = 0.5, 1.0
 

@@ -254,7 +254,7 @@ def _distance(sentence: CandidateSentence, name: ElementName, known: Cues) -> fl
         return weights.general if sentence.is_after else 0.0
     if sentence.is_before:
         return off + weights.before
-    # What an abstract says in general is a problem that is solved, not a limit that is left.
+    # A general statement in an abstract is a problem that is solved, not a limit that is left.
     expected = _SPEAKS_OF_OWN - (_SUMMARY if name == "limitations" else frozenset())
     expected |= _FINDINGS if name == "results" else frozenset()
     is_general = not sentence.is_own and sentence.role not in expected

@@ -70,7 +70,7 @@ INSTRUCTIONS = (
 )
 # Whose spending is that of this server's clients, whoever they are.
 OWNER = "mcp"
-# What a tool says on the way, "" where it has nothing new to say, and at its end its document.
+# A tool's progress messages, "" where there is nothing new, and its document at the end.
 Steps = Generator[str, None, Any]
 
 logger = logging.getLogger(__name__)

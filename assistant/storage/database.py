@@ -29,7 +29,7 @@ IDLE_CONNECTIONS, MOST_CONNECTIONS = 2, 5
 # The driver that is taken where the URL names none.
 POSTGRESQL = "postgresql+pg8000"
 
-# What went wrong and what to do, by the beginning of SQLite's own name for it or of PostgreSQL's state.
+# The fault and the advice, by the beginning of SQLite's name for it or of PostgreSQL's state.
 _FAULTS = {
     "SQLITE_FULL": "the disk is full. Free some space; what was stored before is still there",
     "SQLITE_READONLY": "it is read-only. Make it writable, or set PAPER_TRAIL_CONVERSATIONS to another place",
@@ -271,7 +271,7 @@ def _set_up_sqlite(connection: Any, _record: Any) -> None:
     ):
         with attempt:
             cursor.execute("PRAGMA journal_mode = WAL")
-    # What is deleted is overwritten.
+    # Deleted data is overwritten.
     cursor.execute("PRAGMA secure_delete = ON")
     cursor.execute("PRAGMA foreign_keys = ON")
     cursor.close()

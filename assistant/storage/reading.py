@@ -43,7 +43,7 @@ _PAPER_SETS = sa.Table(
     sa.Column("digest", sa.String(64), primary_key=True),
     sa.Column("ids", sa.LargeBinary, nullable=False),
 )
-# What every screen asks, put together once.
+# The query of every screen, built once.
 _KEPT = sa.select(_READING.c.id, _READING.c.document, _READING.c.revision, _READING.c.seen).where(
     _READING.c.owner == sa.bindparam("owner"), _READING.c.kind == sa.bindparam("kind")
 )
@@ -223,7 +223,7 @@ class ReadingStore(OwnedStore[ReadingSummary]):
         newest = sorted(found, key=lambda one: one.added, reverse=True)
         return tuple(sorted(newest, key=lambda one: bool(one.read)))
 
-    # What is followed.
+    # Follows.
 
     def follow(self, owner: str, followed: Followed, there: PaperSet) -> None:
         """Follow a search from now on: the papers that are there are not new."""

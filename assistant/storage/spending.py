@@ -28,7 +28,7 @@ EVERYONE = ""
 # A process renews its reservations this often. One that is not renewed for a lease is of a dead process.
 HEARTBEAT_SECONDS = 60.0
 LEASE_SECONDS = 900.0
-# How far a clock may be set forward while its machine runs.
+# The greatest forward jump of a clock while its machine runs.
 CLOCK_TOLERANCE = timedelta(days=1)
 
 _SPENDING = sa.Table(

@@ -14,7 +14,7 @@ Outcome = Literal["equal", "different"]
 
 # Scores are sums of many floating-point products, whose order differs between machines.
 TOLERANCE = 1e-4
-# What the support scorer says; another scorer says something else.
+# The results of the support scorer; another scorer gives others.
 SCORED = frozenset(
     {"support", "citation_recall", "citation_precision", "relevance", "needs_citation", "problems"}
 )

@@ -118,7 +118,7 @@ def _look(painting: Painting, objects: Sequence[int], within: _Within) -> int:
         ranks.append(following)
         following += 1
         if kind == _FORM:
-            # What a form holds is painted before what comes after the form.
+            # The content of a form is painted before anything that comes after the form.
             following += _look_into(painting, one, replace(within, rank=following))
     texts = {one: rank for one, kind, rank in zip(objects, kinds, ranks, strict=True) if kind == _TEXT}
     if texts:

@@ -17,7 +17,7 @@ from corpus.durable import replace_durably
 
 # Whoever was given a file a moment ago may not have opened it yet.
 _IN_USE_SECONDS = 60.0
-# What was being written by a process that was killed.
+# The age of a part file whose writer was killed.
 _ABANDONED_SECONDS = 3600.0
 _UNFINISHED = ".part"
 

@@ -11,9 +11,9 @@ from corpus.search.spelling import PHRASES_READ
 from corpus.search.together import each, together
 from corpus.store import Corpus, Match
 
-# What is added for a paper that is named so to a score of at most 1: an id, a quotation and a whole name
-# leave no doubt, many people share a family name, and a year or a venue may be beside the point, as may a
-# system, which says something only where few papers have it.
+# The bonus of a named paper to a score of at most 1. An id, a quotation and a whole name leave no doubt; many
+# people share a family name; a year or a venue may be beside the point, as may a system, which counts only
+# where few papers have it.
 BY_ID, BY_PHRASE, BY_AUTHOR, BY_FAMILY_NAME, BY_APPEARANCE, BY_SYSTEM = 4.0, 2.0, 1.0, 0.5, 0.2, 0.2
 FEW_PAPERS = 5
 

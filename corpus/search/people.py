@@ -97,7 +97,7 @@ class _Names:
         if is_cited or (at and word.is_capitalised and self._words[at - 1].plain in _BEFORE_AUTHORS):
             return is_cited or not self._is_title_case
         is_name = not (word.is_in_capitals or word.plain in self._titles or is_english(word.plain))
-        # What takes longest to find out comes last.
+        # The slowest test comes last.
         return is_name and bool(self.called(at, 1)) and not self._corpus.has_word(word.plain)
 
     def _is_usual(self, word: Word) -> bool:

@@ -29,15 +29,15 @@ from corpus.store import rows as stored
 
 COLUMNS = ["paper_id", "number", "vector"]
 
-# How many passages whose signs are nearest are compared by eight bits, for each that is asked for, and of
-# how many passages one more: what is sought hides deeper in a larger corpus.
+# The passages with the nearest signs that are compared by int8 vectors, for each one asked for, and the
+# number of passages that adds one more: neighbours hide deeper in a larger corpus.
 _COMPARED_PER_FOUND = 40
 _PASSAGES_PER_COMPARED = 160
 _MOST_STEPS = 127
 # No paper has a passage of a longer number.
 _DIGITS = 10
 _BITS_PER_WORD = 64
-# What is looked at in one go, of signs and of eight bits, stays within the processor's cache.
+# Passages compared in one step, by signs and by int8 vectors: they fit the processor's cache.
 _SIGNS_PER_STEP, _ROUNDED_PER_STEP = 32_768, 512
 
 _NUMBERED = pa.dictionary(pa.int32(), pa.string())

@@ -22,7 +22,7 @@ from corpus.text import spaced
 # Lance names the files of versions by how far they are from this, so that the newest is listed first.
 _LARGEST_VERSION = 2**64 - 1
 KEEP_VERSIONS = timedelta(days=3650)  # old versions are what a replay checks out
-# How LanceDB ends the file that describes a version of a table.
+# The end of LanceDB's file that describes a version of a table.
 _VERSION_END = b"LANC"
 _ROWS_PER_BATCH = 2048
 _ADDITIONS_KEPT = 32

@@ -33,7 +33,7 @@ ErrorCode = Literal[
     "internal",
 ]
 _BUSY_SECONDS, _UNAVAILABLE_SECONDS = 10, 30
-# What is said on screens speaks of what is kept on them.
+# The message for screens speaks of things kept on them.
 BUSY = "The server is answering as much as it can. Send the request again after the seconds in Retry-After."
 _SHARE_TAKEN = (
     "Your key has as many questions or comparisons under way as it may. Send the request again when one has "

@@ -13,7 +13,7 @@ from explorer.api.errors import Problem, problem_reply
 from explorer.api.places import Places
 
 EVENT_STREAM = "text/event-stream"
-# How long nothing may come before the client is looked after.
+# The time without an event before the client is checked.
 LOOK_SECONDS = 2.0
 # A comment, which clients skip: connections on which nothing comes are closed by proxies.
 STILL_HERE = ": still here\n\n"

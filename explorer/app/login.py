@@ -13,7 +13,7 @@ from corpus.settings import Settings, read_settings
 from explorer.app.owner import owner_of_person
 from explorer.presenters import escaped, shortened
 
-# What is left in the home folder once an [auth] section was seen: without it, emptying or losing the secrets
+# A mark left in the home folder once an [auth] section was seen: without it, emptying or losing the secrets
 # would open the papers to everyone.
 _MARKER = (
     "Visitors of this Paper Trail sign in: its secrets have had an [auth] section.\n"

@@ -42,7 +42,7 @@ _known: dict[str, Page] = {}
 loading_modules = threading.Lock()
 
 
-# What is drawn anew by itself in a page that is open for so long: nothing.
+# A page open for this long redraws nothing by itself.
 _SELDOM = timedelta(days=1)
 
 

@@ -321,7 +321,7 @@ def _reading(place: str, _settings: Settings) -> ReadingStore:  # noqa: ARG001
 
 @st.cache_resource(show_spinner=False, max_entries=4, on_release=LibraryStore.close)
 def _libraries(place: str, _settings: Settings) -> LibraryStore:  # noqa: ARG001
-    # How many there may be of one person is asked where they are kept; who has a link counts for nobody.
+    # Limits on one person's libraries are checked where they are kept; guests with the link do not count.
     return LibraryStore.open(_settings, replace(Quota.of(_settings), rows=0, megabytes=0))
 
 

@@ -132,7 +132,7 @@ class OwnerCookie:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers.append("set-cookie", cookie)
-                # What was given to one browser must not be given to another by whoever is in between.
+                # A proxy must not give one browser's reply to another.
                 headers["cache-control"] = "no-store"
             await send(message)
 

@@ -28,7 +28,7 @@ from explorer.uploads import draw_upload_scope, look_in
 FEWEST_TO_CHOOSE = 3
 # The keys of filters among topics, none of whose kinds is called so.
 YEARS, VENUE, AUTHOR, LABEL, LANGUAGE = "years", "venue:", "author:", "label:", "language:"
-# How each is called, what it does, and the step it is set by.
+# The name of each parameter, its effect, and its step.
 WORDS: dict[str, tuple[str, str, float]] = {
     "temperature": ("Temperature", "0 writes the likeliest words; higher is freer and less steady.", 0.05),
     "top_p": ("Top-p", "Only the likeliest words that together have this probability.", 0.01),

@@ -243,5 +243,5 @@ def _found(library: Library, visitor: Visitor, turn: Turn) -> tuple[str, ...]:
     try:
         return follow_up_questions(turn, visitor.now.turns[:-1], library.corpus, library.encoder)
     except (CorpusError, ValueError):
-        # What an imported turn was asked of may be nothing that this corpus knows.
+        # An imported turn may have a scope that this corpus does not know.
         return ()

@@ -52,7 +52,7 @@ from explorer.uploads import ask_kept, kept_libraries, kept_or_none
 ALL, ALL_SAID = "all", "All collections"
 # Asked one by one: of more, Ask would show more chips than can be read.
 MOST_ASKED_ABOUT = 30
-# What a newcomer is to know of this product.
+# The introduction of this product for newcomers.
 PROMISE = (
     "Answers come from these papers alone: every sentence leads to the passage that carries it, and what "
     "they cannot answer is refused."

@@ -12,7 +12,7 @@ from explorer.app import field_value
 from explorer.components import format_score
 from explorer.presenters import one_line, shortened
 
-# What a row of readable height holds: of the rest a cell that is chosen shows all.
+# The characters that a readable row holds: a chosen cell shows the rest.
 LONGEST_CELL = 190
 LONGEST_TITLE = 90
 # Of a paper's own words only these are left out of the line below its title: they are the rule.

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from assistant.checking import ScoreWord, overlap_word, score_digits, support_word, thresholds
 
-# How a citation in a text is framed: what is weak is seen without its colour.
+# The frame of a citation in a text: weak ones are seen without their colour.
 EDGES: dict[ScoreWord, str] = {"weak": "dashed", "partial": "none", "strong": "none"}
 FOUND_EDGE = "dotted"  # of a citation that the check found
 NOT_MEASURED = "This measures support by the cited papers, not whether the question is answered."

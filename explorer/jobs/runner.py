@@ -71,7 +71,7 @@ class Job(ABC, Generic[View, Event]):
     is called once when it is over, however that came.
     """
 
-    # What is said when nobody foresaw an error; the reference is in the log.
+    # The message for an unforeseen error; the reference is in the log.
     crash_message: ClassVar[str]
     kind: ClassVar[str]
 

@@ -21,7 +21,7 @@ TOPIC_KIND_NAMES: dict[TopicKind, str] = {
     "metric": "Metric",
 }
 MOST_CHOSEN = 20
-# What a menu is sent at most; a name that is rarer is found by searching.
+# The most entries of a menu; rarer names are found by searching.
 MOST_OFFERED = 250
 LONGEST_NAME = 60
 LONGEST_VENUE = 70

@@ -131,7 +131,7 @@ def _draw_bringing(uploads: UploadSession) -> None:
         on_change=take_files,
         args=(uploads, key),
     )
-    # What came in while the fragment was drawn anew the field itself has not reported.
+    # Files that arrived while the fragment was redrawn were not reported by the field itself.
     take_files(uploads, key)
     with st.form("own_address_form", border=False):
         field, button = st.columns([0.8, 0.2], vertical_alignment="bottom", gap="small")

@@ -24,7 +24,7 @@ from indexer.parsers import OcrOptions
 from indexer.prepare import LocalWorkers, PreparedPaper, Task
 
 _CODE = ("corpus", "indexer")
-# What papers and vectors come out of; "rapidocr" is not everywhere.
+# Packages that determine papers and vectors; "rapidocr" is not everywhere.
 _PACKAGES = (
     *("lxml", "markdown-it-py", "numpy", "onnxruntime", "py3langid", "pyarrow", "pypdfium2", "pystemmer"),
     *("python-docx", "rapidocr", "sentence-transformers", "tokenizers", "torch", "transformers"),
@@ -63,7 +63,7 @@ def identity() -> str:
 
 def _version(package: str) -> str:
     try:
-        # What a build is for, CPU or CUDA, stands behind a plus.
+        # The build variant, CPU or CUDA, stands behind a plus.
         return metadata.version(package).partition("+")[0]
     except metadata.PackageNotFoundError:
         return ""

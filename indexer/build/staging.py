@@ -90,7 +90,7 @@ class Staging:
     def _outdated(self, kept: set[Place]) -> list[Place]:
         """Return the files of all parts but these; a papers' file goes first: without it the rest is none."""
         if self._folder.is_shared:
-            # What else lies here another machine may be staging.
+            # Another machine may be staging the other files here.
             parts = {part for part in self._part_of.values() if part not in kept}
             return [*parts, *map(self._passages_of, parts)]
         files = self._folder.files(f"*-{self.key}.*")

@@ -27,7 +27,7 @@ _BRACKET = re.compile(rf"\(\s*(?P<name>{_NAME})\s*\)")
 _LAST = re.compile(rf"(?:^|\s)(?P<name>{_NAME})$")
 _APPOSITION = re.compile(r"\s*[,:–—-]\s+(?:an?|the|our)\s+")
 _CREATION = re.compile(rf"\b{_CREATES}\b")
-# What follows one of these no longer says what a thing is, only what it is for or made of.
+# Words after one of these tell a thing's purpose or material, not its kind.
 _MODIFIER = re.compile(
     r"(?<![\w-])(?:for|of|on|with|over|in|via|using|by|from|to|that|which|based|and|as|towards?|through|under|without)(?![\w-])"
 )
@@ -60,7 +60,7 @@ class Names:
                 continue
             name = word.lstrip("(“\"'‘")
             short = name.isupper() and len(name) <= _ABBREVIATION
-            # What stands in brackets abbreviates the words before it, mostly a task.
+            # A name in brackets abbreviates the words before it, mostly a task.
             if not short and f"({name})" not in text and self._is_new(name):
                 yield "dataset", name
 

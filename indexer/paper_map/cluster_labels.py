@@ -31,7 +31,7 @@ _SHARE, _FEW = 0.02, 10
 _LENGTH_COUNTS = np.array([1.0, 1.8, 1.9])
 # Smoothing: papers added outside a cluster, so that terms of a small corpus do not weigh too much.
 _UNSEEN = 50
-# What scores less tells nothing: the first term of a label, and the others.
+# The least scores of a label's terms: the first, and the others.
 _LEAST_TELLING = (0.08, 0.05, 0.05)
 _ADJECTIVE = re.compile(
     r"(?:ical|ual|onal|ural|ctive|lingual|-(?:aware|based|centric|driven|free|level|resource|shot|specific|trained))$"

@@ -123,7 +123,7 @@ def serve(name: str, warm_up: str) -> None:
     gc.freeze()
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
-    # What foreign files make a parser print reaches no terminal; a fault before this line does.
+    # Output of a parser on foreign files reaches no terminal; a fault before this line does.
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)
     while True:

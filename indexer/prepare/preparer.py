@@ -201,7 +201,7 @@ class Preparer(Generic[_Prepared]):
         except ParseError as error:
             if task.known or not task.entry.paper.title:
                 raise
-            # What the source says of the paper is worth having without its text.
+            # The source's metadata of the paper is worth having without its text.
             note = f"{error}; only its title and abstract are indexed"
             waits = isinstance(error, (UnreadScanError, OutOfTimeError))
             fingerprint = unread_scan(task.fingerprint) if waits else task.fingerprint

@@ -29,7 +29,7 @@ from indexer.sources.pdf_folder import PdfFolder
 from indexer.sources.protocol import SourcePaper
 from indexer.web import DownloadError, Downloads
 
-# What the library raises on data that it does not expect; XML that is not well-formed is a SyntaxError.
+# The library's errors on unexpected data; XML that is not well-formed is a SyntaxError.
 UNEXPECTED = (AnthologyException, ValueError, TypeError, LookupError, AttributeError)
 
 

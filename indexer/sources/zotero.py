@@ -42,7 +42,7 @@ _VENUES = (
     *("conferenceName", "repository", "university", "institution", "websiteTitle", "publisher"),
 )
 _LINKED_FILE, _LINKED_ADDRESS = 2, 3
-# How Zotero names an item: as a folder of its storage, too.
+# Zotero's key of an item, which also names a folder of its storage.
 _KEY = re.compile(r"[A-Z0-9]{8}")
 # SQLite holds anything in any column, and the file may come from anybody.
 _TEXT, _NO_TEXT, _NUMBER, _NO_NUMBER = (str,), (str, NoneType), (int,), (int, NoneType)

@@ -406,7 +406,7 @@ class UploadSession:
                 encoded.sentence_vectors,
             )
             with self._taking:
-                # What was fetched from the web is there by now.
+                # The fetched files are complete now.
                 self._room.settle(self.folder)
                 self._room.take(self.folder, papers.nbytes + passages.nbytes)
             if found.file:

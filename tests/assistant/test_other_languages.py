@@ -179,7 +179,7 @@ def test_papers_in_the_language_of_a_question_are_found_by_their_words(notizen, 
     first = answer.sentences[0]
     assert first.claim.startswith("BM25 ordnet die gefundenen Dokumente") and first.labels == (1,)
     assert first.citations[0].overlap == 1.0 and first.support > 0.65
-    assert answer.relevance is None  # What tells it was learned in English.
+    assert answer.relevance is None  # The relevance score was learned in English.
     assert "across" not in answer.problems
 
 

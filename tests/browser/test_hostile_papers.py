@@ -22,7 +22,7 @@ from tests.hostile_texts import payloads
 from tests.standin_chat import StandinChat
 
 OpenPage = Callable[..., Any]
-# What the map leaves below its places.
+# The room below the places of the map.
 BELOW = 20
 # All of a page, its open shadow roots too, that a text of papers or models must never have become.
 ACTING = """(allowed) => {

@@ -8,7 +8,7 @@ from tests.browser.conftest import settled
 from tests.explorer.studied_corpus import HOSTILE, PLACES, TITLES
 
 OpenPage = Callable[..., Any]
-# How far from where it should be a place is looked for: labels at its edge make the chart smaller.
+# The radius in which a place is searched for: labels at the edge make the chart smaller.
 REACH, STEP = 56, 7
 
 

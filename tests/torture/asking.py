@@ -9,7 +9,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from evaluation.bench.app_load import VisitError, Visitor, connected
 
-# What a browser is told to show as its address.
+# The address that a browser is told to show.
 _ADDRESS = re.compile(rb'"address": \{"conversation": "([\w-]+)"')
 
 

@@ -102,5 +102,5 @@ def _small_disk(place: Path) -> Iterator[Callable[[int], None] | None]:
 
 
 def _kb(folder: Path) -> float:
-    # What a disk gives out are whole blocks.
+    # A disk allocates whole blocks.
     return sum(4 * -(-file.stat().st_size // 4096) for file in folder.rglob("*") if file.is_file())

@@ -35,7 +35,7 @@ def hostile_imports(seed: int, files: int, home: Path | None = None, *, screens:
         settings = {"PAPER_TRAIL_CONVERSATIONS": database, "PAPER_TRAIL_DOCUMENTS_PER_TEN_MINUTES": "0"}
         os.environ.update(settings, PAPER_TRAIL_HOME=str(home or build_demo_home(Path(folder))))
         library = open_library()
-        # What is as it was written is taken in; what is loaded for the first file is not counted for it.
+        # Unchanged files are accepted; modules loaded for the first file do not count against it.
         for kind in KINDS:
             first = _Trial(Counts("unchanged files"), library, screens=screens)
             first.take_in(HostileFile(kind, "unchanged", json.dumps(whole(kind)).encode()))

@@ -19,7 +19,7 @@ ALIKE = 0.86
 MARGIN = 0.02
 # So many of the papers nearest to the description are described with what limits them.
 MOST_LIMITS = 3
-# What more of the papers share distinguishes none of them.
+# A thing shared by more of the papers distinguishes none of them.
 LARGEST_SHARE = 0.6
 # Groups are joined while they are more alike than two papers of the comparison mostly are: by so much of the
 # spread, and at least so alike.
@@ -28,7 +28,7 @@ FAINTLY_ALIKE = 0.35
 # A paragraph of more papers is not read.
 LARGEST_GROUP, LARGEST_GROUP_SHARE = 5, 0.2
 
-# What a paper does comes before what came of it, and where nothing says what it does, in its place.
+# The approach comes before the results, and results stand in for a missing approach.
 _DOES: tuple[ElementName, ...] = ("contributions", "methodology", "innovations")
 _CAME_OF_IT: tuple[ElementName, ...] = ("results", "conclusions")
 _ASKS: tuple[ElementName, ...] = ("research_questions",)

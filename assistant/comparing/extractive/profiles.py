@@ -16,7 +16,7 @@ from corpus.text import words
 # Of a full text, what stands first says what it is about.
 OPENING_SENTENCES = 30
 FEWEST_WORDS, MOST_WORDS = 5, 50
-# What stands for the elements of a paper that has none: the first sentences of its abstract.
+# Stand-ins for the elements of a paper that has none: the first sentences of its abstract.
 _INSTEAD: tuple[ElementName, ...] = ("contributions", "results", "conclusions")
 
 

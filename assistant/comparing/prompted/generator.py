@@ -57,10 +57,10 @@ from corpus.text import storable
 
 # The words of each key element shown to voters: the most that fit the context.
 WORDS_OF_AN_ELEMENT = (60, 30, 15, 0)
-# What models write for null.
+# Words that models write for null.
 _NOT_STATED = frozenset({"", "null", "none", "not stated", "not stated in the text", "n/a"})
 
-# What a model is sent for a step that goes on from a summary, "" at the beginning.
+# Renders the prompt of a step that extends a summary, "" at the beginning.
 SummaryMessages = Callable[[ComparisonStep, str, SummaryForm], tuple[Message, ...]]
 
 

@@ -21,7 +21,7 @@ from corpus.sentences import sentence_spans
 LONGEST_ELEMENT = 450
 LONGEST_ANALYSIS = 1200
 LONGEST_SENTENCE = 300
-# What a summary may have in sentences beyond one for each reference, and a sentence in labels.
+# The most sentences beyond one for each reference, and the most labels of a sentence.
 SPARE_SENTENCES, MOST_LABELS = 4, 5
 # Tokens of what stands in every prompt of a kind beside summaries: instructions, description, elements.
 _COMPARE_PROMPT, _VOTE_PROMPT = 2400, 1800

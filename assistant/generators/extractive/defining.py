@@ -23,7 +23,7 @@ _INTRODUCES = re.compile(
 )
 _NAMED = frozenset("called named dubbed termed coined".split())
 _OF_ANOTHER = re.compile(r"\b(?:for|of|in|on|with|from|by|to|than|using)\b", re.IGNORECASE)
-# What a thing is stands behind its name: "BM25, a", "the BM25 model that".
+# The beginning of a definition after a name: "BM25, a", "the BM25 model that".
 _GOES_ON = re.compile(
     r"\W*[,:(—–]|(?:\w+\s+){0,2}(?:which|that|an?|as|for|to|by|is|are)\b|(?:\w+\s+){0,2}\w*ing\b",
     re.IGNORECASE,

@@ -40,7 +40,7 @@ ROLES = (
     *("introduction", "conclusion", "related", "method", "experiments", "limitations", "future"),
     *("discussion", "advice"),
 )
-# What counts differently from kind to kind of question.
+# Features whose weights differ between kinds of questions.
 BY_KIND = (
     *("approach", "outcome", "challenge", "own", "rank", "first", "part", "is_part", "abstract", "place"),
     *(

@@ -93,7 +93,7 @@ def _answering(asking: Asking) -> Callable[[Candidate], bool]:
     A fact about something named stands in a passage that names it, or in a paper whose title does.
     """
     if asking.language:
-        return lambda _: True  # What is needed, and what is a name, is told in English alone.
+        return lambda _: True  # Needs and names are read in English only.
     asked, names = asking.asked, asking.names
 
     def mentions_name(title: str, text: str) -> bool:

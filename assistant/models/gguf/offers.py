@@ -16,7 +16,7 @@ from assistant.records import AssistantError
 from corpus.settings import Settings
 
 MOST_THREADS = 8
-# What it needs beside its weights: the keys and values of the context, and what it computes with.
+# The memory beside the weights: the context's keys and values, and the buffers of the computation.
 _OVERHEAD_BYTES, _OVERHEAD_SHARE = 200 * 2**20, 0.15
 _MAGIC = b"GGUF"
 _CGROUP = Path("/sys/fs/cgroup")

@@ -28,7 +28,7 @@ from indexer.parsers.tei.text import (
     text_of,
 )
 
-# What a wrapper of the back matter is called where its divisions have no heading of their own.
+# Names for wrappers in the back matter whose divisions have no heading of their own.
 _BACK_TITLES = {
     "acknowledgement": "Acknowledgements",
     "funding": "Funding",

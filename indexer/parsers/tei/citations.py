@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from indexer.parsers.tei.boxes import Element
 
-# What links leave on a <ref>, for `entries_of`.
+# The attribute that links leave on a <ref>, for `entries_of`.
 _ENTRIES = "entries"
 _XML_ID = "{http://www.w3.org/XML/1998/namespace}id"
 _DASH = re.compile(r"\s*[-–—]\s*")

@@ -309,7 +309,7 @@ class Look:
 
     def _fill_of_table(self, table: Any) -> _Shade:
         fills = [self._shade(table.find(f"{W}tblPr/{W}shd"))]
-        # Which rows and columns a style fills depends on more than is looked at here.
+        # The rows and columns that a style fills depend on more than is checked here.
         shades = [
             shade for style in self._chain(_style_of_table(table)) for shade in style.element.iter(f"{W}shd")
         ]

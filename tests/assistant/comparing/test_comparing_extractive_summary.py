@@ -75,7 +75,7 @@ def test_all_papers_are_told_grouped_by_what_they_share(comparer: ExtractiveComp
     assert "soup" not in parsing
     # In order of years, the newest last.
     assert parsing.index("graph parser") < parsing.index("lattice parser") < parsing.index("shift-reduce")
-    # What comes nearest to the description stands last.
+    # The paper nearest to the description comes last.
     assert text.index("soup") < text.index("graph parser")
 
 

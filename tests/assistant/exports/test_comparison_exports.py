@@ -268,7 +268,7 @@ def test_a_long_element_is_cut_in_the_printed_table_and_whole_in_the_spreadsheet
     assert long.strip() in grid_to_csv(comparison)
 
 
-# What is left of TeX once all that escaping writes is taken away must be nothing that acts.
+# The rest of TeX once all that escaping writes is removed must be inert.
 _WRITTEN = re.compile(r"\\text(?:backslash|asciitilde|asciicircum|less|greater|bar|quotedbl|asciigrave)\{\}")
 
 

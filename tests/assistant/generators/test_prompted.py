@@ -105,7 +105,7 @@ EVIDENCE = Evidence(
 )
 
 
-# What is searched for where a model makes nothing usable of a question.
+# The search query where a model makes nothing usable of a question.
 BY_WORDS = "by words"
 HISTORY = (
     make_turn("How are sentences parsed?", "With trees [1], not with charts [7].", evidence=EVIDENCE),

@@ -22,7 +22,7 @@ from tests.standin_chat import StandinChat, cut_off, refusal, reply
 PRICES = {"price_in": 1.0, "price_out": 10.0}
 ASKED = (Message("user", "Why is the sky blue?"),)
 USUAL = Parameters(max_tokens=500)
-# What a call may cost at most of which nothing is told.
+# The most that a call without reported tokens may cost.
 MOST = (estimate_tokens(ASKED[0].content) * 1.0 + 500 * 10.0) / 1e6
 
 

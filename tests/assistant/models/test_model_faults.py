@@ -24,7 +24,7 @@ QUERY = reply("BM25 ranking")
 WHOLE = reply("BM25 ranks documents by term frequency [1].")
 
 
-# How long a server may stay silent, in seconds: long enough that one that answers at once is never late.
+# The time a server may stay silent, in seconds: long enough that a prompt one is never late.
 PATIENCE = 1.0
 
 

@@ -172,7 +172,7 @@ def test_what_is_set_aside_is_spent_first_and_free_again_at_the_end(store):
         store.reserve("ada", 1.5, "question")
     store.spend("ada", 2.0, reservation)
     assert [(balance.spent, balance.reserved) for balance in store.balances("ada")] == [(2.0, 1.0)] * 2
-    # What is under way ends normally, beyond what was set aside and beyond the limit.
+    # Running work ends normally, beyond its reservation and beyond the limit.
     store.spend("ada", 2.5, reservation)
     assert [(balance.spent, balance.reserved, balance.left) for balance in store.balances("ada")][1] == (
         4.5,
@@ -211,7 +211,7 @@ def test_fault_a_reservation_was_dropped_while_its_work_was_under_way(reopened, 
         while until(other, reservation) == before:
             assert time.monotonic() < deadline
             time.sleep(0.01)
-    # What another process has dropped all the same is set aside again.
+    # A reservation dropped by another process is made again.
     with other._writing() as connection:
         connection.execute(sa.delete(spending._RESERVED))
     deadline = time.monotonic() + 30

@@ -99,7 +99,7 @@ def moved(kind: ImportKind, *papers: str) -> Any:
             for record in (labelled["paper"], *labelled["passages"]):
                 record["collection_id"] = LIBRARY
     for turn in document[kind].get("turns", ()):
-        # What else was found is of other papers.
+        # The other hits belong to other papers.
         turn["hits"] = []
         turn["scope"]["collections"] = []
         if turn["answer"]["refusal"]:

@@ -222,7 +222,7 @@ def test_what_is_not_equal_is_said_with_its_step(turn, replayed, change, step, w
 
 
 def test_a_turn_of_the_first_version_is_replayed(turn, extractive_assistant, replayer):
-    # What the first version read of each paper.
+    # The passages that the first version read of each paper.
     asked = (
         extractive_assistant.ask(question, (), AskOptions(passages=(3,)))
         for question in (turn.question, NOT_ANSWERED)

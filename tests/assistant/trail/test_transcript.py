@@ -205,7 +205,7 @@ def test_the_published_schema_refuses_what_is_no_transcript(conversation, valida
     assert not validator.is_valid(json.loads(damaged(conversation, change)))
 
 
-# What the first transcripts did not hold, by the record that holds it now.
+# Fields that the first transcripts did not have, by the record that has them now.
 ADDED_SINCE = {
     "rewrite": ("kind", "edited"),
     "hits": ("sentence",),

@@ -62,7 +62,7 @@ def test_a_pair_is_read_alike_alone_and_among_longer_ones(weights: dict[str, Any
     assert together.shape == (len(PAIRS), OUTPUTS)
     other = PairNetwork(weights, longest=64)  # which remembers nothing of these
     alone = np.vstack([other.read([pair]) for pair in PAIRS])
-    # What is read together shares a scale: the numbers differ by its rounding.
+    # Texts encoded together share a scale: the numbers differ by its rounding.
     assert np.corrcoef(alone.ravel(), together.ravel())[0, 1] > 0.98
     assert network.read([]).shape == (0, OUTPUTS)
 

@@ -102,7 +102,7 @@ def test_a_question_is_counted_said_when_little_is_left_and_refused_when_it_does
     refused = "$13.00 a month for the questions of one visitor: $2.00 of it is left, and this question could"
     assert refused in plain(test) and f"cost ${AT_MOST:.2f}" in plain(test)
     assert len(server.requests) == 1 and visitor_of(test).conversation_id
-    # What was asked is kept, and who costs nothing answers it.
+    # The question is kept, and the writer without costs answers it.
     test.selectbox(key="writer").set_value(EXTRACTIVE).run()
     assert "is left until" not in plain(test)
     test.button(key="retry").click().run()
@@ -307,7 +307,7 @@ def test_a_stopped_comparison_goes_on_where_the_rest_of_it_fits(
     while spent()[1]:
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    # What was under way when it was stopped counts as well, as the most it can have cost.
+    # Work under way at the stop counts as well, at its greatest cost.
     assert spent()[0] >= paid_for
 
 

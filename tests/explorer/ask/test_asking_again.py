@@ -128,7 +128,7 @@ def test_the_menus_of_answers_are_drawn_when_they_are_opened(asked: AppTest) -> 
         open_menu(test, f"edit_{number}_{visitor_of(test).menus_closed}")
     drawn = [field.key for field in test.text_area]
     assert len(drawn) == 2
-    # What was written there is not lost with a click beside the menu.
+    # Typed text survives a click beside the menu.
     test.session_state[f"edit_1_{visitor_of(test).menus_closed}"] = False
     test.run()
     assert [field.key for field in test.text_area] == drawn

@@ -110,7 +110,7 @@ def test_a_filter_is_asked_as_it_is(studied: Screen) -> None:
     assert test.chat_input[0].placeholder == "Ask about these 5 papers"
 
 
-# What needs no screen
+# Without a screen
 
 
 def test_counts_are_those_of_the_list(corpus: Corpus, encoder: SentenceEncoder) -> None:

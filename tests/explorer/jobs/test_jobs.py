@@ -217,7 +217,7 @@ def test_a_question_that_runs_longer_than_a_quarter_of_an_hour_does_not_vanish()
     assert is_known_at(1000)
     go_on.set()
     wait_until(long)
-    # What is over is kept from its end on.
+    # A finished job is kept from its end on.
     assert is_known_at(1800) and not is_known_at(2000)
 
 

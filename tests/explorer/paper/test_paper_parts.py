@@ -101,7 +101,7 @@ def test_entries_of_two_bibliographies_are_the_same_by_title_before_all_else() -
     assert entry_keys([Reference("no more than text"), Reference("", title="Short")]) == set()
 
 
-# How a paper is cited
+# Citing a paper
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def keys(test: AppTest) -> set[str]:
     return {str(button.key) for button in test.button}
 
 
-# What it is
+# The page of a paper
 
 
 def test_a_paper_is_shown_with_its_text(screen: Screen) -> None:
@@ -141,7 +141,7 @@ def test_a_paper_has_its_topics_its_chapters_and_its_references(studied: Screen)
     assert not [label for label in found if label.startswith("1.")]
 
 
-# What can be done
+# Actions
 
 
 def test_a_summary_is_asked_at_once(studied: Screen) -> None:
@@ -266,7 +266,7 @@ def test_a_paper_names_those_that_cite_it(studied: Screen, key: str, expected: l
     assert [expander.label for expander in test.expander if expander.label.startswith("Cited")] == expected
 
 
-# What is missing, and what is hostile
+# Missing and hostile content
 
 
 def test_what_is_missing_is_said_or_left_out(odd: Screen) -> None:

@@ -53,7 +53,7 @@ ALLOWED = {
     "strong_close", "em_open", "em_close", "bullet_list_open", "bullet_list_close", "ordered_list_open",
     "ordered_list_close", "list_item_open", "list_item_close", "link_open", "link_close",
 }  # fmt: skip
-# What Streamlit's later steps look for in text that has already been parsed.
+# Patterns that Streamlit's later steps look for in text that has already been parsed.
 LATE = re.compile(r"https?://|www\.\w|[\w.+-]@[\w-]+\.[\w-]|:[\w+-]+:|:material/\w", re.IGNORECASE)
 
 nasty = st.text(
@@ -75,7 +75,7 @@ def assert_harmless(markdown: str, message: int = 3) -> None:
     for token in shown:
         if token.type == "link_open":
             assert re.fullmatch(rf"#cite-{message}-\d+", str(token.attrs["href"]))
-    # What is looked for never spans lines or blocks: everything but text stands for such a border.
+    # Searched text never spans lines or blocks: everything but text stands for such a border.
     text = "".join(token.content if token.type in ("text", "text_special") else "\n" for token in shown)
     assert not LATE.search(text)
     directive = re.search(r"(?<!\\):[\w-]+\[", markdown.replace(":gray[†]", ""))
