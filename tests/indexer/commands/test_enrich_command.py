@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from corpus.encoders.base import SentenceEncoder
+from corpus.encoders.base import Encoder
 from corpus.store.corpus import Corpus
 from tests.indexer.build.small_papers import write_tei
 from tests.indexer.command_line import run, run_json
@@ -57,7 +57,7 @@ def _of_its_paper(request: Received) -> Behaviour:
     return reply(_text(request))
 
 
-def _approaches(home: Path, encoder: SentenceEncoder) -> dict[str, str]:
+def _approaches(home: Path, encoder: Encoder) -> dict[str, str]:
     """Return the approaches that the model wrote, by paper."""
     papers = Corpus.open(home / "corpus", encoder).papers()
     written = ((paper.id, aspect) for paper in papers for aspect in paper.aspects if aspect.writer)
@@ -95,7 +95,7 @@ def test_papers_of_which_none_is_named_are_not_all_papers(
 
 
 def test_a_long_paper_is_cut_to_a_small_context(
-    tmp_path: Path, models: Models, server: StandinChat, home: Path, encoder: SentenceEncoder
+    tmp_path: Path, models: Models, server: StandinChat, home: Path, encoder: Encoder
 ) -> None:
     """Each paper with a long abstract was refused by the server (HTTP 400)."""
     abstract = "We watch cats. " + "They sleep for 12 hours of every day of the year in all weathers. " * 60
@@ -149,7 +149,7 @@ def test_a_server_that_can_be_held_to_a_schema_is_and_another_is_told_in_words(
 
 @pytest.mark.parametrize("around", [("<think>Pigs?</think>", ""), ("Pigs, I think.\n</think>\n", "")])
 def test_thoughts_round_the_reply_are_none_of_it(
-    around: tuple[str, str], server: StandinChat, home: Path, encoder: SentenceEncoder
+    around: tuple[str, str], server: StandinChat, home: Path, encoder: Encoder
 ) -> None:
     server.default = lambda request: reply(_text(request).join(around))
     done = run_json("enrich", "--model", "small")
@@ -166,7 +166,7 @@ def test_thoughts_that_use_all_tokens_are_a_failure_that_says_so(server: Standin
     assert (done["calls"], done["usage"]["completion_tokens"]) == (2, 14)
 
 
-def test_papers_are_chosen_by_their_ids(server: StandinChat, home: Path, encoder: SentenceEncoder) -> None:
+def test_papers_are_chosen_by_their_ids(server: StandinChat, home: Path, encoder: Encoder) -> None:
     done = run_json("enrich", "--model", "small", "--papers", f"{IDS[0]}, {IDS[1]}", "--papers", IDS[3])
     assert (done["asked"], len(server.requests)) == (3, 3)
     assert _approaches(home, encoder).keys() == {IDS[0], IDS[1], IDS[3]}
